@@ -21,7 +21,7 @@ from bench.result import BenchResult, percentile
 from bench.system import fresh_system
 from sluice.cli.connection import connected
 from sluice.cli.transfer.upload import upload_files
-from sluice.cli.watch.chain import chain_of
+from sluice.cli.watch.chain import wait_for_chain
 from sluice.contracts.data.datasets import NewDataset
 from sluice.contracts.human_tasks.asking import AnnotatorAnswer, AskNext, NextItems
 from sluice.contracts.human_tasks.asking_watch import AskLink, NewLink
@@ -86,13 +86,15 @@ def bench_ask(items: int = 2000, people: int = 200, think: float = 1.0) -> Bench
         for path in files:
             path.write_text(f"Sunday at {path.stem}:00, or not")
         with fresh_system(**_NO_LIMITS) as (url, _):
-            address = asyncio.run(_asked(url, files))
+            address = asyncio.run(_prepare_page(url, files))
             # The browsers run in a process of their own, as real ones do.
             with ProcessPoolExecutor(1) as pool:
-                seen, seconds = pool.submit(_answer, url, address, people, think).result()
-    waits = [wait for one in seen for wait in one.waits]
-    answers = sum(len(one.items) for one in seen)
-    twice = [item for one in seen for item, number in Counter(one.items).items() if number > 1]
+                records, seconds = pool.submit(_run_browsers, url, address, people, think).result()
+    waits = [wait for record in records for wait in record.waits]
+    answers = sum(len(record.items) for record in records)
+    twice = [
+        item for record in records for item, number in Counter(record.items).items() if number > 1
+    ]
     if twice:
         raise RuntimeError(f"shown twice to one browser: {twice}")
     return BenchResult(
@@ -111,13 +113,13 @@ def bench_ask(items: int = 2000, people: int = 200, think: float = 1.0) -> Bench
     )
 
 
-async def _asked(url: str, files: list[Path]) -> str:
+async def _prepare_page(url: str, files: list[Path]) -> str:
     """Return the address of the page when all items are open."""
     async with connected(url) as connection:
         await connection.operator.store_template(NewTemplate(name="bench-ask", cwl=_WORKFLOW))
         new = NewDataset(name="bench-ask", meta={"kind": "bench-ask"})
         dataset = await upload_files(connection, files, dataset=new)
-        await chain_of(connection, dataset.uid)
+        await wait_for_chain(connection, dataset.uid)
     async with http_client(f"{url}/services/ask", headers=headers_for(url)) as http:
         while True:
             steps = (await http.get("/api/v1/asking/steps")).raise_for_status().json()["steps"]
@@ -125,14 +127,14 @@ async def _asked(url: str, files: list[Path]) -> str:
                 break
             await asyncio.sleep(0.2)
         place = "/api/v1/asking/steps/everyone/bench-ask/ask/links"
-        made = await http.post(place, json=NewLink(days=1).model_dump())
-        link = AskLink.model_validate(made.raise_for_status().json())
+        response = await http.post(place, json=NewLink(days=1).model_dump())
+        link = AskLink.model_validate(response.raise_for_status().json())
     if link.url is None:
         raise RuntimeError("the link has no address")
     return link.url
 
 
-def _answer(
+def _run_browsers(
     url: str, address: str, people: int, think: float
 ) -> tuple[list[_BrowserRecord], float]:
     return asyncio.run(_answer_all(url, address, people, think))
@@ -159,65 +161,67 @@ async def _answer_all(
         path = address.partition("?")[0]
         start = time.monotonic()
         last = [start]
-        looks = [_looks(number, think) for number in range(people)]
-        seen = await asyncio.gather(
+        pauses = [_generate_pauses(number, think) for number in range(people)]
+        records = await asyncio.gather(
             *(
-                _person(browser, path, last, look)
-                for browser, look in zip(browsers, looks, strict=True)
+                _simulate_person(browser, path, last, pause)
+                for browser, pause in zip(browsers, pauses, strict=True)
             )
         )
-        return list(seen), last[0] - start
+        return list(records), last[0] - start
     finally:
         for browser in browsers:
             await browser.aclose()
 
 
-def _looks(number: int, think: float) -> Iterator[float]:
+def _generate_pauses(number: int, think: float) -> Iterator[float]:
     """Yield the seconds until the person comes, then those for each item."""
-    drawn = random.Random(number)  # noqa: S311 - no secret
-    yield drawn.uniform(0, think)
+    chooser = random.Random(number)  # noqa: S311 - no secret
+    yield chooser.uniform(0, think)
     while True:
-        yield drawn.uniform(0.5, 1.5) * think
+        yield chooser.uniform(0.5, 1.5) * think
 
 
-async def _person(
-    browser: httpx.AsyncClient, path: str, last: list[float], looks: Iterator[float]
+async def _simulate_person(
+    browser: httpx.AsyncClient, path: str, last: list[float], pauses: Iterator[float]
 ) -> _BrowserRecord:
     """Answer items, one with each request, which brings the next item.
 
     ``last`` is the time of the latest answer of anybody.
     """
-    seen = _BrowserRecord([], [])
-    await asyncio.sleep(next(looks))
-    held = (await _next(browser, path, AskNext(wanted=_AHEAD), seen)).items
+    record = _BrowserRecord([], [])
+    await asyncio.sleep(next(pauses))
+    items = (await _request_next(browser, path, AskNext(wanted=_AHEAD), record)).items
     while True:
-        if not held:
+        if not items:
             if time.monotonic() - last[0] > _PATIENCE:
-                return seen
+                return record
             await asyncio.sleep(_LOOK_AGAIN)
-            held = (await _next(browser, path, AskNext(wanted=_AHEAD), None)).items
+            items = (await _request_next(browser, path, AskNext(wanted=_AHEAD), None)).items
             continue
-        await asyncio.sleep(next(looks))
-        item = held.pop(0)
-        given = AnnotatorAnswer(item=item.id, answer="yes", seconds=1)
-        has = [one.id for one in held]
-        found = await _next(browser, path, AskNext(answers=[given], has=has, wanted=1), seen)
-        seen.items.append(item.id)
+        await asyncio.sleep(next(pauses))
+        item = items.pop(0)
+        answer = AnnotatorAnswer(item=item.id, answer="yes", seconds=1)
+        has = [one.id for one in items]
+        reply = await _request_next(
+            browser, path, AskNext(answers=[answer], has=has, wanted=1), record
+        )
+        record.items.append(item.id)
         last[0] = time.monotonic()
-        held += found.items
-        if found.over and not held:
-            return seen
+        items += reply.items
+        if reply.over and not items:
+            return record
 
 
-async def _next(
-    browser: httpx.AsyncClient, path: str, asked: AskNext, seen: _BrowserRecord | None
+async def _request_next(
+    browser: httpx.AsyncClient, path: str, request: AskNext, record: _BrowserRecord | None
 ) -> NextItems:
-    begun = time.monotonic()
-    body = asked.model_dump_json()
+    started = time.monotonic()
+    body = request.model_dump_json()
     headers = {**_HEADERS, "Content-Type": "application/json"}
     answer = await browser.post(f"{path}/next", content=body, headers=headers)
-    if seen is not None:
-        seen.waits.append(time.monotonic() - begun)
+    if record is not None:
+        record.waits.append(time.monotonic() - started)
     if answer.is_error:
         sys.stderr.write(f"{answer.status_code}: {answer.text}\n")
     return NextItems.model_validate_json(answer.raise_for_status().content)

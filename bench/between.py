@@ -14,7 +14,7 @@ PERIOD = 1.0
 class FilesBetween:
     """Counter of files that ``steps`` have written and that are not yet deleted.
 
-    ``most`` is the maximum number that was seen.
+    ``most`` is the maximum of the counts.
     """
 
     def __init__(self, steps: Collection[str]) -> None:
@@ -22,7 +22,7 @@ class FilesBetween:
         self._chain: Chain | None = None
         self.most = 0
 
-    def see(self, chain: Chain, tasks: Sequence[ChainTask]) -> None:
+    def set_chain(self, chain: Chain, tasks: Sequence[ChainTask]) -> None:
         """Store the present chain, which names its data sets."""
         self._chain = chain
 
@@ -30,16 +30,16 @@ class FilesBetween:
         """Count the files until the task is canceled."""
         async with connected(url) as connection:
             while True:
-                wanted = [
+                uids = [
                     dataset.uid
                     for dataset in ([] if self._chain is None else self._chain.datasets)
                     if dataset.step in self._steps and dataset.port is not None
                 ]
-                found = await asyncio.gather(*map(connection.operator.dataset, wanted))
-                there = sum(
+                datasets = await asyncio.gather(*map(connection.operator.dataset, uids))
+                count = sum(
                     dataset.count_files - dataset.released
-                    for dataset in found
+                    for dataset in datasets
                     if dataset.usable or dataset.state is DatasetState.OPEN
                 )
-                self.most = max(self.most, there)
+                self.most = max(self.most, count)
                 await asyncio.sleep(PERIOD)

@@ -16,7 +16,7 @@ from uuid import UUID, uuid4
 
 import asyncpg
 
-from bench.measured_system import SystemUnderTest, embedded, separate
+from bench.measured_system import SystemUnderTest, run_embedded_system, use_separate_processes
 from bench.result import BenchResult
 from sluice.cli.connection import client
 from sluice.clients.dms import DmsClient
@@ -100,7 +100,7 @@ def bench_bookkeeping(
     ``stack`` is the folder of separate processes to measure. Without it, an embedded system is
     started.
     """
-    with embedded() if stack is None else separate(stack) as system:
+    with run_embedded_system() if stack is None else use_separate_processes(stack) as system:
         figures = [asyncio.run(_measure(system, jobs, number)) for number in waiting]
     first = figures[0]
     details: dict[str, object] = {"system": system.kind, "jobs": jobs}
@@ -141,7 +141,7 @@ class _Clients:
 
 
 async def _measure(system: SystemUnderTest, jobs: int, waiting: int) -> Figures:
-    async with _connected(system) as clients:
+    async with _connect(system) as clients:
         if [
             pilot
             for pilot in (await clients.wms.pilots()).pilots
@@ -152,17 +152,17 @@ async def _measure(system: SystemUnderTest, jobs: int, waiting: int) -> Figures:
             )
         started = time.perf_counter()
         dataset = await _register(clients.dms, ROUNDS * jobs + waiting)
-        chain = await _request(clients.operator, dataset)
-        chain, task = await _until_split(clients, chain, ROUNDS * jobs + waiting)
+        chain = await _request_chain(clients.operator, dataset)
+        chain, task = await _wait_until_split(clients, chain, ROUNDS * jobs + waiting)
         prepared = time.perf_counter() - started
-        await _until_tidy(system.database)
+        await _wait_for_autovacuum(system.database)
         before = system.processor_seconds()
         [output] = [dataset.uid for dataset in chain.datasets if dataset.port == "out"]
         rates = [jobs / await _run(system, clients.dms, output, jobs) for _ in range(ROUNDS)]
         after = system.processor_seconds()
-        claims = await _claims(system.database, jobs)
+        claims = await _measure_claims(system.database, jobs)
         await clients.operator.cancel_chain(chain.uid)
-        await _until_ended(clients, task)
+        await _wait_until_ended(clients, task)
     processor = {
         name: 1000 * (after[name] - before.get(name, 0.0)) / (ROUNDS * jobs) for name in after
     }
@@ -170,7 +170,7 @@ async def _measure(system: SystemUnderTest, jobs: int, waiting: int) -> Figures:
 
 
 @asynccontextmanager
-async def _connected(system: SystemUnderTest) -> AsyncIterator[_Clients]:
+async def _connect(system: SystemUnderTest) -> AsyncIterator[_Clients]:
     async with (
         client(system.operator, seconds=300) as operator,
         client(system.dms, seconds=300) as dms,
@@ -197,15 +197,15 @@ async def _register(dms: DmsClient, count: int) -> Dataset:
     return await dms.close_dataset(dataset.uid, files=count)
 
 
-async def _request(operator: OperatorClient, dataset: Dataset) -> Chain:
+async def _request_chain(operator: OperatorClient, dataset: Dataset) -> Chain:
     template = await operator.store_template(NewTemplate(name="bench-bookkeeping", cwl=WORKFLOW))
     return await operator.request_chain(dataset.uid, template.name)
 
 
-async def _until_split(clients: _Clients, chain: Chain, jobs: int) -> tuple[Chain, UUID]:
+async def _wait_until_split(clients: _Clients, chain: Chain, jobs: int) -> tuple[Chain, UUID]:
     """Return the chain with its data sets, and its task, when all jobs exist."""
     deadline = time.monotonic() + PATIENCE
-    made = 0
+    created_jobs = 0
     while True:
         chain = await clients.operator.chain(chain.uid)
         if chain.state.final:
@@ -214,18 +214,18 @@ async def _until_split(clients: _Clients, chain: Chain, jobs: int) -> tuple[Chai
         for status in (await clients.wms.tasks([task])).tasks if task else []:
             if status.total >= jobs:
                 return chain, status.uid
-            made, deadline = (
+            created_jobs, deadline = (
                 status.total,
-                deadline if status.total == made else time.monotonic() + PATIENCE,
+                deadline if status.total == created_jobs else time.monotonic() + PATIENCE,
             )
         if time.monotonic() > deadline:
             raise ServiceError(
-                f"{made} of {jobs} jobs were made, and no more within {PATIENCE:.0f} s"
+                f"{created_jobs} of {jobs} jobs were made, and no more within {PATIENCE:.0f} s"
             )
         await asyncio.sleep(0.05)
 
 
-async def _until_ended(clients: _Clients, task: UUID) -> None:
+async def _wait_until_ended(clients: _Clients, task: UUID) -> None:
     """Wait for the cancellation of all jobs, so that it does not disturb the next measurement."""
     while not (await clients.wms.task(task)).state.final:  # noqa: ASYNC110 - it happens in another process
         await asyncio.sleep(0.1)
@@ -246,11 +246,11 @@ async def _run(system: SystemUnderTest, dms: DmsClient, output: UUID, jobs: int)
         *([] if system.pilot_token is None else [str(system.pilot_token)]),
         env=os.environ.copy(),
     )
-    there = (await dms.dataset(output)).count_files
+    initial_count = (await dms.dataset(output)).count_files
     first, started = 0, 0.0
     try:
         while True:
-            count = (await dms.dataset(output)).count_files - there
+            count = (await dms.dataset(output)).count_files - initial_count
             now = time.perf_counter()
             if count and not first:
                 first, started = count, now
@@ -265,7 +265,7 @@ async def _run(system: SystemUnderTest, dms: DmsClient, output: UUID, jobs: int)
         await process.wait()
 
 
-async def _until_tidy(url: str) -> None:
+async def _wait_for_autovacuum(url: str) -> None:
     """Wait until autovacuum has processed the loaded data, which is not part of a job's cost."""
     connection = await asyncpg.connect(url)
     try:
@@ -281,7 +281,7 @@ async def _until_tidy(url: str) -> None:
         await connection.close()
 
 
-async def _claims(url: str, jobs: int) -> float:
+async def _measure_claims(url: str, jobs: int) -> float:
     """Return the rows per second of a minimal queue on the same server.
 
     It claims 64 rows with SKIP LOCKED and finishes them.

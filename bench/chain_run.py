@@ -44,7 +44,7 @@ def make_files(folder: Path, count: int) -> list[Path]:
     return paths
 
 
-async def carry_through(
+async def run_workflow(
     url: str, workflow: str, inputs: Sequence[Path], *, name: str
 ) -> FinishedChain:
     """Run files through a workflow, stored as the template ``name``.
@@ -52,10 +52,10 @@ async def carry_through(
     Raises:
         ServiceError: The chain does not finish.
     """
-    return await carry_template(url, NewTemplate(name=name, cwl=workflow), inputs)
+    return await run_template(url, NewTemplate(name=name, cwl=workflow), inputs)
 
 
-async def carry_template(
+async def run_template(
     url: str,
     new: NewTemplate,
     inputs: Sequence[Path],
@@ -70,8 +70,8 @@ async def carry_template(
     async with connected(url) as connection:
         template = await connection.operator.store_template(new)
         started = time.perf_counter()
-        given = NewDataset(name=f"{new.name}-{uuid4().hex[:12]}", on_demand=True)
-        dataset = await upload_files(connection, inputs, dataset=given)
+        new_dataset = NewDataset(name=f"{new.name}-{uuid4().hex[:12]}", on_demand=True)
+        dataset = await upload_files(connection, inputs, dataset=new_dataset)
         registered = time.perf_counter() - started
         chain = await connection.operator.request_chain(dataset.uid, template.name)
         chain = await follow_chain(connection, chain, on_look=on_look)
@@ -81,9 +81,9 @@ async def carry_template(
     return FinishedChain(registered, seconds, chain, template)
 
 
-async def read_output(url: str, carried: FinishedChain) -> str:
+async def read_output(url: str, finished_chain: FinishedChain) -> str:
     """Return the text of the chain's only output file."""
     async with connected(url) as connection:
         with tempfile.TemporaryDirectory() as folder:
-            [output] = await fetch_results(connection, carried.chain, Path(folder))
+            [output] = await fetch_results(connection, finished_chain.chain, Path(folder))
             return output.path.read_text()

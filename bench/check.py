@@ -43,14 +43,14 @@ def bench_check(steps: int = 40) -> BenchResult:
     It measures the seconds from the text to its plan, or to all findings, in a warm process, and
     the seconds of the whole command.
     """
-    text = template(steps)
-    wrong = text.replace("baseCommand", "baseComand")
-    _seconds(template(1), findings=0)
-    value = median(_seconds(text, findings=0) for _ in range(ROUNDS))
-    refused = median(_seconds(wrong, findings=steps) for _ in range(ROUNDS))
+    text = build_template(steps)
+    faulty_text = text.replace("baseCommand", "baseComand")
+    _time_check(build_template(1), findings=0)
+    value = median(_time_check(text, findings=0) for _ in range(ROUNDS))
+    faulty_seconds = median(_time_check(faulty_text, findings=steps) for _ in range(ROUNDS))
     command, cwltool = (
-        _command("sluice", "template", "check", text=text),
-        _command("cwltool", "--validate", text=text),
+        _time_command("sluice", "template", "check", text=text),
+        _time_command("cwltool", "--validate", text=text),
     )
     return BenchResult(
         name="check",
@@ -61,13 +61,13 @@ def bench_check(steps: int = 40) -> BenchResult:
         ratio=command / cwltool,
         details={
             "steps": steps,
-            f"wrong in each step ({steps} findings), s": round(refused, 2),
+            f"wrong in each step ({steps} findings), s": round(faulty_seconds, 2),
             "sluice template check, command to its end, s": round(command, 2),
         },
     )
 
 
-def template(steps: int) -> str:
+def build_template(steps: int) -> str:
     """Return a sequence of maps, each with a tool of its own."""
     sources = ["files", *(f"s{number}/made" for number in range(steps))]
     return _HEAD.format(last=steps - 1) + "".join(
@@ -75,7 +75,7 @@ def template(steps: int) -> str:
     )
 
 
-def _seconds(text: str, *, findings: int) -> float:
+def _time_check(text: str, *, findings: int) -> float:
     started = time.perf_counter()
     compiled = compile_template(text, name="bench")
     seconds = time.perf_counter() - started
@@ -86,16 +86,16 @@ def _seconds(text: str, *, findings: int) -> float:
     return seconds
 
 
-def _command(name: str, *arguments: str, text: str) -> float:
+def _time_command(name: str, *arguments: str, text: str) -> float:
     """Return the seconds of a command, the median of three runs."""
     program = shutil.which(name, path=str(Path(sys.executable).parent)) or name
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "template.cwl")
         path.write_text(text)
-        return median(_elapsed([program, *arguments, str(path)]) for _ in range(3))
+        return median(_run_timed([program, *arguments, str(path)]) for _ in range(3))
 
 
-def _elapsed(command: Sequence[str]) -> float:
+def _run_timed(command: Sequence[str]) -> float:
     started = time.perf_counter()
     subprocess.run(command, check=True, capture_output=True)
     return time.perf_counter() - started

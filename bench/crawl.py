@@ -41,10 +41,10 @@ def bench_crawl(sites: int = 300, rounds: int = 3, spiders: int = 1000) -> Bench
     if find_spec("scrapy") is None or find_spec("masstimes") is None:
         raise NotAvailable("Scrapy is not installed: the extra `masstimes` has it")
     with tempfile.TemporaryDirectory(prefix="sluice-bench-crawl-") as folder:
-        with _served(Path(folder) / "sites", sites) as web:
+        with _serve_web(Path(folder) / "sites", sites) as web:
             both = [(web.crawl(OURS, turn), web.crawl(PLAIN, turn)) for turn in range(rounds)]
-            requests = sum(web.kindness(turn) for turn in range(rounds))
-        with _served(Path(folder) / "many", spiders) as web:
+            requests = sum(web.count_requests(turn) for turn in range(rounds))
+        with _serve_web(Path(folder) / "many", spiders) as web:
             ours, plain = web.wait(OURS, spiders), web.wait(PLAIN, spiders)
     speed, peer = (
         median(crawl.pages_per_second for crawl in each) for each in zip(*both, strict=True)
@@ -100,7 +100,7 @@ class _Web:
 
     folder: Path
 
-    def _parishes(self) -> list[str]:
+    def _list_parishes(self) -> list[str]:
         return sorted(map(str, (self.folder / "parishes").iterdir()))
 
     def crawl(self, program: str, turn: int) -> Crawl:
@@ -108,17 +108,19 @@ class _Web:
         out, name = self.folder / f"{program}-{turn}", f"{program}-{turn}"
         options = ("--out", str(out), "--contact", name, "--delays", str(DELAYS))
         start = time.monotonic()
-        with _started(program, *self._parishes(), *options, "--at-once", str(AT_ONCE)) as process:
+        with _run_program(
+            program, *self._list_parishes(), *options, "--at-once", str(AT_ONCE)
+        ) as process:
             used = 0.0
             while process.poll() is None:
-                used = _cpu(process) or used
+                used = _read_cpu_seconds(process) or used
                 time.sleep(0.1)
             seconds = time.monotonic() - start
-        _demand(process.returncode == 0, f"{program} has failed")
+        _require(process.returncode == 0, f"{program} has failed")
         pages = sum(path.read_bytes().count(b"\n") for path in out.glob("*.jsonl"))
         return Crawl(pages, seconds, used)
 
-    def kindness(self, turn: int) -> int:
+    def count_requests(self, turn: int) -> int:
         """Return the number of requests, none of which came too early by the server's log.
 
         Raises:
@@ -126,54 +128,57 @@ class _Web:
         """
         log = str(self.folder / "requests.jsonl")
         options = ("--agent", f"(+{OURS}-{turn})", "--delays", str(DELAYS))
-        told = subprocess.run(
-            [_path("mt-kindness"), log, *options], capture_output=True, text=True, check=False
+        result = subprocess.run(
+            [_find_program("mt-kindness"), log, *options],
+            capture_output=True,
+            text=True,
+            check=False,
         )
-        _demand(told.returncode == 0, told.stderr)
-        return int(told.stdout)
+        _require(result.returncode == 0, result.stderr)
+        return int(result.stdout)
 
     def wait(self, program: str, spiders: int) -> Waiting:
         """Measure ``spiders`` waiting spiders, beside one."""
-        alone, _ = self._watched(program, 1)
-        memory, cores = self._watched(program, spiders)
+        alone, _ = self._measure_waiting(program, 1)
+        memory, cores = self._measure_waiting(program, spiders)
         return Waiting((memory - alone) / (spiders - 1), cores)
 
-    def _watched(self, program: str, spiders: int) -> tuple[int, float]:
+    def _measure_waiting(self, program: str, spiders: int) -> tuple[int, float]:
         """Return the memory in bytes and the cores of the process while its spiders wait."""
         name = f"{program}-waits-{spiders}"
         options = [
             *("--out", str(self.folder / name), "--contact", name),
             *("--delays", str(WAITING_DELAYS), "--at-once", str(spiders)),
         ]
-        with _started(program, *self._parishes()[:spiders], *options) as process:
-            while self._asked(name) < spiders:
-                _demand(process.poll() is None, f"{program} has ended")
+        with _run_program(program, *self._list_parishes()[:spiders], *options) as process:
+            while self._count_visited_sites(name) < spiders:
+                _require(process.poll() is None, f"{program} has ended")
                 time.sleep(0.5)
             time.sleep(SETTLE)
-            before, start = _cpu(process), time.monotonic()
+            before, start = _read_cpu_seconds(process), time.monotonic()
             time.sleep(WATCH)
-            cores = (_cpu(process) - before) / (time.monotonic() - start)
+            cores = (_read_cpu_seconds(process) - before) / (time.monotonic() - start)
             return psutil.Process(process.pid).memory_full_info().uss, cores
 
-    def _asked(self, name: str) -> int:
+    def _count_visited_sites(self, name: str) -> int:
         lines = (self.folder / "requests.jsonl").read_text().splitlines()
         return len({line["host"] for line in map(json.loads, lines) if name in line["user_agent"]})
 
 
 @contextmanager
-def _served(folder: Path, sites: int) -> Iterator[_Web]:
+def _serve_web(folder: Path, sites: int) -> Iterator[_Web]:
     options = ("--sites", str(sites), "--seed", "2", "--no-traps", "--folder", str(folder))
-    with _started("mt-web", *options) as process:
+    with _run_program("mt-web", *options) as process:
         while not (folder / "web.json").exists():
-            _demand(process.poll() is None, "mt-web has ended")
+            _require(process.poll() is None, "mt-web has ended")
             time.sleep(0.1)
         yield _Web(folder)
 
 
 @contextmanager
-def _started(program: str, *arguments: str) -> Iterator[subprocess.Popen[bytes]]:
+def _run_program(program: str, *arguments: str) -> Iterator[subprocess.Popen[bytes]]:
     """Run a program for the duration of the block."""
-    command = [_path(program), *arguments]
+    command = [_find_program(program), *arguments]
     with subprocess.Popen(command, stdout=subprocess.DEVNULL) as process:
         try:
             yield process
@@ -182,11 +187,11 @@ def _started(program: str, *arguments: str) -> Iterator[subprocess.Popen[bytes]]
                 process.kill()
 
 
-def _path(program: str) -> str:
+def _find_program(program: str) -> str:
     return str(Path(sys.executable).with_name(program))
 
 
-def _cpu(process: subprocess.Popen[bytes]) -> float:
+def _read_cpu_seconds(process: subprocess.Popen[bytes]) -> float:
     """Return the CPU seconds of a process so far, or 0 if it has ended."""
     try:
         times = psutil.Process(process.pid).cpu_times()
@@ -195,6 +200,6 @@ def _cpu(process: subprocess.Popen[bytes]) -> float:
     return times.user + times.system
 
 
-def _demand(holds: bool, otherwise: str) -> None:
-    if not holds:
-        raise AssertionError(otherwise)
+def _require(condition: bool, message: str) -> None:
+    if not condition:
+        raise AssertionError(message)

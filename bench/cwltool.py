@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 
-def seconds_of_cwltool(workflow: str, files: Sequence[Path], folder: Path, *options: str) -> float:
+def time_cwltool(workflow: str, files: Sequence[Path], folder: Path, *options: str) -> float:
     """Return the seconds of cwltool for a workflow with the input ``files``."""
     text, order = folder / "workflow.cwl", folder / "order.yml"
     text.write_text(workflow)

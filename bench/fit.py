@@ -13,7 +13,13 @@ ROUNDS = 15
 
 _CORES = (0.1, 0.5, 1, 2, 3, 4, 6, 8, 12, 16)
 _RAM = (256, 500, 1_000, 2_000, 4_000, 8_000, 16_000, 32_000, 64_000, 128_000)
-_NAMED: tuple[dict[str, float], ...] = ({}, {"licence": 1}, {"licence": 0.5}, {"x": 2}, {"none": 1})
+_NAMED_AMOUNTS: tuple[dict[str, float], ...] = (
+    {},
+    {"licence": 1},
+    {"licence": 0.5},
+    {"x": 2},
+    {"none": 1},
+)
 
 
 def bench_fit() -> BenchResult:
@@ -26,14 +32,14 @@ def bench_fit() -> BenchResult:
         for number in range(8)
     ]
     offer = NodeCapacity.of(64, 512_000, devices, disk=1e6, named={"licence": 4, "x": 8})
-    kinds = _kinds()
-    idle = _milliseconds(offer.amounts, kinds, offer)
-    taken = fit(
+    kinds = _list_kinds()
+    idle = _measure_milliseconds(offer.amounts, kinds, offer)
+    allocation = fit(
         offer.amounts, ResourceRequest(60, 500_000, GpuNeeds(least=7, most=7)), offer.devices
     )
-    if taken is None:
+    if allocation is None:
         raise AssertionError("what is to be taken does not fit")
-    busy = _milliseconds(offer.amounts.minus(taken), kinds, offer)
+    busy = _measure_milliseconds(offer.amounts.minus(allocation), kinds, offer)
     started = time.perf_counter()
     for kind in kinds:
         fit(offer.amounts, kind, offer.devices)
@@ -53,7 +59,7 @@ def bench_fit() -> BenchResult:
     )
 
 
-def _kinds() -> list[ResourceRequest]:
+def _list_kinds() -> list[ResourceRequest]:
     gpus: list[GpuNeeds | None] = [
         None,
         *(GpuNeeds(share=share, memory=memory) for share in (0.1, 0.25, 0.5)
@@ -61,10 +67,12 @@ def _kinds() -> list[ResourceRequest]:
         *(GpuNeeds(least=least, most=most) for least in (1, 2, 4) for most in (4, 8)),
         *(GpuNeeds(capability=version) for version in ("7.0", "8.0", "9.0", "8.6")),
     ]  # fmt: skip
-    return [ResourceRequest(*kind) for kind in product(_CORES, _RAM, gpus, (0,), _NAMED)]
+    return [ResourceRequest(*kind) for kind in product(_CORES, _RAM, gpus, (0,), _NAMED_AMOUNTS)]
 
 
-def _milliseconds(free: Allocation, kinds: list[ResourceRequest], offer: NodeCapacity) -> float:
+def _measure_milliseconds(
+    free: Allocation, kinds: list[ResourceRequest], offer: NodeCapacity
+) -> float:
     counts = []
     for _ in range(ROUNDS):
         started = time.perf_counter()

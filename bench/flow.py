@@ -12,7 +12,7 @@ from pathlib import Path
 from statistics import median
 
 from bench.between import FilesBetween
-from bench.chain_run import FinishedChain, carry_template
+from bench.chain_run import FinishedChain, run_template
 from bench.result import BenchResult
 from bench.system import fresh_system
 from sluice.cli.connection import connected
@@ -73,11 +73,11 @@ steps:
 class _ChainTimes:
     """The times of a chain in seconds, and the files between its maps.
 
-    ``whole`` is the time to the end, and ``first`` the time to the first file of the last map.
+    ``total`` is the time to the end, and ``first`` the time to the first file of the last map.
     ``between`` is the maximum number of files between maps.
     """
 
-    whole: float
+    total: float
     first: float
     between: int
 
@@ -91,21 +91,21 @@ def bench_flow(files: int = 500, rounds: int = 3) -> BenchResult:
         tempfile.TemporaryDirectory(prefix="sluice-bench-flow-") as folder,
         fresh_system("--pilots", "1", "--slots", str(AT_A_TIME)) as (url, _),
     ):
-        inputs = _draw(Path(folder), files)
-        _carry(url, inputs[:AT_A_TIME], barriers=True)  # starts the slots
+        inputs = _write_files(Path(folder), files)
+        _run_chain(url, inputs[:AT_A_TIME], barriers=True)  # starts the slots
         flows, waits = list[_ChainTimes](), list[_ChainTimes]()
         for _ in range(rounds):
-            flows.append(_carry(url, inputs, barriers=False))
-            waits.append(_carry(url, inputs, barriers=True))
-        least = _least(inputs)
-    whole, with_barriers = (median(one.whole for one in found) for found in (flows, waits))
+            flows.append(_run_chain(url, inputs, barriers=False))
+            waits.append(_run_chain(url, inputs, barriers=True))
+        minimum = _compute_minimum(inputs)
+    total, with_barriers = (median(one.total for one in times) for times in (flows, waits))
     return BenchResult(
         name="flow",
-        value=whole,
+        value=total,
         unit="s",
         target="0.7 x with barriers; the last map's first file after 2.5 s",
         peers={"with barriers": with_barriers},
-        ratio=whole / with_barriers,
+        ratio=total / with_barriers,
         details={
             "files": files,
             "maps, then a merge in groups": MAPS,
@@ -115,14 +115,14 @@ def bench_flow(files: int = 500, rounds: int = 3) -> BenchResult:
             "most files between the maps at once": max(one.between for one in flows),
             "the same, with barriers (files)": max(one.between for one in waits),
             "ratios of the rounds": [
-                round(one.whole / two.whole, 3) for one, two in zip(flows, waits, strict=True)
+                round(one.total / two.total, 3) for one, two in zip(flows, waits, strict=True)
             ],
-            "no round can take less, s": round(least, 1),
+            "no round can take less, s": round(minimum, 1),
         },
     )
 
 
-def _draw(folder: Path, files: int) -> list[Path]:
+def _write_files(folder: Path, files: int) -> list[Path]:
     """Make files that say how long they take in each of the maps."""
     chooser = random.Random(5)  # noqa: S311 - the same every time
     paths = [folder / f"file-{number:05d}.txt" for number in range(files)]
@@ -134,12 +134,12 @@ def _draw(folder: Path, files: int) -> list[Path]:
     return paths
 
 
-def _least(inputs: Sequence[Path]) -> float:
+def _compute_minimum(inputs: Sequence[Path]) -> float:
     """Return the seconds that the tools sleep, divided by the number of slots."""
     return sum(float(word) for path in inputs for word in path.read_text().split()) / AT_A_TIME
 
 
-def _workflow(*, barriers: bool) -> str:
+def _build_workflow(*, barriers: bool) -> str:
     names = " ".join(f"s{number}" for number in range(1, MAPS + 1))
     maps = "".join(
         _STEP.format(
@@ -151,32 +151,34 @@ def _workflow(*, barriers: bool) -> str:
     return text.replace("    BARRIER\n", "    sluice:flow: dataset\n" if barriers else "")
 
 
-def _carry(url: str, inputs: Sequence[Path], *, barriers: bool) -> _ChainTimes:
+def _run_chain(url: str, inputs: Sequence[Path], *, barriers: bool) -> _ChainTimes:
     name = "bench-flow-barriers" if barriers else "bench-flow"
-    new = NewTemplate(name=name, cwl=_workflow(barriers=barriers))
-    return asyncio.run(_watched(url, new, inputs))
+    new = NewTemplate(name=name, cwl=_build_workflow(barriers=barriers))
+    return asyncio.run(_run_and_watch(url, new, inputs))
 
 
-async def _watched(url: str, new: NewTemplate, inputs: Sequence[Path]) -> _ChainTimes:
+async def _run_and_watch(url: str, new: NewTemplate, inputs: Sequence[Path]) -> _ChainTimes:
     # Files of the last map wait until a group of the merge is full, so they are not counted.
     between = FilesBetween([f"map{number}" for number in range(1, MAPS)])
     watching = asyncio.create_task(between.watch(url))
     try:
-        carried = await carry_template(url, new, inputs, on_look=between.see)
+        finished_chain = await run_template(url, new, inputs, on_look=between.set_chain)
     finally:
         await cancel_and_wait(watching)
-    return _ChainTimes(carried.seconds, await _first_file(url, carried), between.most)
+    return _ChainTimes(
+        finished_chain.seconds, await _find_first_file_time(url, finished_chain), between.most
+    )
 
 
-async def _first_file(url: str, carried: FinishedChain) -> float:
+async def _find_first_file_time(url: str, finished_chain: FinishedChain) -> float:
     """Return the seconds from the chain's beginning until the last map wrote its first file."""
     async with connected(url) as connection:
-        [task] = [step.task_uid for step in carried.chain.steps if step.name == f"map{MAPS}"]
+        [task] = [step.task_uid for step in finished_chain.chain.steps if step.name == f"map{MAPS}"]
         if task is None:
             raise ValueError("the last map was never started")
         jobs = (await connection.operator.jobs(task, limit=1000, full=True)).jobs
     return min(
-        (job.started_at - carried.chain.created_at).total_seconds() + (job.seconds or 0.0)
+        (job.started_at - finished_chain.chain.created_at).total_seconds() + (job.seconds or 0.0)
         for job in jobs
         if job.started_at is not None
     )

@@ -16,11 +16,11 @@ _RUN = """
 import json, sys, time
 from hyperqueue import Job, LocalCluster
 from hyperqueue.cluster import WorkerConfig
-given = json.load(sys.stdin)
-with LocalCluster(worker_config=WorkerConfig(cores=given["cores"])) as cluster:
+work = json.load(sys.stdin)
+with LocalCluster(worker_config=WorkerConfig(cores=work["cores"])) as cluster:
     client, job = cluster.client(), Job(max_fails=0)
-    for place, path in given["tasks"]:
-        job.program([*given["command"], path], cwd=place, stdout="stdout", stderr="stderr")
+    for place, path in work["tasks"]:
+        job.program([*work["command"], path], cwd=place, stdout="stdout", stderr="stderr")
     began = time.perf_counter()
     client.wait_for_jobs([client.submit(job)])
     print(time.perf_counter() - began)
@@ -32,7 +32,7 @@ def is_installed() -> bool:
     return importlib.util.find_spec("hyperqueue") is not None
 
 
-def seconds_of_hyperqueue(command: Sequence[str], files: Sequence[Path], folder: Path) -> float:
+def time_hyperqueue(command: Sequence[str], files: Sequence[Path], folder: Path) -> float:
     """Return the seconds for a command on each of the files, on all cores.
 
     The file is the last argument. Each task has a folder below ``folder`` for its output and log.
@@ -40,13 +40,13 @@ def seconds_of_hyperqueue(command: Sequence[str], files: Sequence[Path], folder:
     tasks = [(str(folder / str(number)), str(path)) for number, path in enumerate(files)]
     for place, _ in tasks:
         Path(place).mkdir(parents=True)
-    given = {"cores": os.cpu_count(), "command": list(command), "tasks": tasks}
-    done = subprocess.run(
+    work = {"cores": os.cpu_count(), "command": list(command), "tasks": tasks}
+    result = subprocess.run(
         [sys.executable, "-c", _RUN],
-        input=json.dumps(given),
+        input=json.dumps(work),
         check=True,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
         text=True,
     )
-    return float(done.stdout.splitlines()[-1])
+    return float(result.stdout.splitlines()[-1])

@@ -9,8 +9,8 @@ import tempfile
 import time
 from pathlib import Path
 
-from bench.chain_run import FinishedChain, carry_through, make_files, read_output
-from bench.cwltool import seconds_of_cwltool
+from bench.chain_run import FinishedChain, make_files, read_output, run_workflow
+from bench.cwltool import time_cwltool
 from bench.result import BenchResult
 from bench.system import fresh_system
 
@@ -62,18 +62,18 @@ def bench_jobs(files: int = 2000) -> BenchResult:
     with tempfile.TemporaryDirectory(prefix="sluice-bench-jobs-") as folder:
         root = Path(folder)
         inputs = make_files(root / "in", files)
-        carried, sums = _carried(inputs, sandbox="required")
-        in_the_open, _ = _carried(inputs, sandbox="off")
-        expected = _xargs(inputs, root / "xargs")
-        cwltool = seconds_of_cwltool(WORKFLOW, inputs, root, "--parallel")
-        if _hashes(sums) != _hashes(expected[1]):
+        finished_chain, sums = _run_chain(inputs, sandbox="required")
+        unsandboxed_chain, _ = _run_chain(inputs, sandbox="off")
+        expected = _run_xargs(inputs, root / "xargs")
+        cwltool = time_cwltool(WORKFLOW, inputs, root, "--parallel")
+        if _extract_checksums(sums) != _extract_checksums(expected[1]):
             raise AssertionError("the merged output differs from what xargs made of the same files")
     rates = {
-        "without the sandbox": files / in_the_open.seconds,
+        "without the sandbox": files / unsandboxed_chain.seconds,
         "cwltool --parallel": files / cwltool,
         "xargs -P2": files / expected[0],
     }
-    rate = files / carried.seconds
+    rate = files / finished_chain.seconds
     return BenchResult(
         name="jobs",
         value=rate,
@@ -83,29 +83,29 @@ def bench_jobs(files: int = 2000) -> BenchResult:
         ratio=rate / rates["cwltool --parallel"],
         details={
             "files": files,
-            "seconds": round(carried.seconds, 2),
+            "seconds": round(finished_chain.seconds, 2),
             "ratio to without the sandbox": round(rate / rates["without the sandbox"], 3),
-            "registering the files took, seconds": round(carried.registered, 2),
+            "registering the files took, seconds": round(finished_chain.registered, 2),
         },
     )
 
 
-def _carried(inputs: list[Path], *, sandbox: str) -> tuple[FinishedChain, str]:
+def _run_chain(inputs: list[Path], *, sandbox: str) -> tuple[FinishedChain, str]:
     """Return the times and the merged output of a system of its own with a sandbox setting."""
     with fresh_system(SLUICE_PILOT_SANDBOX=sandbox) as (url, _):
         # The pilots first load the tool and their caches on a small data set, as in a running
         # system.
-        asyncio.run(carry_through(url, WORKFLOW, inputs[:20], name="bench-jobs"))
-        carried = asyncio.run(carry_through(url, WORKFLOW, inputs, name="bench-jobs"))
-        return carried, asyncio.run(read_output(url, carried))
+        asyncio.run(run_workflow(url, WORKFLOW, inputs[:20], name="bench-jobs"))
+        finished_chain = asyncio.run(run_workflow(url, WORKFLOW, inputs, name="bench-jobs"))
+        return finished_chain, asyncio.run(read_output(url, finished_chain))
 
 
-def _hashes(text: str) -> list[str]:
+def _extract_checksums(text: str) -> list[str]:
     """Return the checksums in order, without the names, which depend on the runner."""
     return [line.split()[0] for line in text.splitlines()]
 
 
-def _xargs(inputs: list[Path], folder: Path) -> tuple[float, str]:
+def _run_xargs(inputs: list[Path], folder: Path) -> tuple[float, str]:
     folder.mkdir()
     names = "\n".join(path.name for path in inputs)
     command = ["xargs", "-P2", "-n1", "sh", "-c", f'sha256sum "$0" > {folder}/"$0".sha256']

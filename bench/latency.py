@@ -10,18 +10,18 @@ from pathlib import Path
 from statistics import median
 from uuid import UUID
 
-from bench.cwltool import seconds_of_cwltool
+from bench.cwltool import time_cwltool
 from bench.result import BenchResult, percentile
 from bench.system import fresh_system
 from sluice.cli.connection import Connection, connected
 from sluice.cli.transfer.upload import upload_files
-from sluice.cli.watch.chain import chain_of, follow_chain
+from sluice.cli.watch.chain import follow_chain, wait_for_chain
 from sluice.contracts.chains.chains import Chain
 from sluice.contracts.data.datasets import NewDataset
 from sluice.contracts.templates.templates import NewTemplate
 
 #: Seconds after which a downstream step is ready for files as they come.
-_UNTIL_FOLLOWED = 0.5
+_STREAMING_DELAY = 0.5
 
 _TOOL = """\
       class: CommandLineTool
@@ -73,8 +73,8 @@ def bench_latency(rounds: int = 40) -> BenchResult:
             path.write_text(path.name)
         with fresh_system() as (url, _):
             starts, _ = asyncio.run(_measure(url, files, rounds))
-            _, steps = asyncio.run(_measure(url, files[:1], rounds // 2 or 1, _UNTIL_FOLLOWED))
-        peer = seconds_of_cwltool(two_steps(0), files[:1], Path(folder))
+            _, steps = asyncio.run(_measure(url, files[:1], rounds // 2 or 1, _STREAMING_DELAY))
+        peer = time_cwltool(build_workflow(0), files[:1], Path(folder))
     value = 1000 * median(starts)
     return BenchResult(
         name="latency",
@@ -103,22 +103,26 @@ async def _measure(
     starts: list[float] = []
     steps: list[float] = []
     async with connected(url) as connection:
-        await connection.operator.store_template(NewTemplate(name=kind, cwl=two_steps(seconds)))
+        await connection.operator.store_template(
+            NewTemplate(name=kind, cwl=build_workflow(seconds))
+        )
         for number in range(-2, rounds):  # the first two load tools and caches
             new = NewDataset(name=f"{kind}-{number + 2}", meta={"kind": kind})
             dataset = await upload_files(connection, files, dataset=new)
-            chain = await chain_of(connection, dataset.uid)
+            chain = await wait_for_chain(connection, dataset.uid)
             chain = await follow_chain(connection, chain, on_look=lambda chain, tasks: None)
             if number < 0 or dataset.closed_at is None:
                 continue
-            first, second = [await _begun(connection, chain, step.name) for step in chain.steps]
-            ended = await _ended(connection, chain.steps[0].task_uid)
+            first, second = [
+                await _list_start_times(connection, chain, step.name) for step in chain.steps
+            ]
+            ended = await _list_end_times(connection, chain.steps[0].task_uid)
             starts.append(min(first.values()) - dataset.closed_at.timestamp())
             steps += [second[seq] - ended[seq] for seq in second]
     return starts, steps
 
 
-def two_steps(seconds: float) -> str:
+def build_workflow(seconds: float) -> str:
     """Return a workflow whose first tools take ``seconds`` after they have begun."""
     tools = {
         "FIRST_TOOL\n": _TOOL.replace("COMMAND", f"sh, -c, date +%s.%N; sleep {seconds:g}"),
@@ -126,29 +130,29 @@ def two_steps(seconds: float) -> str:
         "SECONDS": f"{seconds:g}",
     }
     text = _WORKFLOW
-    for place, written in tools.items():
-        text = text.replace(place, written)
+    for place, value in tools.items():
+        text = text.replace(place, value)
     return text
 
 
-async def _begun(connection: Connection, chain: Chain, step: str) -> dict[int, float]:
+async def _list_start_times(connection: Connection, chain: Chain, step: str) -> dict[int, float]:
     """Return the times at which the jobs of a step began, as they report it, by number."""
     [output] = [dataset.uid for dataset in chain.datasets if dataset.step == step and dataset.port]
-    found = {}
+    times = {}
     async for file in connection.operator.all_files(output):
         async with connection.operator.content(file) as answer:
-            found[file.seq] = float(await answer.aread())
-    return found
+            times[file.seq] = float(await answer.aread())
+    return times
 
 
-async def _ended(connection: Connection, task: UUID | None) -> dict[int, float]:
+async def _list_end_times(connection: Connection, task: UUID | None) -> dict[int, float]:
     """Return the times at which the results of a task's jobs were known, by number."""
     if task is None:
         raise ValueError("the step was never started")
-    found = {}
+    times = {}
     for job in (await connection.operator.jobs(task)).jobs:
         [attempt] = (await connection.operator.job(job.id)).attempts
         if attempt.ended_at is None:
             raise ValueError(f"job {job.id} has never ended")
-        found[job.seq] = attempt.ended_at.timestamp()
-    return found
+        times[job.seq] = attempt.ended_at.timestamp()
+    return times

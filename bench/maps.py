@@ -17,8 +17,8 @@ import time
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from bench.chain_run import FinishedChain, carry_through, make_files
-from bench.cwltool import seconds_of_cwltool
+from bench.chain_run import FinishedChain, make_files, run_workflow
+from bench.cwltool import time_cwltool
 from bench.result import BenchResult
 from bench.system import fresh_system
 from sluice.cli.connection import connected
@@ -77,31 +77,35 @@ def bench_maps(files: int = 2000) -> BenchResult:
     with tempfile.TemporaryDirectory(prefix="sluice-bench-maps-") as folder:
         root = Path(folder)
         inputs = make_files(root / "in", files)
-        expected = _digests(path.read_bytes().translate(_turns()) for path in inputs)
+        expected = _compute_digests(
+            path.read_bytes().translate(_build_translation()) for path in inputs
+        )
         with fresh_system() as (url, _):
-            asyncio.run(carry_through(url, _workflow(1), inputs[:20], name="bench-maps"))
-            single = asyncio.run(carry_through(url, _workflow(1), inputs, name="bench-maps"))
-            carried = asyncio.run(carry_through(url, _workflow(MAPS), inputs, name="bench-maps"))
-            asyncio.run(_fetch(url, carried, root / "sluice"))
+            asyncio.run(run_workflow(url, _build_workflow(1), inputs[:20], name="bench-maps"))
+            single = asyncio.run(run_workflow(url, _build_workflow(1), inputs, name="bench-maps"))
+            finished_chain = asyncio.run(
+                run_workflow(url, _build_workflow(MAPS), inputs, name="bench-maps")
+            )
+            asyncio.run(_fetch(url, finished_chain, root / "sluice"))
         _require_same("Sluice", root / "sluice", expected)
-        seconds = {"cwltool --parallel": _cwltool(inputs, root)}
-        left_out: dict[str, str] = {}
+        seconds = {"cwltool --parallel": _time_cwltool(inputs, root)}
+        skip_reasons: dict[str, str] = {}
         _require_same("cwltool", root / "cwltool", expected)
-        for name, run in (("streamflow", _streamflow), ("snakemake", _snakemake)):
+        for name, run in (("streamflow", _run_streamflow), ("snakemake", _run_snakemake)):
             program = shutil.which(name)
             if program is None:
-                left_out[name] = "not installed"
+                skip_reasons[name] = "not installed"
                 continue
             try:
-                taken, outputs = run(program, inputs, root / name)
+                elapsed, outputs = run(program, inputs, root / name)
             except subprocess.TimeoutExpired:
-                left_out[name] = f"longer than {LONGEST:.0f} s"
+                skip_reasons[name] = f"longer than {LONGEST:.0f} s"
                 continue
             _require_same(name, outputs, expected)
-            seconds[name] = taken
+            seconds[name] = elapsed
     jobs = MAPS * files
-    rates = {name: jobs / taken for name, taken in seconds.items()}
-    rate, best = jobs / carried.seconds, max(rates, key=lambda name: rates[name])
+    rates = {name: jobs / elapsed for name, elapsed in seconds.items()}
+    rate, best = jobs / finished_chain.seconds, max(rates, key=lambda name: rates[name])
     rates["Sluice, one map"] = files / single.seconds
     return BenchResult(
         name="maps",
@@ -113,15 +117,15 @@ def bench_maps(files: int = 2000) -> BenchResult:
         details={
             "files": files,
             "maps": MAPS,
-            "seconds": round(carried.seconds, 2),
+            "seconds": round(finished_chain.seconds, 2),
             "the best of the others": best,
             "ratio to one map": round(rate / rates["Sluice, one map"], 3),
-            **left_out,
+            **skip_reasons,
         },
     )
 
 
-def _workflow(maps: int) -> str:
+def _build_workflow(maps: int) -> str:
     steps = "".join(
         _STEP.format(number=number, source=f"map{number - 1}/out" if number > 1 else "files")
         for number in range(1, maps + 1)
@@ -129,7 +133,7 @@ def _workflow(maps: int) -> str:
     return _WORKFLOW.format(maps=steps, last=maps)
 
 
-def _turns() -> bytes:
+def _build_translation() -> bytes:
     """Return the combined translation of each byte by all maps."""
     one = bytes(byte + 1 if byte in range(ord("a"), ord("z")) else byte for byte in range(256))
     turned = bytes(range(256))
@@ -138,51 +142,53 @@ def _turns() -> bytes:
     return turned
 
 
-def _digests(contents: Iterable[bytes]) -> list[str]:
+def _compute_digests(contents: Iterable[bytes]) -> list[str]:
     return sorted(hashlib.sha256(content).hexdigest() for content in contents)
 
 
 def _require_same(runner: str, folder: Path, expected: Sequence[str]) -> None:
-    found = _digests(path.read_bytes() for path in folder.rglob("file-*") if path.is_file())
-    if found != expected:
-        raise AssertionError(f"{runner} gave {len(found)} files that are not those expected")
+    digests = _compute_digests(
+        path.read_bytes() for path in folder.rglob("file-*") if path.is_file()
+    )
+    if digests != expected:
+        raise AssertionError(f"{runner} gave {len(digests)} files that are not those expected")
 
 
-async def _fetch(url: str, carried: FinishedChain, folder: Path) -> None:
+async def _fetch(url: str, finished_chain: FinishedChain, folder: Path) -> None:
     async with connected(url) as connection:
-        await fetch_results(connection, carried.chain, folder)
+        await fetch_results(connection, finished_chain.chain, folder)
 
 
-def _cwltool(inputs: Sequence[Path], root: Path) -> float:
-    return seconds_of_cwltool(_workflow(MAPS), inputs, root, "--parallel")
+def _time_cwltool(inputs: Sequence[Path], root: Path) -> float:
+    return time_cwltool(_build_workflow(MAPS), inputs, root, "--parallel")
 
 
-def _streamflow(program: str, inputs: Sequence[Path], folder: Path) -> tuple[float, Path]:
+def _run_streamflow(program: str, inputs: Sequence[Path], folder: Path) -> tuple[float, Path]:
     folder.mkdir()
-    (folder / "workflow.cwl").write_text(_workflow(MAPS))
-    given = {"files": [{"class": "File", "location": str(path)} for path in inputs]}
-    (folder / "order.yml").write_text(json.dumps(given))
-    of_cwl = {"type": "cwl", "config": {"file": "workflow.cwl", "settings": "order.yml"}}
-    said = {
+    (folder / "workflow.cwl").write_text(_build_workflow(MAPS))
+    order = {"files": [{"class": "File", "location": str(path)} for path in inputs]}
+    (folder / "order.yml").write_text(json.dumps(order))
+    workflow = {"type": "cwl", "config": {"file": "workflow.cwl", "settings": "order.yml"}}
+    configuration = {
         "version": "v1.0",
-        "workflows": {"maps": of_cwl},
+        "workflows": {"maps": workflow},
         "database": {"type": "default", "config": {"connection": ":memory:"}},
     }
-    (folder / "streamflow.yml").write_text(json.dumps(said))
+    (folder / "streamflow.yml").write_text(json.dumps(configuration))
     command = [program, "run", "streamflow.yml", "--outdir", "out", "--quiet"]
-    return _seconds_of(command, folder), folder / "out"
+    return _time_command(command, folder), folder / "out"
 
 
-def _snakemake(program: str, inputs: Sequence[Path], folder: Path) -> tuple[float, Path]:
+def _run_snakemake(program: str, inputs: Sequence[Path], folder: Path) -> tuple[float, Path]:
     folder.mkdir()
     shutil.copytree(inputs[0].parent, folder / "map0")
     rules = "".join(_RULE.format(number=number, before=number - 1) for number in range(1, MAPS + 1))
     (folder / "Snakefile").write_text(_SNAKEFILE.format(last=MAPS) + rules)
     command = [program, "--cores", str(os.cpu_count()), "--quiet", "all"]
-    return _seconds_of(command, folder), folder / f"map{MAPS}"
+    return _time_command(command, folder), folder / f"map{MAPS}"
 
 
-def _seconds_of(command: Sequence[str], folder: Path) -> float:
+def _time_command(command: Sequence[str], folder: Path) -> float:
     """Return the seconds of a command.
 
     Raises:
@@ -198,11 +204,11 @@ def _seconds_of(command: Sequence[str], folder: Path) -> float:
         start_new_session=True,
     ) as process:
         try:
-            said, _ = process.communicate(timeout=LONGEST)
+            output, _ = process.communicate(timeout=LONGEST)
         except BaseException:
             os.killpg(process.pid, signal.SIGKILL)
             raise
     if process.returncode:
-        sys.stderr.write(said[-2000:])
+        sys.stderr.write(output[-2000:])
         raise AssertionError(f"{command[0]} ended with exit code {process.returncode}")
     return time.perf_counter() - started

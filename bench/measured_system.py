@@ -56,7 +56,7 @@ class SystemUnderTest:
     def processor_seconds(self) -> dict[str, float]:
         """Return the processor seconds of each process and its children, without ended ones."""
         return {
-            name: sum(_seconds(process) for process in _tree(pid))
+            name: sum(_read_cpu_seconds(process) for process in _list_process_tree(pid))
             for name, pid in self.processes.items()
         }
 
@@ -66,21 +66,23 @@ class SystemUnderTest:
         Pilots of an embedded system are included. Other servers are left out, because memory that
         their processes share would count several times.
         """
-        found = {
+        pids = {
             **self.processes,
             **{
                 name: pid
                 for process in self.processes.values()
-                for name, pid in _pilots(process).items()
+                for name, pid in _list_pilots(process).items()
             },
         }
-        return {name: peak for name, pid in found.items() if (peak := _peak(pid)) is not None}
+        return {
+            name: peak for name, pid in pids.items() if (peak := _read_peak_memory(pid)) is not None
+        }
 
 
 @contextmanager
-def embedded(*, pilots: int = 0) -> Iterator[SystemUnderTest]:
+def run_embedded_system(*, pilots: int = 0) -> Iterator[SystemUnderTest]:
     """Yield an embedded system with ``pilots`` pilots. Registered files need not exist."""
-    with _files_made_up(), fresh_system("--pilots", str(pilots)) as (url, home):
+    with _without_file_checks(), fresh_system("--pilots", str(pilots)) as (url, home):
         lines = (home / "database" / "postmaster.pid").read_text().splitlines()
         system = int(json.loads((home / "system.json").read_text())["pid"])
         yield SystemUnderTest(
@@ -95,7 +97,7 @@ def embedded(*, pilots: int = 0) -> Iterator[SystemUnderTest]:
 
 
 @contextmanager
-def separate(folder: Path) -> Iterator[SystemUnderTest]:
+def use_separate_processes(folder: Path) -> Iterator[SystemUnderTest]:
     """Yield the separate processes of a stack in ``folder``, as its ``stack.json`` describes them.
 
     Raises:
@@ -128,7 +130,7 @@ def separate(folder: Path) -> Iterator[SystemUnderTest]:
 
 
 @contextmanager
-def _files_made_up() -> Iterator[None]:
+def _without_file_checks() -> Iterator[None]:
     """Disable the verification of files: a million input files would take too long to write."""
     name = "SLUICE_DMS_VERIFY_FILES"
     before = os.environ.get(name)
@@ -141,7 +143,7 @@ def _files_made_up() -> Iterator[None]:
             os.environ[name] = before
 
 
-def _pilots(process: int) -> dict[str, int]:
+def _list_pilots(process: int) -> dict[str, int]:
     children = psutil.Process(process).children()
     return {
         f"pilot-{number}": child.pid
@@ -149,12 +151,12 @@ def _pilots(process: int) -> dict[str, int]:
     }
 
 
-def _tree(pid: int) -> list[psutil.Process]:
+def _list_process_tree(pid: int) -> list[psutil.Process]:
     process = psutil.Process(pid)
     return [process, *process.children(recursive=True)]
 
 
-def _seconds(process: psutil.Process) -> float:
+def _read_cpu_seconds(process: psutil.Process) -> float:
     try:
         times = process.cpu_times()
     except psutil.NoSuchProcess:
@@ -162,7 +164,7 @@ def _seconds(process: psutil.Process) -> float:
     return float(times.user + times.system)
 
 
-def _peak(pid: int) -> float | None:
+def _read_peak_memory(pid: int) -> float | None:
     if "python" not in Path(psutil.Process(pid).exe()).name:
         return None
     lines = Path(f"/proc/{pid}/status").read_text().splitlines()

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from statistics import median
 
-from bench.chain_run import carry_through, make_files, read_output
-from bench.cwltool import seconds_of_cwltool
+from bench.chain_run import make_files, read_output, run_workflow
+from bench.cwltool import time_cwltool
 from bench.result import BenchResult
 from bench.system import fresh_system
 
@@ -49,17 +49,17 @@ def bench_merge(files: int = 5000) -> BenchResult:
         root = Path(folder)
         inputs = make_files(root / "in", files)
         with fresh_system() as (url, _):
-            asyncio.run(carry_through(url, WORKFLOW, inputs[:20], name="bench-merge"))
-            found = [
-                asyncio.run(carry_through(url, WORKFLOW, inputs, name="bench-merge"))
+            asyncio.run(run_workflow(url, WORKFLOW, inputs[:20], name="bench-merge"))
+            chains = [
+                asyncio.run(run_workflow(url, WORKFLOW, inputs, name="bench-merge"))
                 for _ in range(ROUNDS)
             ]
-            text = asyncio.run(read_output(url, found[-1]))
-        tool, expected = _tool(inputs)
-        cwltool = seconds_of_cwltool(WORKFLOW, inputs, root)
+            text = asyncio.run(read_output(url, chains[-1]))
+        tool, expected = _run_tool(inputs)
+        cwltool = time_cwltool(WORKFLOW, inputs, root)
     if [line.split()[0] for line in text.splitlines()] != expected:
         raise AssertionError("the output differs from what the tool gives by itself")
-    value = median(carried.seconds for carried in found) - tool
+    value = median(finished_chain.seconds for finished_chain in chains) - tool
     return BenchResult(
         name="merge",
         value=value,
@@ -69,14 +69,14 @@ def bench_merge(files: int = 5000) -> BenchResult:
         ratio=value / (cwltool - tool),
         details={
             "files": files,
-            "seconds, by round": [round(carried.seconds, 2) for carried in found],
+            "seconds, by round": [round(finished_chain.seconds, 2) for finished_chain in chains],
             "the tool by itself, seconds": round(tool, 3),
         },
     )
 
 
-def _tool(inputs: Sequence[Path]) -> tuple[float, list[str]]:
+def _run_tool(inputs: Sequence[Path]) -> tuple[float, list[str]]:
     """Return the seconds of the tool, and the checksums in order."""
     started = time.perf_counter()
-    done = subprocess.run(["sha256sum", *inputs], check=True, capture_output=True, text=True)
-    return time.perf_counter() - started, [line.split()[0] for line in done.stdout.splitlines()]
+    result = subprocess.run(["sha256sum", *inputs], check=True, capture_output=True, text=True)
+    return time.perf_counter() - started, [line.split()[0] for line in result.stdout.splitlines()]

@@ -16,12 +16,12 @@ from importlib.util import find_spec
 from pathlib import Path
 from statistics import median
 
-from bench.chain_run import FinishedChain, carry_template
+from bench.chain_run import FinishedChain, run_template
 from bench.result import BenchResult
 from bench.system import fresh_system
 from sluice.cli.connection import connected
 from sluice.cli.template_files import read_template_files
-from sluice.cli.transfer.assets import files_of, put_asset
+from sluice.cli.transfer.assets import collect_files, put_asset
 from sluice.cli.transfer.results import fetch_results
 from sluice.contracts.common.problems import NotAvailable
 
@@ -50,30 +50,30 @@ def bench_ocr(pages: int = 40, rounds: int = 5, started_anew: int = 6) -> BenchR
         options = ("--pilots", str(WORKERS), "--slots", "1")
         with fresh_system(*options) as (url, _):
             asyncio.run(bench.put_configurations(url))
-            bench.carry(url, scans[: 4 * WORKERS])  # loads the tools on both pilots
-            both = [(bench.carry(url, scans), bench.loop(scans)) for _ in range(rounds)]
+            bench.run_chain(url, scans[: 4 * WORKERS])  # loads the tools on both pilots
+            both = [(bench.run_chain(url, scans), bench.run_loop(scans)) for _ in range(rounds)]
             bench.compare(url, both[-1][0])
-            anew = bench.carry(url, scans[:started_anew], warm=False)
-    loaded = median(pages / carried.seconds for carried, _ in both)
-    loop = median(pages / seconds for _, seconds in both)
-    cold = min(started_anew, pages) / anew.seconds
+            cold_run = bench.run_chain(url, scans[:started_anew], warm=False)
+    warm_rate = median(pages / finished_chain.seconds for finished_chain, _ in both)
+    loop_rate = median(pages / seconds for _, seconds in both)
+    cold_rate = min(started_anew, pages) / cold_run.seconds
     return BenchResult(
         name="ocr",
-        value=loaded,
+        value=warm_rate,
         unit="pages/s",
         target="0.90 x the plain loop",
         peers={
-            f"plain loop of {WORKERS} processes": loop,
-            "tools started anew for each page": cold,
+            f"plain loop of {WORKERS} processes": loop_rate,
+            "tools started anew for each page": cold_rate,
         },
-        ratio=loaded / loop,
+        ratio=warm_rate / loop_rate,
         details={
             "pages": pages,
             "rounds": rounds,
             "ratios of the rounds": [
-                round(seconds / carried.seconds, 3) for carried, seconds in both
+                round(seconds / finished_chain.seconds, 3) for finished_chain, seconds in both
             ],
-            "ratio to tools started anew": round(loaded / cold, 1),
+            "ratio to tools started anew": round(warm_rate / cold_rate, 1),
         },
     )
 
@@ -87,28 +87,28 @@ class _Bench:
     def draw(self, pages: int) -> list[Path]:
         """Make both copies of the pack, and return the drawn scans."""
         for name in ("warm", "cold"):
-            _program("ocr-pack", str(self.folder / name))
+            _run_program("ocr-pack", str(self.folder / name))
         workflow = self.folder / "cold" / "workflow.cwl"
         lines = workflow.read_text().splitlines(keepends=True)
         workflow.write_text("".join(line for line in lines if "sluice:warm" not in line))
         scans = self.folder / "scans"
-        _program("ocr-scans", "--out", str(scans), "--pages", str(pages), "--seed", "21")
+        _run_program("ocr-scans", "--out", str(scans), "--pages", str(pages), "--seed", "21")
         return sorted(scans.iterdir())
 
     async def put_configurations(self, url: str) -> None:
         """Store the configurations as assets."""
         async with connected(url) as connection:
             for name, part in CONFIGURATIONS.items():
-                files = files_of([self.folder / "warm" / "config" / part])
+                files = collect_files([self.folder / "warm" / "config" / part])
                 await put_asset(connection, name, files, note="of the pack")
 
-    def carry(self, url: str, scans: Sequence[Path], *, warm: bool = True) -> FinishedChain:
+    def run_chain(self, url: str, scans: Sequence[Path], *, warm: bool = True) -> FinishedChain:
         """Run scans through the workflow, with or without warm workers."""
         name = "warm" if warm else "cold"
         files = read_template_files([self.folder / name / "workflow.cwl"])
-        return asyncio.run(carry_template(url, files.new(f"bench-ocr-{name}"), scans))
+        return asyncio.run(run_template(url, files.new(f"bench-ocr-{name}"), scans))
 
-    def loop(self, scans: Sequence[Path]) -> float:
+    def run_loop(self, scans: Sequence[Path]) -> float:
         """Return the loop's seconds to the last file, after loading and a first page."""
         config, out = self.folder / "warm" / "config", self.folder / "loop"
         options = [
@@ -116,27 +116,27 @@ class _Bench:
             *("--processes", str(WORKERS), "--warm-up", "--out", str(out)),
             *("--summary", str(self.folder / "summary.json")),
         ]
-        _program("ocr-plain-loop", *map(str, scans), *options)
+        _run_program("ocr-plain-loop", *map(str, scans), *options)
         return float(json.loads((self.folder / "summary.json").read_text())["seconds"])
 
-    def compare(self, url: str, carried: FinishedChain) -> None:
+    def compare(self, url: str, finished_chain: FinishedChain) -> None:
         """Check that the system and the loop have read the same text.
 
         Raises:
             AssertionError: The texts differ.
         """
         out = self.folder / "out"
-        asyncio.run(_fetch(url, carried, out))
+        asyncio.run(_fetch(url, finished_chain, out))
         if (out / "volume.txt").read_bytes() != (self.folder / "loop/volume.txt").read_bytes():
             raise AssertionError("the system and the loop have read different texts")
 
 
-async def _fetch(url: str, carried: FinishedChain, out: Path) -> None:
+async def _fetch(url: str, finished_chain: FinishedChain, out: Path) -> None:
     async with connected(url) as connection:
-        await fetch_results(connection, carried.chain, out)
+        await fetch_results(connection, finished_chain.chain, out)
 
 
-def _program(name: str, *arguments: str) -> None:
+def _run_program(name: str, *arguments: str) -> None:
     program = Path(sys.executable).with_name(name)
     subprocess.run(
         [program, *arguments],

@@ -32,9 +32,9 @@ class BenchResult:
         table = Table(title=self.name, title_justify="left", box=None, pad_edge=False)
         table.add_column("figure")
         table.add_column("value", justify="right")
-        table.add_row("sluice", f"{_readable(self.value)} {self.unit}")
+        table.add_row("sluice", f"{_format_number(self.value)} {self.unit}")
         for peer, value in self.peers.items():
-            table.add_row(peer, f"{_readable(value)} {self.unit}")
+            table.add_row(peer, f"{_format_number(value)} {self.unit}")
         for key, detail in self.details.items():
             table.add_row(key, str(detail))
         if self.ratio is not None:
@@ -52,26 +52,26 @@ class BenchResult:
             "target": self.target,
             "peers": {peer: round(value, 3) for peer, value in self.peers.items()},
             "ratio": None if self.ratio is None else round(self.ratio, 3),
-            "machine": machine(),
+            "machine": describe_machine(),
             "details": dict(self.details),
         }
 
 
-def _readable(value: float) -> str:
+def _format_number(value: float) -> str:
     return f"{value:,.1f}" if abs(value) >= 10 else f"{value:.2f}"
 
 
-def machine() -> dict[str, object]:
+def describe_machine() -> dict[str, object]:
     """Return what figures depend on: number and kind of processors, Python, system."""
     return {
         "cores": os.cpu_count(),
-        "processor": _processor(),
+        "processor": _read_processor_name(),
         "python": platform.python_version(),
         "system": f"{platform.system()} {platform.release()}",
     }
 
 
-def _processor() -> str:
+def _read_processor_name() -> str:
     try:
         with open("/proc/cpuinfo") as file:
             return next(

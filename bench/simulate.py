@@ -56,7 +56,7 @@ class Case:
 
 def bench_simulate(files: Sequence[Path], seeds: int) -> BenchResult:
     """Simulate all loads and numbers of workers with each scenario."""
-    cases = list(_cases(files, seeds))
+    cases = list(_simulate_cases(files, seeds))
     _show(cases)
     loaded = [case for case in cases if case.load >= 0.8]
     changes = [case.change for case in cases]
@@ -76,40 +76,44 @@ def bench_simulate(files: Sequence[Path], seeds: int) -> BenchResult:
     )
 
 
-def _cases(files: Sequence[Path], seeds: int) -> Iterator[Case]:
+def _simulate_cases(files: Sequence[Path], seeds: int) -> Iterator[Case]:
     simulator = importlib.import_module(SIMULATOR)
     for file in files:
-        given = simulator.read_scenario(file)
+        scenario = simulator.read_scenario(file)
         for workers in WORKERS:
             for load in LOADS:
-                case = Case(given.name, workers, load, [], [], [], [])
+                case = Case(scenario.name, workers, load, [], [], [], [])
                 for seed in range(1, seeds + 1):
-                    _one(simulator, _with(given, workers=workers, load=load, seed=seed), case)
+                    _simulate_policies(
+                        simulator,
+                        _change_scenario(scenario, workers=workers, load=load, seed=seed),
+                        case,
+                    )
                 yield case
 
 
-def _with(given: Any, *, workers: int, load: float, seed: int) -> Any:
+def _change_scenario(scenario: Any, *, workers: int, load: float, seed: int) -> Any:
     changes = {
-        "nodes": [given.nodes[0].model_copy(update={"count": workers})],
-        "arrivals": [given.arrivals[0].model_copy(update={"load": load})],
+        "nodes": [scenario.nodes[0].model_copy(update={"count": workers})],
+        "arrivals": [scenario.arrivals[0].model_copy(update={"load": load})],
         "seed": seed,
     }
-    return given.model_copy(update=changes)
+    return scenario.model_copy(update=changes)
 
 
-def _one(simulator: Any, given: Any, case: Case) -> None:
+def _simulate_policies(simulator: Any, scenario: Any, case: Case) -> None:
     def passage(**changes: object) -> float:
-        found = simulator.simulate(given.model_copy(update=changes))
-        return float(found.passage.mean)
+        result = simulator.simulate(scenario.model_copy(update=changes))
+        return float(result.passage.mean)
 
-    free = [kind.model_copy(update={"loading": 0.0}) for kind in given.kinds]
+    free = [kind.model_copy(update={"loading": 0.0}) for kind in scenario.kinds]
     case.watchdog.append(passage(policy=PolicyName.WATCHDOG))
     case.ours.append(passage(policy=PolicyName.SLUICE))
     case.unloaded.append(passage(policy=PolicyName.SLUICE, kinds=free))
-    case.bound.append(bound(simulator.pages_of(given), case.workers))
+    case.bound.append(compute_lower_bound(simulator.list_page_work(scenario), case.workers))
 
 
-def bound(pages: Sequence[tuple[float, float]], workers: int) -> float:
+def compute_lower_bound(pages: Sequence[tuple[float, float]], workers: int) -> float:
     """Return a lower bound of the mean passage time of any policy.
 
     ``pages`` has the arrival and the work of each page. The bound is the mean work of a page, or
@@ -117,25 +121,25 @@ def bound(pages: Sequence[tuple[float, float]], workers: int) -> float:
     workers together and loads nothing. It always works on the page with the least work left, which
     is optimal for one worker.
     """
-    now, total, left = 0.0, 0.0, list[tuple[float, float]]()
-    for came, work in sorted(pages):
-        now, total = _work_until(came, now, total, left)
-        heappush(left, (work / workers, came))
-    _, total = _work_until(math.inf, now, total, left)
+    now, total, waiting = 0.0, 0.0, list[tuple[float, float]]()
+    for arrival, work in sorted(pages):
+        now, total = _work_until(arrival, now, total, waiting)
+        heappush(waiting, (work / workers, arrival))
+    _, total = _work_until(math.inf, now, total, waiting)
     return max(total / len(pages), fmean(work for _, work in pages))
 
 
 def _work_until(
-    end: float, now: float, total: float, left: list[tuple[float, float]]
+    end: float, now: float, total: float, waiting: list[tuple[float, float]]
 ) -> tuple[float, float]:
     """Return the new time and the sum of the passage times of all finished pages."""
-    while left and now < end:
-        work, came = heappop(left)
+    while waiting and now < end:
+        work, arrival = heappop(waiting)
         if now + work > end:
-            heappush(left, (work - (end - now), came))
+            heappush(waiting, (work - (end - now), arrival))
             return end, total
         now += work
-        total += now - came
+        total += now - arrival
     return (now if end == math.inf else max(now, end)), total
 
 

@@ -43,11 +43,11 @@ async def run_pilots(url: str, jobs: int, pilots: int, token: Path | None = None
     """
     share = -(-jobs // pilots)
     return sum(
-        await asyncio.gather(*(_pilot(url, number, share, token) for number in range(pilots)))
+        await asyncio.gather(*(_run_pilot(url, number, share, token) for number in range(pilots)))
     )
 
 
-async def _pilot(url: str, number: int, share: int, token: Path | None) -> int:
+async def _run_pilot(url: str, number: int, share: int, token: Path | None) -> int:
     async with http_client(url, timeout=60, auth=PilotAuth(token)) as http:
         return await _work(http, number, share)
 
@@ -66,7 +66,7 @@ async def _work(http: httpx.AsyncClient, number: int, share: int) -> int:
         lease = await post(http, uid, "lease", request)
         tasks.update({task["uid"]: task for task in lease["tasks"]})
         if lease["jobs"]:
-            reports = [success(job, tasks[job["task_uid"]]) for job in lease["jobs"]]
+            reports = [report_success(job, tasks[job["task_uid"]]) for job in lease["jobs"]]
             answers = (await post(http, uid, "report", {"reports": reports}))["answers"]
             if any(answer["answer"] != ReportAnswer.ACCEPTED for answer in answers):
                 raise ServiceError(f"a report was not accepted: {answers}")
@@ -90,7 +90,7 @@ async def post(http: httpx.AsyncClient, pilot: UUID, request: str, body: Any) ->
     return orjson.loads(answer.content)
 
 
-def success(
+def report_success(
     job: dict[str, Any], task: dict[str, Any], *, began: datetime | None = None
 ) -> dict[str, Any]:
     """Write the outputs of a job, and return the report that it has just finished.

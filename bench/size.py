@@ -8,9 +8,9 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from bench.chain_run import carry_through, make_files
-from bench.latency import two_steps
-from bench.measured_system import SystemUnderTest, embedded, separate
+from bench.chain_run import make_files, run_workflow
+from bench.latency import build_workflow
+from bench.measured_system import SystemUnderTest, run_embedded_system, use_separate_processes
 from bench.result import BenchResult
 
 
@@ -22,11 +22,11 @@ def bench_size(sizes: Sequence[int] = (1_000, 20_000), stack: Path | None = None
     """
     with (
         tempfile.TemporaryDirectory(prefix="sluice-bench-size-") as folder,
-        embedded(pilots=2) if stack is None else separate(stack) as system,
+        run_embedded_system(pilots=2) if stack is None else use_separate_processes(stack) as system,
     ):
         inputs = make_files(Path(folder) / "in", max(sizes))
-        _carry(system, inputs[:20])  # the pilots load the tool first, as in a running system
-        seconds = {size: _carry(system, inputs[:size]) for size in sizes}
+        _run_chain(system, inputs[:20])  # the pilots load the tool first, as in a running system
+        seconds = {size: _run_chain(system, inputs[:size]) for size in sizes}
         memory = system.peak_memory()
     first, last = sizes[0], sizes[-1]
     cost = {size: 1000 * seconds[size] / (2 * size) for size in sizes}
@@ -45,7 +45,7 @@ def bench_size(sizes: Sequence[int] = (1_000, 20_000), stack: Path | None = None
     )
 
 
-def _carry(system: SystemUnderTest, inputs: Sequence[Path]) -> float:
+def _run_chain(system: SystemUnderTest, inputs: Sequence[Path]) -> float:
     return asyncio.run(
-        carry_through(system.operator, two_steps(0), inputs, name="bench-size")
+        run_workflow(system.operator, build_workflow(0), inputs, name="bench-size")
     ).seconds

@@ -16,7 +16,7 @@ from typing import Any
 from uuid import uuid4
 
 from bench.result import BenchResult
-from bench.simulated_pilots import post, success
+from bench.simulated_pilots import post, report_success
 from bench.system import fresh_system
 from sluice.cli.connection import Connection, connected
 from sluice.cli.transfer.upload import upload_files
@@ -94,17 +94,17 @@ class _Pilot:
 
     async def _run(self, job: dict[str, Any]) -> None:
         """Wait until the job is done here or by another pilot."""
-        began, due = datetime.now(UTC), time.monotonic() + self._seconds
+        began, deadline = datetime.now(UTC), time.monotonic() + self._seconds
         token = {"id": job["id"], "attempt": job["attempt"]}
         beat = {"running": [token | {"started_at": began.isoformat()}], "waiting": []}
-        while (left := due - time.monotonic()) > 0:
+        while (remaining := deadline - time.monotonic()) > 0:
             answer = await post(self._http, self._uid, "heartbeat", beat)
             if answer["commands"]:
                 confirmed = {"running": [], "waiting": [], "confirmed": [token]}
                 await post(self._http, self._uid, "heartbeat", confirmed)
                 return
-            await asyncio.sleep(min(left, _HEARTBEAT))
-        report = success(job, self._tasks[job["task_uid"]], began=began)
+            await asyncio.sleep(min(remaining, _HEARTBEAT))
+        report = report_success(job, self._tasks[job["task_uid"]], began=began)
         await post(self._http, self._uid, "report", {"reports": [report]})
 
 
@@ -119,7 +119,7 @@ def bench_stragglers(jobs: int = 400, rounds: int = 3) -> BenchResult:
             path.write_text(path.name)
         with fresh_system("--pilots", "0") as (url, home):
             helped, alone = asyncio.run(_measure(url, files, rounds, Home(home).pilot_token))
-    best = best_seconds(jobs)
+    best = compute_best_seconds(jobs)
     value, without = median(helped), median(alone)
     return BenchResult(
         name="stragglers",
@@ -137,7 +137,7 @@ def bench_stragglers(jobs: int = 400, rounds: int = 3) -> BenchResult:
     )
 
 
-def best_seconds(jobs: int, pilots: Sequence[float] = PILOTS) -> float:
+def compute_best_seconds(jobs: int, pilots: Sequence[float] = PILOTS) -> float:
     """Return the least time in which these pilots can do ``jobs`` jobs, each one at a time."""
     ends = sorted(n * seconds for seconds in pilots for n in range(1, jobs + 1))
     return next(end for end in ends if sum(math.floor(end / s + 1e-9) for s in pilots) >= jobs)
@@ -156,9 +156,9 @@ async def _measure(
         working = [asyncio.create_task(pilot.work(end)) for pilot in pilots]
         try:
             for number in range(rounds):
-                for speculate, found in times.items():
+                for speculate, samples in times.items():
                     name = f"stragglers-{speculate}-{number}"
-                    found.append(await _seconds(connection, files, name, speculate=speculate))
+                    samples.append(await _time_step(connection, files, name, speculate=speculate))
         finally:
             end.set()
             done = await asyncio.gather(*working, return_exceptions=True)
@@ -168,7 +168,7 @@ async def _measure(
     return times["true"], times["false"]
 
 
-async def _seconds(
+async def _time_step(
     connection: Connection, files: Sequence[Path], name: str, *, speculate: str
 ) -> float:
     """Return the seconds from the step's first job to its end, and cancel the rest of the chain."""

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from sluice.embedded.home import Home
-from sluice.embedded.process import system_of_ours
+from sluice.embedded.process import use_or_start_system
 from sluice.embedded.readiness import require_pilots
 
 
@@ -25,6 +25,8 @@ def fresh_system(*options: str, **settings: str) -> Iterator[tuple[str, Path]]:
     settings["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     with tempfile.TemporaryDirectory(prefix="sluice-bench-") as folder:
         home = Home(Path(folder))
-        with system_of_ours(home, "--log-level", "WARNING", *options, settings=settings) as running:
+        with use_or_start_system(
+            home, "--log-level", "WARNING", *options, settings=settings
+        ) as running:
             require_pilots(running.url)
             yield running.url, home.root

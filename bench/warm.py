@@ -10,8 +10,8 @@ import statistics
 import tempfile
 from pathlib import Path
 
-from bench.chain_run import carry_through, make_files
-from bench.hyperqueue import is_installed, seconds_of_hyperqueue
+from bench.chain_run import make_files, run_workflow
+from bench.hyperqueue import is_installed, time_hyperqueue
 from bench.result import BenchResult
 from bench.system import fresh_system
 
@@ -77,14 +77,14 @@ steps:
 """
 
 
-def _workflow(command: list[str], *, warm: bool) -> str:
+def _build_workflow(command: list[str], *, warm: bool) -> str:
     text = _WORKFLOW.replace("COMMAND", json.dumps(command))
     return text.replace("WARM", "sluice:warm: true" if warm else "sluice:rank: 1")
 
 
 def bench_warm(files: int = 1000, rounds: int = 3) -> BenchResult:
     """Measure the median jobs per second of each variant, in turn, on a running system."""
-    ways = [_LOADED, _ANEW, *([_HYPERQUEUE] if is_installed() else [])]
+    variants = [_LOADED, _ANEW, *([_HYPERQUEUE] if is_installed() else [])]
     programs = {
         "native": (["perl", "-e", _NATIVE, "--"], files),
         "torch": (["python3", "-c", _LOADING], 60),
@@ -100,40 +100,42 @@ def bench_warm(files: int = 1000, rounds: int = 3) -> BenchResult:
         inputs = make_files(Path(folder) / "in", files)
         for number in range(rounds):
             for name, (command, most) in programs.items():
-                for way in ways:
+                for variant in variants:
                     # Variants that start slowly run fewer jobs.
-                    count = most if way == _LOADED or name == "native" else min(most, 20)
-                    given = inputs[:count]
-                    if way == _HYPERQUEUE:
+                    count = most if variant == _LOADED or name == "native" else min(most, 20)
+                    round_inputs = inputs[:count]
+                    if variant == _HYPERQUEUE:
                         place = Path(folder) / f"hyperqueue-{name}-{number}"
-                        seconds = seconds_of_hyperqueue(command, given, place)
+                        seconds = time_hyperqueue(command, round_inputs, place)
                     else:
-                        seconds = _seconds_of(url, name, command, given, warm=way == _LOADED)
+                        seconds = _time_chain(
+                            url, name, command, round_inputs, warm=variant == _LOADED
+                        )
                     if number or rounds == 1:  # the first round loads tools and caches
-                        rates.setdefault((name, way), []).append(count / seconds)
-    return _result({key: statistics.median(found) for key, found in rates.items()}, files)
+                        rates.setdefault((name, variant), []).append(count / seconds)
+    return _build_result({key: statistics.median(samples) for key, samples in rates.items()}, files)
 
 
-def _seconds_of(url: str, name: str, command: list[str], files: list[Path], *, warm: bool) -> float:
-    workflow = _workflow(command, warm=warm)
+def _time_chain(url: str, name: str, command: list[str], files: list[Path], *, warm: bool) -> float:
+    workflow = _build_workflow(command, warm=warm)
     chain = f"bench-{name}-{'warm' if warm else 'cold'}"
-    return asyncio.run(carry_through(url, workflow, files, name=chain)).seconds
+    return asyncio.run(run_workflow(url, workflow, files, name=chain)).seconds
 
 
-def _result(median: dict[tuple[str, str], float], files: int) -> BenchResult:
-    peers = [way for way in (_ANEW, _HYPERQUEUE) if ("native", way) in median]
-    slow = {way: round(median["torch", way], 3) for way in peers}
+def _build_result(median: dict[tuple[str, str], float], files: int) -> BenchResult:
+    peers = [variant for variant in (_ANEW, _HYPERQUEUE) if ("native", variant) in median]
+    slow = {variant: round(median["torch", variant], 3) for variant in peers}
     return BenchResult(
         name="warm",
         value=median["native", _LOADED],
         unit="jobs/s",
         target="1.4 x started anew; 20 x where it imports torch",
-        peers={way: median["native", way] for way in peers},
+        peers={variant: median["native", variant] for variant in peers},
         ratio=median["native", _LOADED] / median["native", _ANEW],
         details={
             "files": files,
             f"as slow to start as torch, {_LOADED}, jobs/s": round(median["torch", _LOADED], 2),
-            **{f"the same, {way}": rate for way, rate in slow.items()},
+            **{f"the same, {variant}": rate for variant, rate in slow.items()},
             "ratio of the first two": round(median["torch", _LOADED] / slow[_ANEW], 1),
             **({} if _HYPERQUEUE in peers else {"HyperQueue": "not installed (pip: hyperqueue)"}),
         },

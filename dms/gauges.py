@@ -39,5 +39,5 @@ async def _measure_use(database: Database) -> Rows:
 
 async def _measure_room(database: Database, *, room: Room) -> Rows:
     """Return name, type and free bytes of each enabled storage that has a limit."""
-    found = await storages_by_room(database, None, room=room)
-    return [(storage.name, storage.type, free) for storage, free in found if isfinite(free)]
+    storages = await storages_by_room(database, None, room=room)
+    return [(storage.name, storage.type, free) for storage, free in storages if isfinite(free)]

@@ -50,7 +50,7 @@ def declare_loops(context: DmsContext, settings: DmsSettings) -> list[LoopDeclar
         LoopDeclaration(UPLOAD, period, partial(upload_once, context), count=count),
         LoopDeclaration(_SWEEP, period, partial(sweep_once, context)),
         LoopDeclaration("dms.usage", FOLD_PERIOD, partial(fold_once, database)),
-        LoopDeclaration("dms.storages", LOOK_PERIOD, context.watch.look),
+        LoopDeclaration("dms.storages", LOOK_PERIOD, context.watch.check_all),
         LoopDeclaration("dms.levels", LEVEL_PERIOD, levels),
     ]
 

@@ -2,13 +2,13 @@
 
 import sys
 
-from sluice.process.garbage_collection import look_for_none
+from sluice.process.garbage_collection import disable_garbage_collection
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Disable the garbage collector during the imports, then run ``pilot.command.main``."""
-    look_for_none()
-    from pilot.command import main as run  # noqa: PLC0415 - without looking for garbage in it
+    disable_garbage_collection()
+    from pilot.command import main as run  # noqa: PLC0415 - imported without garbage collection
 
     return run(arguments)
 

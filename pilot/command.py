@@ -12,11 +12,11 @@ from pydantic import ValidationError
 from pilot.folders.ownership import UnsafeFolderError
 from pilot.folders.pilot_folder import FolderInUseError
 from pilot.isolation.node.sandboxes import NoSandboxError
-from pilot.isolation.node.slot_users import WrongUsersError
-from pilot.settings import PilotSettings, sentences_of
+from pilot.isolation.node.slot_users import UnsuitableUsersError
+from pilot.settings import PilotSettings, format_errors
 from pilot.wiring import run_pilot
 from sluice.network.proxies import UnusableProxy
-from sluice.process.garbage_collection import keep_what_is_loaded
+from sluice.process.garbage_collection import freeze_loaded_objects
 from sluice.servicekit.running.logging import configure_logging
 from sluice.servicekit.settings_sources import unknown_among
 from sluice.tools.visible_paths import absolute_entries
@@ -27,7 +27,7 @@ log = structlog.get_logger(__name__)
 _REFUSALS: dict[type[Exception], tuple[str, int]] = {
     FolderInUseError: ("pilot.folder_in_use", 3),
     NoSandboxError: ("pilot.no_sandbox", 2),
-    WrongUsersError: ("pilot.wrong_users", 2),
+    UnsuitableUsersError: ("pilot.wrong_users", 2),
     UnsafeFolderError: ("pilot.folder_unsafe", 2),
     UnusableProxy: ("pilot.unusable_proxy", 2),
 }
@@ -54,13 +54,13 @@ def main(arguments: list[str] | None = None) -> int:
         help="seconds for running jobs to end after SIGTERM (default: no limit)",
     )
     parser.add_argument("--log-level", help="DEBUG, INFO, WARNING or ERROR")
-    given = {
+    options = {
         key: value for key, value in vars(parser.parse_args(arguments)).items() if value is not None
     }
     try:
-        settings = PilotSettings(**given)
+        settings = PilotSettings(**options)
     except ValidationError as error:
-        for sentence in sentences_of(error, given):
+        for sentence in format_errors(error, options):
             print(f"sluice-pilot: {sentence}", file=sys.stderr)
         return 2
     configure_logging("pilot", level=settings.log_level)
@@ -75,7 +75,7 @@ def main(arguments: list[str] | None = None) -> int:
             path=search_path,
             note="entries that depend on the folder that a process works in are not used",
         )
-    keep_what_is_loaded()
+    freeze_loaded_objects()
     try:
         asyncio.run(run_pilot(settings))
     except tuple(_REFUSALS) as error:

@@ -20,7 +20,7 @@ from sluice.contracts.pilots.pilots import JobToken, LeasedJob
 log = structlog.get_logger(__name__)
 
 #: Requests secrets from the WMS. Raises ``ServiceError``.
-AskForSecrets = Callable[[JobToken], Awaitable[SecretValues]]
+RequestSecrets = Callable[[JobToken], Awaitable[SecretValues]]
 Send = Callable[[int, ToSlot], None]
 
 
@@ -46,7 +46,7 @@ class _SlotQueue:
     waiting: deque[ToSlot | _PendingJob] = field(default_factory=deque)
     work: "asyncio.Task[None] | None" = None
 
-    def job_of(self, stop: StopFrame) -> "_PendingJob | JobFrame | None":
+    def find_job(self, stop: StopFrame) -> "_PendingJob | JobFrame | None":
         """Return the waiting job that a stop frame names, or None."""
         for entry in self.waiting:
             if isinstance(entry, _PendingJob | JobFrame):
@@ -62,62 +62,66 @@ class Dispatch:
     The values of secrets stay in memory until the job is sent, and are written nowhere else.
     """
 
-    def __init__(self, send: Send, ask: AskForSecrets) -> None:
+    def __init__(self, send: Send, request_secrets: RequestSecrets) -> None:
         self._send = send
-        self._ask = ask
-        self._lines: dict[int, _SlotQueue] = {}
+        self._request = request_secrets
+        self._queues: dict[int, _SlotQueue] = {}
 
     def send(self, slot: int, frame: ToSlot) -> None:
         """Send a frame to a slot, or queue it behind a job that waits for secrets.
 
         A stop is sent at once unless its job is queued. It ends the wait of a job for secrets.
         """
-        line = self._lines.get(slot)
-        if line is None:
+        queue = self._queues.get(slot)
+        if queue is None:
             self._send(slot, frame)
         elif not isinstance(frame, StopFrame):
-            line.waiting.append(frame)
+            queue.waiting.append(frame)
         else:
-            match line.job_of(frame):
+            match queue.find_job(frame):
                 case _PendingJob() as entry:
                     entry.stop = frame.reason
                     entry.values.cancel()
                 case JobFrame():
-                    line.waiting.append(frame)
+                    queue.waiting.append(frame)
                 case None:
                     self._send(slot, frame)
 
     def send_with_secrets(self, slot: int, frame: JobFrame) -> None:
         """Queue a job and send it once its secrets have arrived."""
-        line = self._lines.setdefault(slot, _SlotQueue())
-        line.waiting.append(_PendingJob(frame, asyncio.create_task(self._values(frame.job))))
-        if line.work is None:
-            line.work = asyncio.create_task(self._work(slot, line), name=f"secrets of slot {slot}")
+        queue = self._queues.setdefault(slot, _SlotQueue())
+        queue.waiting.append(
+            _PendingJob(frame, asyncio.create_task(self._request_secrets(frame.job)))
+        )
+        if queue.work is None:
+            queue.work = asyncio.create_task(
+                self._send_all(slot, queue), name=f"secrets of slot {slot}"
+            )
 
     def forget(self, slot: int) -> None:
         """Drop all queued frames of a lost slot."""
-        line = self._lines.pop(slot, None)
-        if line is None:
+        queue = self._queues.pop(slot, None)
+        if queue is None:
             return
-        if line.work is not None:
-            line.work.cancel()
-        for entry in line.waiting:
+        if queue.work is not None:
+            queue.work.cancel()
+        for entry in queue.waiting:
             if isinstance(entry, _PendingJob):
                 entry.values.cancel()
 
-    async def _work(self, slot: int, line: _SlotQueue) -> None:
-        while line.waiting:
-            entry = line.waiting[0]
+    async def _send_all(self, slot: int, queue: _SlotQueue) -> None:
+        while queue.waiting:
+            entry = queue.waiting[0]
             if isinstance(entry, _PendingJob):
                 await asyncio.wait([entry.values])
-                frame: ToSlot = _frame_of(entry)
+                frame: ToSlot = _build_frame(entry)
             else:
                 frame = entry
-            line.waiting.popleft()
+            queue.waiting.popleft()
             self._send(slot, frame)
-        del self._lines[slot]
+        del self._queues[slot]
 
-    async def _values(self, job: LeasedJob) -> SecretValues:
+    async def _request_secrets(self, job: LeasedJob) -> SecretValues:
         """Request the secrets of a job until the WMS answers.
 
         The request is canceled when the job is stopped.
@@ -125,13 +129,13 @@ class Dispatch:
         backoff = Backoff()
         while True:
             try:
-                return await self._ask(JobToken(id=job.id, attempt=job.attempt))
+                return await self._request(JobToken(id=job.id, attempt=job.attempt))
             except NotAvailable as error:
                 log.warning("secrets.wait", job=job.id, reason=error.detail)
                 await backoff.wait()
 
 
-def _frame_of(entry: _PendingJob) -> JobFrame:
+def _build_frame(entry: _PendingJob) -> JobFrame:
     if entry.stop is not None:
         return entry.frame.model_copy(update={"stop": entry.stop})
     error = entry.values.exception()

@@ -10,7 +10,7 @@ import structlog
 from pilot.folders.pilot_folder import PilotFolder
 from pilot.folders.run_folder import RunFolder
 from pilot.isolation.node.sandboxes import find_sandbox, with_network
-from pilot.isolation.node.slot_users import claim, named_users, why_not
+from pilot.isolation.node.slot_users import claim, find_slot_users, why_unsuitable
 from pilot.isolation.sandbox.sandbox import Sandbox
 from pilot.isolation.users.slot_user import SlotUser
 from pilot.node.engines import Engine, find_engines
@@ -49,13 +49,15 @@ def find_node_isolation(settings: PilotSettings, run: RunFolder, slots: int) -> 
         NoSandboxError: A required sandbox is not available.
         OSError: The folder could not be created.
     """
-    sandbox = sandbox_of(settings, run.system, network=True)
+    sandbox = find_configured_sandbox(settings, run.system, network=True)
     if isinstance(sandbox, Sandbox):
         sandbox = sandbox.model_copy(update={"slots": slots})
     return NodeIsolation(find_engines(settings.containers), sandbox)
 
 
-def sandbox_of(settings: PilotSettings, folder: Path, *, network: bool) -> Sandbox | str:
+def find_configured_sandbox(
+    settings: PilotSettings, folder: Path, *, network: bool
+) -> Sandbox | str:
     """Return the sandbox that the settings ask for, or a sentence that says why there is none.
 
     ``folder`` is created for files that all tools see. ``network`` says whether tools may ask for a
@@ -70,10 +72,10 @@ def sandbox_of(settings: PilotSettings, folder: Path, *, network: bool) -> Sandb
         return sandbox
     if network:
         sandbox = with_network(sandbox, settings.sandbox, settings.sandbox_networks)
-    return sandbox.model_copy(update=_limits(settings))
+    return sandbox.model_copy(update=_build_limits(settings))
 
 
-def _limits(settings: PilotSettings) -> dict[str, int]:
+def _build_limits(settings: PilotSettings) -> dict[str, int]:
     """Return the limits of a sandbox or a slot's user."""
     return {"processes": settings.sandbox_processes, "open_files": settings.sandbox_open_files}
 
@@ -81,30 +83,29 @@ def _limits(settings: PilotSettings) -> dict[str, int]:
 def with_users(
     isolation: NodeIsolation,
     settings: PilotSettings,
-    least: int,
+    min_users: int,
     *,
     folder: PilotFolder,
     run: RunFolder,
 ) -> NodeIsolation:
     """Add users for the tools if there is no sandbox and the users work.
 
-    There are as many as the slots in the settings, or else as many as are named, at least
-    ``least``.
+    Their number is that of the slots in the settings, or else that of the named users. There must
+    be at least ``min_users``.
 
     Raises:
-        WrongUsersError: The named users are not suitable.
+        UnsuitableUsersError: The named users are not suitable.
         OSError: A folder could not be changed.
     """
-    named = named_users(settings.slot_users, least) if settings.slot_users else []
-    named = named[: settings.slots]
-    users = [user.model_copy(update=_limits(settings)) for user in named]
+    users = find_slot_users(settings.slot_users, min_users) if settings.slot_users else []
+    users = [user.model_copy(update=_build_limits(settings)) for user in users[: settings.slots]]
     if isinstance(isolation.sandbox, Sandbox):
         return isolation
     why = isolation.sandbox
     if users and settings.sandbox == "preferred":
         claims = claim(users)
         folder.let_users_pass(run)
-        failure = why_not(users, run.slots, run.journals)
+        failure = why_unsuitable(users, run.slots, run.journals)
         if failure is None:
             log.warning("sandbox.users", reason=why, note="each slot has a user of its own only")
             return replace(isolation, users=users, claims=claims)

@@ -17,7 +17,7 @@ from pilot.isolation.sandbox.sandbox import Sandbox
 from pilot.node.engines import find_engines
 from pilot.node.gpus import find_gpus
 from pilot.node.resources import detect
-from pilot.node_isolation import sandbox_of
+from pilot.node_isolation import find_configured_sandbox
 from pilot.settings import PilotSettings
 
 #: Events of warnings whose facts have fields of their own in the report.
@@ -33,12 +33,12 @@ def report_node(folder: Path) -> dict[str, Any]:
     """
     settings = PilotSettings().model_copy(update={"sandbox": "preferred", "work_dir": folder})
     with capture_logs() as logged:
-        sandbox = sandbox_of(settings, folder / "system", network=True)
+        sandbox = find_configured_sandbox(settings, folder / "system", network=True)
         groups = find_memory_groups(f"doctor-{uuid.uuid4()}")
         if groups is not None:
             groups.remove()
-        engines = [found.kind.value for found in find_engines(settings.containers)]
-        gpus = [found.gpu.name for found in find_gpus()]
+        engines = [engine.kind.value for engine in find_engines(settings.containers)]
+        gpus = [gpu.gpu.name for gpu in find_gpus()]
         resources = detect(folder)
     works = isinstance(sandbox, Sandbox)
     warnings = [entry for entry in logged if entry["log_level"] in {"warning", "error"}]

@@ -10,7 +10,7 @@ import structlog
 
 from pilot.backoff import Backoff
 from pilot.boot_clock import boot_time
-from pilot.dispatch import AskForSecrets, Dispatch
+from pilot.dispatch import Dispatch, RequestSecrets
 from pilot.domain.core import PilotCore
 from pilot.domain.disk_pauses import DiskPauses
 from pilot.domain.model import (
@@ -27,9 +27,9 @@ from pilot.domain.model import (
     ReportDeadSlot,
     RunJob,
     SendReport,
-    SlotLeft,
     SlotLost,
     SlotReady,
+    SlotReleased,
     StartSlot,
     StopJob,
     Token,
@@ -65,7 +65,7 @@ def now() -> CurrentTime:
 class PilotRuntime:
     """Connects the pilot's core with slots, outbox and run folder.
 
-    ``changed`` is set after each event for the core. ``hungry`` is set while a slot has no next
+    ``changed`` is set after each event for the core. ``needs_jobs`` is set while a slot has no next
     job.
     """
 
@@ -76,15 +76,15 @@ class PilotRuntime:
         outbox: Outbox,
         run: RunFolder,
         *,
-        ask_for_secrets: AskForSecrets,
+        request_secrets: RequestSecrets,
     ) -> None:
         self.core = core
         self.changed = asyncio.Event()
-        self.hungry = asyncio.Event()
-        self.hungry.set()
+        self.needs_jobs = asyncio.Event()
+        self.needs_jobs.set()
         self.finished = asyncio.Event()
         self._slot_processes = slot_processes
-        self._dispatch = Dispatch(slot_processes.send, ask_for_secrets)
+        self._dispatch = Dispatch(slot_processes.send, request_secrets)
         self._outbox = outbox
         self._run = run
         self._disk_pauses = DiskPauses()
@@ -100,11 +100,11 @@ class PilotRuntime:
             OSError: The slot processes could not be started.
         """
         listener = SlotListener(
-            self._slot_ready,
-            self._ended,
+            self._on_slot_ready,
+            self._on_attempt_ended,
             lambda slot: self.tell(ToolUnloaded(slot)),
-            self._slot_lost,
-            self._slot_left,
+            self._on_slot_lost,
+            self._on_slot_released,
         )
         await self._slot_processes.start(listener)
         self.tell(PilotStarted())
@@ -115,24 +115,24 @@ class PilotRuntime:
             self._carry_out(instruction)
         self.changed.set()
         if self.core.supplied:
-            self.hungry.clear()
+            self.needs_jobs.clear()
         else:
-            self.hungry.set()
+            self.needs_jobs.set()
         if self.core.draining and self.core.idle and not self._side_work:
             self.finished.set()
 
     def heartbeat(self) -> Heartbeat:
         """Return the heartbeat to send now."""
         heartbeat = self.core.heartbeat(self._slot_processes.progress())
-        return heartbeat.model_copy(update={"trouble": self._trouble()})
+        return heartbeat.model_copy(update={"trouble": self._describe_trouble()})
 
-    def most_jobs(self, wanted: int) -> int:
-        """Return how many of the wanted jobs the node's disk has room for."""
+    def limit_jobs(self, requested: int) -> int:
+        """Return how many of the ``requested`` jobs the node's disk has room for."""
         if not has_room(self._run.path):
             return 0
-        return self._disk_pauses.most_jobs(wanted, now().boot_time)
+        return self._disk_pauses.limit_jobs(requested, now().boot_time)
 
-    def _trouble(self) -> str:
+    def _describe_trouble(self) -> str:
         """Return why the pilot takes no jobs, or an empty string when it takes jobs."""
         with contextlib.suppress(OSError):
             if not has_room(self._run.path):
@@ -142,7 +142,7 @@ class PilotRuntime:
         return ""
 
     def save_tokens(self) -> None:
-        """Record the held jobs, so that a pilot started after a kill can give them back."""
+        """Record the pilot's jobs, so that a pilot started after a kill can give them back."""
         try:
             self._run.save_tokens(self.core.tokens)
         except OSError as error:  # The disk is full: the jobs wait until their leases end.
@@ -152,19 +152,19 @@ class PilotRuntime:
                 note="free space on the pilot's disk, or its jobs wait after a kill",
             )
 
-    def _slot_ready(self, slot: int) -> None:
+    def _on_slot_ready(self, slot: int) -> None:
         log.info("slot.ready", slot=slot)
         self.tell(SlotReady(slot))
 
-    def _slot_lost(self, slot: int, reason: str) -> None:
+    def _on_slot_lost(self, slot: int, reason: str) -> None:
         self._dispatch.forget(slot)
         self.tell(SlotLost(slot, reason))
 
-    def _slot_left(self, slot: int) -> None:
+    def _on_slot_released(self, slot: int) -> None:
         self._starts.pop(slot, None)
-        self.tell(SlotLeft(slot))
+        self.tell(SlotReleased(slot))
 
-    def _ended(self, slot: int, frame: EndedFrame) -> None:
+    def _on_attempt_ended(self, slot: int, frame: EndedFrame) -> None:
         self._starts.pop(slot, None)
         self._disk_pauses.attempt_ended(frame.report, now().boot_time)
         if frame.journal is not None:
@@ -191,20 +191,22 @@ class PilotRuntime:
             case SendReport(report=report):
                 self._send(report)
             case ReportDeadSlot(report=report):
-                self._beside(self._report_dead_slot(report))
+                self._start_side_work(self._report_dead_slot(report))
             case StartSlot(slot=slot):
-                self._beside(self._start_slot(slot))
+                self._start_side_work(self._start_slot(slot))
             case ReleaseSlot(slot=slot):
-                self._slot_processes.let_go(slot)
+                self._slot_processes.release_slot(slot)
             case _:
                 assert_never(instruction)
 
-    def _run_job(self, order: RunJob) -> None:
-        frame = JobFrame(job=order.job, gpus=list(order.gpus), deadline=order.deadline)
-        if order.secrets:
-            self._dispatch.send_with_secrets(order.slot, frame)
+    def _run_job(self, instruction: RunJob) -> None:
+        frame = JobFrame(
+            job=instruction.job, gpus=list(instruction.gpus), deadline=instruction.deadline
+        )
+        if instruction.secrets:
+            self._dispatch.send_with_secrets(instruction.slot, frame)
         else:
-            self._dispatch.send(order.slot, frame)
+            self._dispatch.send(instruction.slot, frame)
 
     def _send(self, report: AttemptReport) -> None:
         self._outbox.add(report, self._journals.pop((report.id, report.attempt), None))
@@ -216,7 +218,7 @@ class PilotRuntime:
             self._outbox.add(trace.report, trace.journal)
             return
         if trace is not None:
-            await self._outbox.leftovers.remove(trace.urls)
+            await self._outbox.file_remover.remove(trace.urls)
         self._outbox.add(report)
 
     async def _start_slot(self, slot: int) -> None:
@@ -236,12 +238,12 @@ class PilotRuntime:
             else:
                 return
 
-    def _beside(self, work: Coroutine[None, None, None]) -> None:
+    def _start_side_work(self, work: Coroutine[None, None, None]) -> None:
         task = asyncio.create_task(work)
         self._side_work.add(task)
-        task.add_done_callback(self._side_work_done)
+        task.add_done_callback(self._on_side_work_done)
 
-    def _side_work_done(self, task: "asyncio.Task[None]") -> None:
+    def _on_side_work_done(self, task: "asyncio.Task[None]") -> None:
         self._side_work.discard(task)
         if not task.cancelled() and task.exception() is not None:
             log.error("pilot.side_work_failed", error=repr(task.exception()))

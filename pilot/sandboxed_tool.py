@@ -22,14 +22,14 @@ from pilot.isolation.sandbox.process_limits import ProcessLimits
 from pilot.isolation.sandbox.sandbox import SandboxOptions
 from pilot.isolation.sandbox.sandbox_instance import SandboxedProgram, SandboxError, SandboxInstance
 from pilot.isolation.sandbox.view import View, VisibleFile
-from pilot.node_isolation import sandbox_of
-from pilot.settings import PilotSettings, sentences_of
+from pilot.node_isolation import find_configured_sandbox
+from pilot.settings import PilotSettings, format_errors
 from sluice.contracts.common.base import Contract
 from sluice.servicekit.running.logging import configure_logging
 from sluice.text.os_errors import sentence_of
 
 #: Exit codes as of ``docker run``: not started, not found, and the base for a signal's number.
-_NOT_STARTED, _NOT_THERE, _BY_SIGNAL = 125, 127, 128
+_NOT_STARTED, _NOT_FOUND, _BY_SIGNAL = 125, 127, 128
 #: Seconds for the program to end after a signal.
 _GRACE = 5
 
@@ -57,32 +57,35 @@ def main(arguments: Sequence[str]) -> int:
             was not found.
     """
     configure_logging("contained", level="ERROR")
-    with tempfile.TemporaryDirectory(prefix="sluice-") as own:
+    with tempfile.TemporaryDirectory(prefix="sluice-") as folder:
         try:
-            settings = PilotSettings(work_dir=Path(own))
+            settings = PilotSettings(work_dir=Path(folder))
             if not arguments:
-                sandbox = sandbox_of(settings, Path(own, "system"), network=False)
+                sandbox = find_configured_sandbox(settings, Path(folder, "system"), network=False)
                 print(sandbox if isinstance(sandbox, str) else "")
                 return 0
             tool = SandboxedTool.model_validate_json(Path(arguments[0]).read_bytes())
-            return _run(tool, arguments[1:], settings, Path(own))
+            return _run(tool, arguments[1:], settings, Path(folder))
         except ValidationError as error:
-            return _told(2, *sentences_of(error))
+            return _fail(2, *format_errors(error))
         except NoSandboxError as error:
-            return _told(2, str(error))
+            return _fail(2, str(error))
         except SandboxError as error:
-            return _told(_NOT_STARTED, str(error))
+            return _fail(_NOT_STARTED, str(error))
         except OSError as error:
-            return _told(_NOT_THERE, sentence_of(error))
+            return _fail(_NOT_FOUND, sentence_of(error))
 
 
-def _told(code: int, *sentences: str) -> int:
+def _fail(code: int, *sentences: str) -> int:
+    """Print why the program does not run, and return the exit code."""
     for sentence in sentences:
         print(sentence, file=sys.stderr)
     return code
 
 
-def _run(tool: SandboxedTool, arguments: Sequence[str], settings: PilotSettings, own: Path) -> int:
+def _run(
+    tool: SandboxedTool, arguments: Sequence[str], settings: PilotSettings, folder: Path
+) -> int:
     """Run the program in the sandbox and return its exit code.
 
     Raises:
@@ -90,72 +93,72 @@ def _run(tool: SandboxedTool, arguments: Sequence[str], settings: PilotSettings,
         NoSandboxError: A required sandbox is not available.
         SandboxError: No sandbox is available, or the program did not start.
     """
-    sandbox = sandbox_of(settings, own / "system", network=tool.network)
+    sandbox = find_configured_sandbox(settings, folder / "system", network=tool.network)
     if isinstance(sandbox, str):
         raise SandboxError(sandbox)
     if tool.network and sandbox.network is None and sandbox.node_network:
-        _told(0, f"network: the node's own, as {sandbox.no_network}")
-    temporary = own / "tmp"
+        print(f"network: the node's own, as {sandbox.no_network}", file=sys.stderr)
+    temporary = folder / "tmp"
     temporary.mkdir()
-    held = SandboxInstance(sandbox, [str(temporary)], SandboxOptions(network=tool.network))
-    ending = _SignalForwarder()
-    with _streams(tool.writes) as streams, closing(held):
-        program = held.start(
+    instance = SandboxInstance(sandbox, [str(temporary)], SandboxOptions(network=tool.network))
+    forwarder = _SignalForwarder()
+    with _open_streams(tool.writes) as streams, closing(instance):
+        program = instance.start(
             arguments,
             environment=tool.environment,
             folder=os.getcwd(),
             streams=streams,
             limits=ProcessLimits(),
-            view=_view(tool, str(temporary)),
-            stdin=_path_of(0),
+            view=_build_view(tool, str(temporary)),
+            stdin=_find_path(0),
         )
-        ending.of(program)
+        forwarder.set_program(program)
         status = os.waitstatus_to_exitcode(program.end().status)
     return status if status >= 0 else _BY_SIGNAL - status
 
 
-def _view(tool: SandboxedTool, temporary: str) -> View:
+def _build_view(tool: SandboxedTool, temporary: str) -> View:
     """Return the view of the program.
 
-    Each file appears under its given path and under its path without links, as some programs use
-    the latter.
+    Each file appears under its given path, and under its path without links, because some programs
+    resolve links.
     """
     files = {"/tmp": VisibleFile("/tmp", temporary, writable=True)}  # noqa: S108 - its own
     for paths, writable in ((tool.reads, False), (tool.writes, True)):
         for path in paths:
             source = os.path.realpath(path)
-            files.update({seen: VisibleFile(seen, source, writable) for seen in (source, path)})
+            files.update({name: VisibleFile(name, source, writable) for name in (source, path)})
     return View(list(files.values()))
 
 
-def _path_of(descriptor: int) -> str:
+def _find_path(descriptor: int) -> str:
     """Return the path of an open regular file, or ``/dev/null`` for anything else."""
     path = os.readlink(f"/proc/self/fd/{descriptor}")
     return path if os.path.isfile(path) else os.devnull
 
 
 @contextmanager
-def _streams(writes: Sequence[str]) -> Iterator[list[int]]:
+def _open_streams(writes: Sequence[str]) -> Iterator[list[int]]:
     """Yield file descriptors for the standard output and error of the program.
 
     A stream that is a file in ``writes`` is passed on. Any other stream is copied through a pipe,
     so that the program has no access to a terminal or to existing content of a file.
     """
     roots = tuple(os.path.join(os.path.realpath(path), "") for path in writes)
-    with ExitStack() as ended:
+    with ExitStack() as stack:
         streams = []
         for number in (1, 2):
-            if _path_of(number).startswith(roots):
+            if _find_path(number).startswith(roots):
                 streams.append(number)
                 continue
-            from_it, for_it = os.pipe()
-            copied = ended.enter_context(open(from_it, "rb", 0))
-            to = ended.enter_context(open(number, "wb", 0, closefd=False))
-            copy = Thread(target=copyfileobj, args=(copied, to))
+            reading, writing = os.pipe()
+            source = stack.enter_context(open(reading, "rb", 0))
+            target = stack.enter_context(open(number, "wb", 0, closefd=False))
+            copy = Thread(target=copyfileobj, args=(source, target))
             copy.start()
-            ended.callback(copy.join)
-            ended.callback(os.close, for_it)
-            streams.append(for_it)
+            stack.callback(copy.join)
+            stack.callback(os.close, writing)
+            streams.append(writing)
         yield streams
 
 
@@ -166,24 +169,24 @@ class _SignalForwarder:
     """
 
     def __init__(self) -> None:
-        self._told = 0
+        self._signal = 0
         self._program: SandboxedProgram | None = None
         for number in (signal.SIGTERM, signal.SIGINT):
-            signal.signal(number, self._told_to)
+            signal.signal(number, self._on_signal)
         signal.signal(signal.SIGALRM, self._kill)
 
-    def of(self, program: SandboxedProgram) -> None:
+    def set_program(self, program: SandboxedProgram) -> None:
         """Set the program that gets the signals."""
         self._program = program
-        self._pass_on()
+        self._forward()
 
-    def _told_to(self, number: int, _: object) -> None:
-        self._told = number
-        self._pass_on()
+    def _on_signal(self, number: int, _: object) -> None:
+        self._signal = number
+        self._forward()
 
-    def _pass_on(self) -> None:
-        if self._program is not None and self._told:
-            self._program.signal(self._told)
+    def _forward(self) -> None:
+        if self._program is not None and self._signal:
+            self._program.signal(self._signal)
             signal.alarm(_GRACE)
 
     def _kill(self, *_: object) -> None:

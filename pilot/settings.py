@@ -23,13 +23,13 @@ from pydantic_settings import (
 )
 
 from pilot.isolation.sandbox.added_paths import why_hidden
-from pilot.isolation.sandbox.network import usable
+from pilot.isolation.sandbox.network import check_networks
 from pilot.isolation.sandbox.sandbox import SandboxUse
 from sluice.contracts.common.base import Name
 from sluice.contracts.common.states import ContainerEngine
 from sluice.contracts.common.wording import in_words, names_value, sentence_of
 from sluice.contracts.jobs.resources import Labels, NamedAmounts
-from sluice.contracts.pilots.node_parts import ToldPart
+from sluice.contracts.pilots.node_parts import ValidPart
 from sluice.text.visible_text import quoted
 
 
@@ -76,7 +76,7 @@ class PilotSettings(BaseSettings):
     #: Part of the node for this pilot, such as `1/2` and `2/2` for two pilots. Each pilot offers
     #: its part of the cores, memory and disk, unless they are set here, and of the resources. GPUs
     #: and whole units of a resource are distributed in turn. None: the whole node.
-    part: ToldPart | None = None
+    part: ValidPart | None = None
     #: MiB of memory that all jobs may request together. None: all memory of the node or its part.
     memory: Annotated[int, Field(gt=0)] | None = None
     #: MiB of disk that all jobs may request together. None: the free space of the work folder when
@@ -150,7 +150,9 @@ class PilotSettings(BaseSettings):
     sandbox_hidden: list[Path] = Field(default_factory=list)
     #: Networks besides the Internet for tools in the sandbox that ask for a network
     #: (NetworkAccess), such as 192.168.4.0/24. The node's loopback is never included.
-    sandbox_networks: Annotated[list[str], AfterValidator(usable)] = Field(default_factory=list)
+    sandbox_networks: Annotated[list[str], AfterValidator(check_networks)] = Field(
+        default_factory=list
+    )
     #: Maximum number of processes and threads of a tool in the sandbox or of a user of a slot. In
     #: the sandbox of a pilot that runs as root, it needs control groups.
     sandbox_processes: Annotated[int, Field(ge=64)] = 4096
@@ -168,8 +170,8 @@ class PilotSettings(BaseSettings):
         cls,
         settings_cls: type[BaseSettings],
         init_settings: PydanticBaseSettingsSource,
-        *others: PydanticBaseSettingsSource,
-        **named: PydanticBaseSettingsSource,
+        *sources: PydanticBaseSettingsSource,
+        **named_sources: PydanticBaseSettingsSource,
     ) -> tuple[PydanticBaseSettingsSource, ...]:
         """Use the command line and ``PilotVariables`` instead of pydantic's sources."""
         return init_settings, PilotVariables(settings_cls)
@@ -182,7 +184,7 @@ class PilotSettings(BaseSettings):
 
     @field_validator("work_dir")
     @classmethod
-    def _below_a_home_folder(cls, path: Path) -> Path:
+    def _expand_home_folder(cls, path: Path) -> Path:
         try:
             return path.expanduser()
         except RuntimeError as error:
@@ -192,35 +194,37 @@ class PilotSettings(BaseSettings):
 
     @field_validator("sandbox_paths")
     @classmethod
-    def _seen_by_tools(cls, paths: list[Path], known: ValidationInfo) -> list[Path]:
+    def _check_paths_are_visible(cls, paths: list[Path], info: ValidationInfo) -> list[Path]:
         """Check the paths, unless the sandbox is off."""
-        if known.data.get("sandbox") == "off" or "work_dir" not in known.data:
+        if info.data.get("sandbox") == "off" or "work_dir" not in info.data:
             return paths
         for path in paths:
-            why = why_hidden(path, known.data["work_dir"])
+            why = why_hidden(path, info.data["work_dir"])
             if why is not None:
                 raise in_words(f"tools would not see {path}: {why}")
         return paths
 
 
-def sentences_of(error: ValidationError, given: Collection[str] = ()) -> list[str]:
+def format_errors(error: ValidationError, option_names: Collection[str] = ()) -> list[str]:
     """Return a sentence for each invalid setting, with its value.
 
-    ``given`` are the names of settings from the command line.
+    ``option_names`` are the names of settings from the command line.
     """
-    return [_sentence(wrong, given) for wrong in error.errors()]
+    return [_format_error(details, option_names) for details in error.errors()]
 
 
-def _sentence(wrong: ErrorDetails, given: Collection[str]) -> str:
-    name, *place = wrong["loc"]
+def _format_error(details: ErrorDetails, option_names: Collection[str]) -> str:
+    name, *place = details["loc"]
     setting = (
-        f"--{name}".replace("_", "-") if name in given else f"SLUICE_PILOT_{str(name).upper()}"
+        f"--{name}".replace("_", "-")
+        if name in option_names
+        else f"SLUICE_PILOT_{str(name).upper()}"
     )
-    if wrong["type"] == "list_type":
+    if details["type"] == "list_type":
         return (
-            f"{setting}: {quoted(wrong['input'])} is no list, which is written as JSON:"
+            f"{setting}: {quoted(details['input'])} is no list, which is written as JSON:"
             """ '["one", "two"]'"""
         )
     where = "".join(f", number {index + 1}" for index in place if isinstance(index, int))
-    value = "" if names_value(wrong) else f", not {quoted(wrong['input'])}"
-    return f"{setting}{where}: {sentence_of(wrong)}{value}"
+    value = "" if names_value(details) else f", not {quoted(details['input'])}"
+    return f"{setting}{where}: {sentence_of(details)}{value}"

@@ -25,7 +25,7 @@ from pilot.runner.protocol import (
     RunnerSettings,
     ToSlot,
     UnloadedFrame,
-    frame_bytes,
+    encode_frame,
     from_slot,
     read_frame,
 )
@@ -60,7 +60,7 @@ class SlotListener:
     ended: Callable[[int, EndedFrame], None]
     unloaded: Callable[[int], None]
     lost: Callable[[int, str], None]
-    left: Callable[[int], None]
+    released: Callable[[int], None]
 
 
 class SlotProcesses:
@@ -137,7 +137,7 @@ class SlotProcesses:
         """
         writer = self._writers.get(slot)
         if writer is not None and not writer.is_closing():
-            writer.write(frame_bytes(frame))
+            writer.write(encode_frame(frame))
 
     def end_slot(self, slot: int) -> None:
         """Kill a slot that does not stop its job.
@@ -149,7 +149,7 @@ class SlotProcesses:
         with suppress(KeyError, ProcessLookupError):  # The slot has just ended.
             os.kill(self._pids[slot], signal.SIGKILL)
 
-    def let_go(self, slot: int) -> None:
+    def release_slot(self, slot: int) -> None:
         """Let a ready slot without a job end, by closing its connection for writing."""
         log.info("slot.leaves", slot=slot)
         self._leaving.add(slot)
@@ -161,12 +161,12 @@ class SlotProcesses:
         """Return the recorded progress of the jobs in the slots."""
         run = RunFolder(Path(self._settings.run_folder))
         return dict(
-            found
+            progress
             for pid in self._pids.values()
-            if (found := read_slot_progress(run.phase_file(pid))) is not None
+            if (progress := read_slot_progress(run.phase_file(pid))) is not None
         )
 
-    def _forget(self, pid: int) -> None:
+    def _delete_slot(self, pid: int) -> None:
         """Delete the folders and groups of a slot that has left."""
         RunFolder(Path(self._settings.run_folder)).forget_slot(pid)
         if self._settings.memory_groups is not None:
@@ -207,9 +207,9 @@ class SlotProcesses:
         self._control = ours
 
     def _server_environment(self) -> dict[str, str]:
-        kept = {name: os.environ[name] for name in self._environment if name in os.environ}
+        inherited = {name: os.environ[name] for name in self._environment if name in os.environ}
         return {
-            **kept,
+            **inherited,
             "PYTHONPATH": str(Path(__file__).resolve().parent.parent),
             "PYTHONSAFEPATH": "1",
         }
@@ -248,9 +248,9 @@ class SlotProcesses:
             )
         if leaving:
             if pid is not None:
-                await asyncio.to_thread(self._forget, pid)
-            self._listener.left(slot)
+                await asyncio.to_thread(self._delete_slot, pid)
+            self._listener.released(slot)
             return
-        told = slot in self._ended
+        was_killed = slot in self._ended
         self._ended.discard(slot)
-        self._listener.lost(slot, _NOT_STOPPED if told else "ended unexpectedly")
+        self._listener.lost(slot, _NOT_STOPPED if was_killed else "ended unexpectedly")

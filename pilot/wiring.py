@@ -25,7 +25,7 @@ from pilot.loops.reporting import send_reports
 from pilot.loops.takeover import take_over
 from pilot.node.engines import RUN_LABEL, Engine, remove_containers
 from pilot.node.gpus import NodeGpu, find_gpus
-from pilot.node.resources import DeclaredResources, detect, most_slots, offered
+from pilot.node.resources import DeclaredResources, compute_offer, default_max_slots, detect
 from pilot.node_isolation import NodeIsolation, find_node_isolation, with_users
 from pilot.reports.file_remover import FileRemover
 from pilot.reports.outbox import Outbox
@@ -48,7 +48,7 @@ from sluice.servicekit.running.processes import until_ended
 log = structlog.get_logger(__name__)
 
 #: Share of the node's memory for a job without a memory request. The rest keeps the node alive.
-_UNASKED_SHARE = 0.9
+_DEFAULT_MEMORY_SHARE = 0.9
 #: Maximum number of slots at the start of a pilot.
 _FEW_SLOTS = 4
 #: Seconds for processes of an earlier pilot of this name to end.
@@ -62,51 +62,50 @@ async def run_pilot(settings: PilotSettings) -> None:
         FolderInUseError: Another pilot of this name still runs.
         UnsafeFolderError: Others may have written to the folder.
         NoSandboxError: A required sandbox is not available.
-        WrongUsersError: The named users are not suitable.
+        UnsuitableUsersError: The named users are not suitable.
     """
     folder = open_folder(settings.work_dir / settings.name, patience=_FOLDER_PATIENCE)
     uid = uuid.uuid4()
     run = folder.run(uid)
     gpus = NodePart.of(settings.part).things(await asyncio.to_thread(find_gpus))
-    resources = _resources(settings, run, gpus)
-    slots = settings.slots or most_slots(resources.cores)
+    resources = _detect_resources(settings, run, gpus)
+    slots = settings.slots or default_max_slots(resources.cores)
     # This process must not become a subreaper before the tests of the sandbox, which leave orphans.
     isolation = await asyncio.to_thread(find_node_isolation, settings, run, slots)
-    await asyncio.to_thread(_remove_left_containers, isolation.engines, folder.earlier_runs(uid))
+    await asyncio.to_thread(_remove_old_containers, isolation.engines, folder.earlier_runs(uid))
     adopt_orphans()
-    least = settings.slots or math.ceil(resources.cores)
-    add_users = partial(with_users, settings=settings, least=least, folder=folder, run=run)
+    min_users = settings.slots or math.ceil(resources.cores)
+    add_users = partial(with_users, settings=settings, min_users=min_users, folder=folder, run=run)
     isolation = await asyncio.to_thread(add_users, isolation)
     slots = len(isolation.users) or slots
-    pilot = _registration(settings, uid, slots=slots, resources=resources, isolation=isolation)
-    key = await asyncio.to_thread(PilotKey.kept_in, folder.key)
-    connect = partial(_wms, settings, key)
+    pilot = _describe_pilot(settings, uid, slots=slots, resources=resources, isolation=isolation)
+    key = await asyncio.to_thread(PilotKey.load_or_create, folder.key)
+    connect = partial(_connect_to_wms, settings, key)
     async with connect() as http:
-        session = _session(settings, connect, http, pilot)
+        session = _create_session(settings, connect, http, pilot)
         outbox = Outbox(run.journals, FileRemover(session.storages))
         groups = await asyncio.to_thread(find_memory_groups, str(uid))
         if groups is not None:
-            run.note_memory_group(groups.groups.folder)
+            run.save_memory_group(groups.groups.folder)
         limits = {
-            "memory_unasked": int(resources.ram * _UNASKED_SHARE),
+            "memory_unasked": int(resources.ram * _DEFAULT_MEMORY_SHARE),
             "memory_groups": groups and groups.groups,
-            "gpus": {found.gpu.uuid: found.path for found in gpus},
+            "gpus": {gpu.gpu.uuid: gpu.path for gpu in gpus},
         }
-        runner = _runner_settings(settings, folder, run, isolation).model_copy(update=limits)
+        runner = _build_runner_settings(settings, folder, run, isolation).model_copy(update=limits)
         slot_processes = SlotProcesses(
             runner, environment=settings.worker_environment, inherit=[folder.lock], reap=True
         )
-        node = _capacity(resources)
-        core = PilotCore(slots, _policy(settings), node, few=_few_slots(resources))
-        agent = PilotRuntime(core, slot_processes, outbox, run, ask_for_secrets=session.secrets)
-        _drain_on_signals(agent, settings.drain_timeout)
+        core = _create_core(settings, resources, slots)
+        runtime = PilotRuntime(core, slot_processes, outbox, run, request_secrets=session.secrets)
+        _drain_on_signals(runtime, settings.drain_timeout)
         ending = asyncio.create_task(
-            _end_with(settings.end_with, agent), name="end with another process"
+            _shut_down_with(settings.end_with, runtime), name="end with another process"
         )
         try:
-            await agent.start()
-            await _work(agent, session, outbox, settings=settings, folder=folder)
-            await _sign_off(agent, session)
+            await runtime.start()
+            await _run_loops(runtime, session, outbox, settings=settings, folder=folder)
+            await _sign_off(runtime, session)
         finally:
             ending.cancel()
             await slot_processes.stop()
@@ -117,31 +116,33 @@ async def run_pilot(settings: PilotSettings) -> None:
     folder.close()
 
 
-def _capacity(resources: NodeResources) -> NodeCapacity:
-    return NodeCapacity.of(
+def _create_core(settings: PilotSettings, resources: NodeResources, slots: int) -> PilotCore:
+    node = NodeCapacity.of(
         resources.cores,
         resources.ram,
         resources.devices,
         disk=resources.disk,
         named=resources.named,
     )
+    policy = PrefetchPolicy(horizon=settings.horizon, grace=settings.grace)
+    return PilotCore(slots, policy, node, min_slots=_count_initial_slots(resources))
 
 
-def _wms(settings: PilotSettings, key: PilotKey) -> httpx.AsyncClient:
+def _connect_to_wms(settings: PilotSettings, key: PilotKey) -> httpx.AsyncClient:
     return http_client(settings.wms_url, timeout=10.0, auth=PilotAuth(settings.token_file, key))
 
 
-def _session(
+def _create_session(
     settings: PilotSettings,
     connect: Callable[[], httpx.AsyncClient],
     http: httpx.AsyncClient,
     pilot: RegisterPilot,
 ) -> WmsSession:
-    asked = settings.token_file is not None
-    return WmsSession(WmsClient(http), pilot, connect=connect if asked else None)
+    needs_token = settings.token_file is not None
+    return WmsSession(WmsClient(http), pilot, connect=connect if needs_token else None)
 
 
-def _registration(
+def _describe_pilot(
     settings: PilotSettings,
     uid: uuid.UUID,
     *,
@@ -156,15 +157,17 @@ def _registration(
         slots=slots,
         resources=resources,
         version=version("sluice"),
-        engines=[found.kind for found in isolation.engines],
+        engines=[engine.kind for engine in isolation.engines],
         sandbox=isolation.kind,
     )
 
 
-def _resources(settings: PilotSettings, run: RunFolder, gpus: Sequence[NodeGpu]) -> NodeResources:
+def _detect_resources(
+    settings: PilotSettings, run: RunFolder, gpus: Sequence[NodeGpu]
+) -> NodeResources:
     """Return the resources that jobs may use."""
-    node = detect(run.path, gpus=[found.gpu for found in gpus])
-    told = DeclaredResources(
+    node = detect(run.path, gpus=[gpu.gpu for gpu in gpus])
+    declared = DeclaredResources(
         settings.cores,
         settings.memory,
         settings.disk,
@@ -172,20 +175,16 @@ def _resources(settings: PilotSettings, run: RunFolder, gpus: Sequence[NodeGpu])
         settings.resources,
         settings.labels,
     )
-    return offered(node, told)
+    return compute_offer(node, declared)
 
 
-def _few_slots(resources: NodeResources) -> int:
+def _count_initial_slots(resources: NodeResources) -> int:
     """Return how many slots run from the start, so that the first jobs need not wait."""
     return max(1, min(_FEW_SLOTS, int(resources.cores)))
 
 
-def _policy(settings: PilotSettings) -> PrefetchPolicy:
-    return PrefetchPolicy(horizon=settings.horizon, grace=settings.grace)
-
-
-async def _work(
-    agent: PilotRuntime,
+async def _run_loops(
+    runtime: PilotRuntime,
     session: WmsSession,
     outbox: Outbox,
     *,
@@ -196,39 +195,41 @@ async def _work(
 
     If a loop fails unexpectedly, the pilot ends and its supervisor restarts it.
     """
-    finished = asyncio.create_task(agent.finished.wait())
+    finished = asyncio.create_task(runtime.finished.wait())
     registered = asyncio.create_task(session.register())
     await asyncio.wait([registered, finished], return_when=asyncio.FIRST_COMPLETED)
     if not registered.done():  # The pilot was told to end before the WMS answered.
         registered.cancel()
         return
     loops = [
-        asyncio.create_task(send_heartbeats(agent, session), name="heartbeats"),
-        asyncio.create_task(send_reports(agent, outbox, session), name="reports"),
-        asyncio.create_task(watch_deadlines(agent), name="deadlines"),
+        asyncio.create_task(send_heartbeats(runtime, session), name="heartbeats"),
+        asyncio.create_task(send_reports(runtime, outbox, session), name="reports"),
+        asyncio.create_task(watch_deadlines(runtime), name="deadlines"),
     ]
-    others = [
-        asyncio.create_task(request_jobs(agent, session, wait=settings.lease_wait), name="leases"),
+    background = [
         asyncio.create_task(
-            take_over(folder.earlier_runs(session.pilot.uid), session, outbox.leftovers),
+            request_jobs(runtime, session, wait=settings.lease_wait), name="leases"
+        ),
+        asyncio.create_task(
+            take_over(folder.earlier_runs(session.pilot.uid), session, outbox.file_remover),
             name="takeover",
         ),
     ]
     try:
-        await _until_finished(finished, [*loops, *others])
-        for task in others:
+        await _wait_until_finished(finished, [*loops, *background])
+        for task in background:
             task.cancel()
         async with asyncio.timeout(settings.flush_timeout):
             await outbox.empty.wait()
     except TimeoutError:
         log.error("pilot.reports_left", note="the next pilot of this name sends them")
     finally:
-        for task in [*loops, *others]:
+        for task in [*loops, *background]:
             task.cancel()
-        await asyncio.gather(*loops, *others, return_exceptions=True)
+        await asyncio.gather(*loops, *background, return_exceptions=True)
 
 
-async def _until_finished(
+async def _wait_until_finished(
     finished: "asyncio.Task[bool]", tasks: "list[asyncio.Task[None]]"
 ) -> None:
     pending: set[asyncio.Task[None]] = set(tasks)
@@ -239,40 +240,42 @@ async def _until_finished(
             pending.discard(task)
 
 
-async def _sign_off(agent: PilotRuntime, session: WmsSession) -> None:
-    if session.times == 0:
+async def _sign_off(runtime: PilotRuntime, session: WmsSession) -> None:
+    if session.registration_count == 0:
         return
     try:
-        await session.client.sign_off(session.pilot.uid, SignOff(returned=agent.core.returned))
-        log.info("pilot.signed_off", returned=len(agent.core.returned))
+        await session.client.sign_off(
+            session.pilot.uid, SignOff(returned=runtime.core.returned_tokens)
+        )
+        log.info("pilot.signed_off", returned=len(runtime.core.returned_tokens))
     except ServiceError as error:  # The WMS notices by the missing heartbeats.
         log.warning("pilot.not_signed_off", reason=error.detail)
 
 
-async def _end_with(process: int | None, agent: PilotRuntime) -> None:
+async def _shut_down_with(process: int | None, runtime: PilotRuntime) -> None:
     if process is not None:
         await until_ended(process)
         log.warning("pilot.shutdown", ended=process)
-        agent.tell(DrainRequested())
-        agent.tell(ShutdownRequested())
+        runtime.tell(DrainRequested())
+        runtime.tell(ShutdownRequested())
 
 
-def _drain_on_signals(agent: PilotRuntime, drain_timeout: float | None) -> None:
+def _drain_on_signals(runtime: PilotRuntime, drain_timeout: float | None) -> None:
     loop = asyncio.get_running_loop()
-    asked = 0
+    signals = 0
 
     def shut_down() -> None:
-        log.warning("pilot.shutdown", jobs=len(agent.core.heartbeat().running))
-        agent.tell(ShutdownRequested())
+        log.warning("pilot.shutdown", jobs=len(runtime.core.heartbeat().running))
+        runtime.tell(ShutdownRequested())
 
     def on_signal() -> None:
-        nonlocal asked
-        asked += 1
-        if asked > 1:
+        nonlocal signals
+        signals += 1
+        if signals > 1:
             shut_down()
             return
         log.info("pilot.drain", timeout=drain_timeout)
-        agent.tell(DrainRequested())
+        runtime.tell(DrainRequested())
         if drain_timeout is not None:
             loop.call_later(drain_timeout, shut_down)
 
@@ -280,7 +283,7 @@ def _drain_on_signals(agent: PilotRuntime, drain_timeout: float | None) -> None:
         loop.add_signal_handler(number, on_signal)
 
 
-def _remove_left_containers(engines: Sequence[Engine], runs: Sequence[RunFolder]) -> None:
+def _remove_old_containers(engines: Sequence[Engine], runs: Sequence[RunFolder]) -> None:
     """Remove containers of earlier runs of this pilot.
 
     The containers of a killed pilot keep running in their engine.
@@ -290,7 +293,7 @@ def _remove_left_containers(engines: Sequence[Engine], runs: Sequence[RunFolder]
             remove_containers(engine, f"{RUN_LABEL}={run.uid}")
 
 
-def _runner_settings(
+def _build_runner_settings(
     settings: PilotSettings, folder: PilotFolder, run: RunFolder, isolation: NodeIsolation
 ) -> RunnerSettings:
     return RunnerSettings(

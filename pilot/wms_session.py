@@ -55,25 +55,25 @@ class WmsSession:
         self.pilot = pilot
         self.registration = Registration(heartbeat=10.0, lease=60.0)
         self._lock = asyncio.Lock()
-        self._times = 0
+        self._registration_count = 0
         self._registered_at = -_PAUSE
 
     @property
-    def times(self) -> int:
+    def registration_count(self) -> int:
         """Return how often the pilot was registered, for ``register_again``."""
-        return self._times
+        return self._registration_count
 
     async def register(self) -> None:
         """Register the pilot, and retry until the WMS answers."""
         await self.register_again(0)
 
-    async def register_again(self, seen: int) -> None:
-        """Register again after the WMS no longer knew the registration number ``seen``.
+    async def register_again(self, number: int) -> None:
+        """Register again after the WMS no longer knew registration ``number``.
 
         Only the first loop that notices this registers.
         """
         async with self._lock:
-            if self._times != seen:
+            if self._registration_count != number:
                 return
             backoff = Backoff(longest=10.0)
             await asyncio.sleep(max(0.0, self._registered_at + _PAUSE - boot_time()))
@@ -86,17 +86,17 @@ class WmsSession:
                         "pilot.not_registered", reason=error.detail, attempt=backoff.count + 1
                     )
                     await backoff.wait()
-            self._times += 1
+            self._registration_count += 1
             self._registered_at = boot_time()
             log.info(
                 "pilot.registered",
-                times=self._times,
+                times=self._registration_count,
                 heartbeat=self.registration.heartbeat,
                 lease=self.registration.lease,
             )
 
     @asynccontextmanager
-    async def in_the_name_of(self, earlier: UUID) -> AsyncIterator[WmsClient]:
+    async def act_as(self, earlier: UUID) -> AsyncIterator[WmsClient]:
         """Yield a client that makes requests as an earlier run of this pilot.
 
         If the WMS needs authentication, the run is registered again. The caller must sign it off.

@@ -21,19 +21,19 @@ MAX_FILE, MEDIAN_FILE, MAX_FUNCTION, MAX_POSITIONAL = 400, 120, 60, 4
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
-def findings_of(name: str, text: str) -> Iterator[str]:
-    """Return the broken limits of the file of that name."""
+def find_excesses(name: str, text: str) -> Iterator[str]:
+    """Yield the limits that a file exceeds."""
     lines = text.count("\n")
     if lines > MAX_FILE:
         yield f"{name}:1: {lines} lines; a file has at most {MAX_FILE}"
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, Function):
             yield from (
-                f"{name}:{node.lineno}: {node.name} has {excess}" for excess in _too_much(node)
+                f"{name}:{node.lineno}: {node.name} has {excess}" for excess in _list_excesses(node)
             )
 
 
-def _too_much(function: Function) -> Iterator[str]:
+def _list_excesses(function: Function) -> Iterator[str]:
     lines = (function.end_lineno or function.lineno) - function.lineno + 1
     if lines > MAX_FUNCTION:
         yield f"{lines} lines; a function has at most {MAX_FUNCTION}"
@@ -59,20 +59,20 @@ def main() -> int:
         for folder in FOLDERS
         for path in sorted(Path(folder).rglob("*.py"))
     }
-    found = [finding for name, text in files.items() for finding in findings_of(name, text)]
+    findings = [finding for name, text in files.items() for finding in find_excesses(name, text)]
     median = statistics.median(
         lines
         for name, text in files.items()
         if not name.startswith(("tests/", "scripts/")) and (lines := text.count("\n"))
     )
     if median > MEDIAN_FILE:
-        found.append(f"the median file has {median} lines; at most {MEDIAN_FILE}")
+        findings.append(f"the median file has {median} lines; at most {MEDIAN_FILE}")
     print(
-        "\n".join(found)
-        if found
+        "\n".join(findings)
+        if findings
         else f"limits: {len(files)} files, median {median:.0f} lines, all within"
     )
-    return 1 if found else 0
+    return 1 if findings else 0
 
 
 if __name__ == "__main__":

@@ -57,12 +57,12 @@ def _schema(service: str) -> Callable[[], str]:
     return lambda: schemas.schema_text(service)
 
 
-def differences(path: Path, made: str) -> str:
+def find_differences(path: Path, generated: str) -> str:
     """Return a unified diff from the file to the generated text; empty if they are equal."""
-    there = path.read_text(encoding="utf-8") if path.exists() else ""
+    current = path.read_text(encoding="utf-8") if path.exists() else ""
     lines = difflib.unified_diff(
-        there.splitlines(),
-        made.splitlines(),
+        current.splitlines(),
+        generated.splitlines(),
         str(path),
         f"{path} (made from the code)",
         lineterm="",
@@ -71,20 +71,20 @@ def differences(path: Path, made: str) -> str:
     return "\n".join(lines)
 
 
-def outdated() -> Iterator[str]:
+def list_outdated() -> Iterator[str]:
     """Return the differences of all outdated files, and the names of leftover files."""
     for path, make in makers().items():
-        if found := differences(path, make()):
-            yield found
+        if difference := find_differences(path, make()):
+            yield difference
     yield from (
-        f"{path}: nothing makes this file any more; delete it" for path in sorted(leftovers())
+        f"{path}: nothing makes this file any more; delete it" for path in sorted(list_leftovers())
     )
 
 
-def leftovers() -> set[Path]:
+def list_leftovers() -> set[Path]:
     """Return the files that no function makes any more."""
-    there = {*(REFERENCE / "openapi").glob("*.json"), *(REFERENCE / "services").glob("*.md")}
-    return there - makers().keys()
+    existing = {*(REFERENCE / "openapi").glob("*.json"), *(REFERENCE / "services").glob("*.md")}
+    return existing - makers().keys()
 
 
 def write() -> None:
@@ -92,7 +92,7 @@ def write() -> None:
     for path, make in makers().items():
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(make(), encoding="utf-8")
-    for path in leftovers():
+    for path in list_leftovers():
         path.unlink()
 
 
@@ -104,12 +104,12 @@ def main(arguments: list[str]) -> int:
     if not arguments:
         write()
         return 0
-    found = list(outdated())
-    for text in found:
+    outdated_texts = list(list_outdated())
+    for text in outdated_texts:
         sys.stderr.write(text + "\n")
-    if found:
+    if outdated_texts:
         sys.stderr.write("generated documentation is not up to date: run `make docs`\n")
-    return 1 if found else 0
+    return 1 if outdated_texts else 0
 
 
 if __name__ == "__main__":

@@ -73,32 +73,32 @@ def main() -> int:
     if not gpus:
         print("no NVIDIA GPU on this machine, or no driver for it: nothing was checked")
         return 2
-    for found in gpus:
-        gpu = found.gpu
+    for node_gpu in gpus:
+        gpu = node_gpu.gpu
         print(f"{gpu.name} {gpu.uuid}: {gpu.memory} MiB, compute capability {gpu.capability},"
               f" driver {gpu.driver}, CUDA {gpu.cuda}")  # fmt: skip
     with tempfile.TemporaryDirectory(prefix="sluice-gpu-check-") as folder:
-        wrong = list(_checked(Path(folder), gpus))
-    for sentence in wrong:
+        failures = list(_run_checks(Path(folder), gpus))
+    for sentence in failures:
         print(f"WRONG: {sentence}")
-    print("gpu-check:", "failed" if wrong else "all is as it should be")
-    return 1 if wrong else 0
+    print("gpu-check:", "failed" if failures else "all is as it should be")
+    return 1 if failures else 0
 
 
-def _checked(folder: Path, gpus: Sequence[NodeGpu]) -> Iterator[str]:
+def _run_checks(folder: Path, gpus: Sequence[NodeGpu]) -> Iterator[str]:
     """Run all checks, and return the failures."""
     home = ["--home", str(folder / "home")]
     _sluice("up", "--detach", "--port", "0", *home)
     try:
-        uuids = {found.gpu.uuid for found in gpus}
+        uuids = {node_gpu.gpu.uuid for node_gpu in gpus}
         for share, most in ((1, 1), (0.5, 2)):
-            yield from _shared(folder, home, share=share, most=most, uuids=uuids)
-        yield from _full(folder, home)
+            yield from _check_sharing(folder, home, share=share, most=most, uuids=uuids)
+        yield from _check_full_gpu(folder, home)
     finally:
         _sluice("down", "--now", *home)
 
 
-def _shared(
+def _check_sharing(
     folder: Path, home: Sequence[str], *, share: float, most: int, uuids: set[str]
 ) -> Iterator[str]:
     """Check how jobs share devices; ``most`` jobs have one device at a time."""
@@ -107,9 +107,9 @@ def _shared(
     if done.returncode:
         yield f"jobs that ask for {share} of a GPU failed: {done.stderr[-500:]}"
         return
-    told = [path.read_text().split() for path in sorted(out.glob("*.said"))]
-    spans = [(uuid, float(began), float(ended)) for _, uuid, began, ended in told]
-    beside = max(
+    outputs = [path.read_text().split() for path in sorted(out.glob("*.said"))]
+    spans = [(uuid, float(began), float(ended)) for _, uuid, began, ended in outputs]
+    overlapping = max(
         sum(uuid == other and began < end and start < ended for other, start, end in spans)
         for uuid, began, ended in spans
     )
@@ -117,10 +117,10 @@ def _shared(
         one[0] == two[0] and one[1] < two[2] and two[1] < one[2]
         for one, two in combinations(spans, 2)
     )
-    print(f"{share} of a GPU: {len(told)} jobs on {len({span[0] for span in spans})} devices,"
-          f" at most {beside} overlapping one")  # fmt: skip
-    if {number for number, *_ in told} != {"1"}:
-        yield f"jobs see {sorted({number for number, *_ in told})} devices, not 1"
+    print(f"{share} of a GPU: {len(outputs)} jobs on {len({span[0] for span in spans})} devices,"
+          f" at most {overlapping} overlapping one")  # fmt: skip
+    if {number for number, *_ in outputs} != {"1"}:
+        yield f"jobs see {sorted({number for number, *_ in outputs})} devices, not 1"
     if not {uuid for uuid, *_ in spans} <= uuids:
         yield "jobs were told of devices that are none of this machine's"
     if most == 1 and overlaps:
@@ -129,12 +129,12 @@ def _shared(
         yield "no two jobs with halves of a device had it at the same time"
 
 
-def _full(folder: Path, home: Sequence[str]) -> Iterator[str]:
+def _check_full_gpu(folder: Path, home: Sequence[str]) -> Iterator[str]:
     done, _ = _run(folder, home, FILL, share=1, jobs=1)
-    said = done.stdout + done.stderr
+    output = done.stdout + done.stderr
     print("a job that takes more memory than its GPU has: exit", done.returncode)
-    if "its GPU had no memory left" not in said:
-        yield f"a full GPU was not told as such: {said[-500:]}"
+    if "its GPU had no memory left" not in output:
+        yield f"a full GPU was not told as such: {output[-500:]}"
 
 
 def _run(

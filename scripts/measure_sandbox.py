@@ -25,13 +25,13 @@ PROGRAM = "/bin/true"
 ENVIRONMENT = {"PATH": os.defpath}
 
 
-def by_itself(starts: int) -> None:
+def start_alone(starts: int) -> None:
     """Start the program without isolation."""
     for _ in range(starts):
         subprocess.run([PROGRAM], env=ENVIRONMENT, check=True, start_new_session=True)
 
 
-def bubblewrap(sandbox: Sandbox, folder: str) -> Callable[[int], None]:
+def start_in_new_bubblewrap(sandbox: Sandbox, folder: str) -> Callable[[int], None]:
     """Return a function that starts the program in a new bubblewrap each time.
 
     The mounts are those of the sandbox.
@@ -40,11 +40,13 @@ def bubblewrap(sandbox: Sandbox, folder: str) -> Callable[[int], None]:
         MountPoint(kind=MountKind.WRITE, path=path, source=folder)
         for path in ("/job", "/tmp")  # noqa: S108 - in the sandbox
     ]
-    apart = Namespaces(bubblewrap=sandbox.bubblewrap, mounts=[*sandbox.system, *own], nested=True)
+    namespaces = Namespaces(
+        bubblewrap=sandbox.bubblewrap, mounts=[*sandbox.system, *own], nested=True
+    )
 
     def run(starts: int) -> None:
         for _ in range(starts):
-            program = apart.start(
+            program = namespaces.start(
                 [PROGRAM], streams=(subprocess.DEVNULL,) * 3, environment=ENVIRONMENT
             )
             if program.wait() != 0:
@@ -53,18 +55,18 @@ def bubblewrap(sandbox: Sandbox, folder: str) -> Callable[[int], None]:
     return run
 
 
-def held(sandbox: Sandbox, folder: str) -> Callable[[int], None]:
+def start_in_open_sandbox(sandbox: Sandbox, folder: str) -> Callable[[int], None]:
     """Return a function that starts the program in the pilot's sandbox, which stays open.
 
     The start of the sandbox is not counted: it happens when a slot runs its first job.
     """
-    room = SandboxInstance(sandbox, [folder], SandboxOptions())
+    instance = SandboxInstance(sandbox, [folder], SandboxOptions())
     view = View([VisibleFile("/tmp", folder, writable=True), VisibleFile("/job", folder)])  # noqa: S108
 
     def run(starts: int) -> None:
         with open(os.devnull, "r+b") as nothing:
             for _ in range(starts):
-                program = room.start(
+                program = instance.start(
                     [PROGRAM],
                     environment=ENVIRONMENT,
                     folder="/job",
@@ -93,23 +95,23 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as place:
         folder = f"{place}/job"
         os.mkdir(folder)
-        found = find_sandbox(
+        sandbox = find_sandbox(
             "required", Path(place) / "system", [], hidden=[Path(place) / "hidden"]
         )
-        if isinstance(found, str):
-            raise SystemExit(found)
+        if isinstance(sandbox, str):
+            raise SystemExit(sandbox)
         ways = {
-            "by itself": by_itself,
-            "bubblewrap for each": bubblewrap(found, folder),
-            "held sandbox": held(found, folder),
+            "by itself": start_alone,
+            "bubblewrap for each": start_in_new_bubblewrap(sandbox, folder),
+            "held sandbox": start_in_open_sandbox(sandbox, folder),
         }
         cost: dict[str, list[tuple[float, float]]] = {name: [] for name in ways}
         for _ in range(rounds):
             for name, run in ways.items():
-                used, begun = processor_seconds(), time.perf_counter()
+                used, started = processor_seconds(), time.perf_counter()
                 run(starts)
                 ended = time.perf_counter()
-                cost[name].append((processor_seconds() - used, ended - begun))
+                cost[name].append((processor_seconds() - used, ended - started))
     print(f"{'':20} processor ms  clock ms")
     for name, measured in cost.items():
         used, clock = (

@@ -46,11 +46,11 @@ class Change:
     end: int
     text: str
 
-    def applied_to(self, source: bytes) -> bytes:
+    def apply_to(self, source: bytes) -> bytes:
         """Return the changed text of the file."""
         return source[: self.start] + self.text.encode() + source[self.end :]
 
-    def shown(self, source: bytes) -> str:
+    def describe(self, source: bytes) -> str:
         """Return the change in one line, with its place."""
         before = source[self.start : self.end].decode()
         return f"{self.path}:{self.line}: {_short(before)} → {_short(self.text)}"
@@ -60,7 +60,7 @@ def _short(text: str) -> str:
     return " ".join(text.split())[:60]
 
 
-def changes_of(path: Path, source: bytes) -> Iterator[Change]:
+def list_changes(path: Path, source: bytes) -> Iterator[Change]:
     """Yield every possible change of a file.
 
     Comparisons are negated, ``and`` and ``or`` as well as ``True`` and ``False`` are exchanged,
@@ -110,30 +110,30 @@ def _is_log(call: ast.expr) -> bool:
     return ast.unparse(call).startswith("log.")
 
 
-def folders_with_tests(package: str) -> list[str]:
+def list_test_folders(package: str) -> list[str]:
     """Return the folders with the fast tests of a package.
 
     Raises:
         SystemExit: There is no such folder.
     """
     names = (package, package.rpartition("/")[2], package.partition("/")[0])
-    found = list(MORE_TESTS.get(package, []))
+    folders = list(MORE_TESTS.get(package, []))
     for kind in ("unit", "integration"):
-        folders = [
+        candidates = [
             f"tests/{kind}/{name}" for name in names if (ROOT / "tests" / kind / name).is_dir()
         ]
-        found += folders[:1]
-    if not found:
+        folders += candidates[:1]
+    if not folders:
         sys.exit(f"{package}: no folder of tests/unit or tests/integration has its name")
-    return found
+    return folders
 
 
 def check(package: str, *, seed: int, changes: int, minutes: float) -> tuple[int, int]:
     """Return how many changes tests have found, and how many were tried in the time."""
-    tests = folders_with_tests(package)
+    tests = list_test_folders(package)
     chosen = choose(package, seed=seed, changes=changes)
     print(f"{package}: {len(chosen)} changes, seed {seed}, {' '.join(tests)}")
-    found = tried = 0
+    detected = tried = 0
     with tempfile.TemporaryDirectory(prefix="sluice-mutations-") as folder:
         copy = Path(folder) / "sluice"
         _copy_repository(copy)
@@ -147,12 +147,12 @@ def check(package: str, *, seed: int, changes: int, minutes: float) -> tuple[int
             if time.monotonic() > started + 60 * minutes:
                 break
             source = (ROOT / change.path).read_bytes()
-            (copy / change.path).write_bytes(change.applied_to(source))
+            (copy / change.path).write_bytes(change.apply_to(source))
             survives = _tests_pass(copy, tests, seconds=limit)
             (copy / change.path).write_bytes(source)
-            tried, found = tried + 1, found + (not survives)
-            print(f"  {'SURVIVES' if survives else 'found'}  {change.shown(source)}", flush=True)
-    return found, tried
+            tried, detected = tried + 1, detected + (not survives)
+            print(f"  {'SURVIVES' if survives else 'found'}  {change.describe(source)}", flush=True)
+    return detected, tried
 
 
 def choose(package: str, *, seed: int, changes: int) -> list[Change]:
@@ -163,11 +163,11 @@ def choose(package: str, *, seed: int, changes: int) -> list[Change]:
     """
     paths = [path.relative_to(ROOT) for path in (ROOT / package).rglob("*.py")]
     files = sorted(path for path in paths if "migrations" not in path.parts)
-    possible = [one for path in files for one in changes_of(path, (ROOT / path).read_bytes())]
-    if not possible:
+    candidates = [one for path in files for one in list_changes(path, (ROOT / path).read_bytes())]
+    if not candidates:
         sys.exit(f"{package}: there is nothing to change")
-    chance = random.Random(f"{seed} {package}")  # noqa: S311 - the choice can be repeated
-    return chance.sample(possible, min(changes, len(possible)))
+    chooser = random.Random(f"{seed} {package}")  # noqa: S311 - the choice can be repeated
+    return chooser.sample(candidates, min(changes, len(candidates)))
 
 
 def _copy_repository(target: Path) -> None:
@@ -211,13 +211,15 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=int(time.time()) % 10**6)
     parser.add_argument("--changes", type=int, default=10)
     parser.add_argument("--minutes", type=float, default=30.0, help="for each package")
-    given = parser.parse_args()
-    found = tried = 0
-    for package in given.packages:
-        results = check(package, seed=given.seed, changes=given.changes, minutes=given.minutes)
-        found, tried = found + results[0], tried + results[1]
-    print(f"Tests found {found} of {tried} changes, seed {given.seed}.")
-    sys.exit(found < MIN_FOUND * tried)
+    arguments = parser.parse_args()
+    detected = tried = 0
+    for package in arguments.packages:
+        results = check(
+            package, seed=arguments.seed, changes=arguments.changes, minutes=arguments.minutes
+        )
+        detected, tried = detected + results[0], tried + results[1]
+    print(f"Tests found {detected} of {tried} changes, seed {arguments.seed}.")
+    sys.exit(detected < MIN_FOUND * tried)
 
 
 if __name__ == "__main__":

@@ -66,15 +66,15 @@ def once(load: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
     Arguments of later calls are ignored. All jobs of a process have the same values at the inputs
     that ``key`` of ``sluice:warm`` names.
     """
-    kept: list[Result] = []
+    results: list[Result] = []
 
     @functools.wraps(load)
-    def loaded(*arguments: Parameters.args, **named: Parameters.kwargs) -> Result:
-        if not kept:
-            kept.append(load(*arguments, **named))
-        return kept[0]
+    def wrapper(*arguments: Parameters.args, **keywords: Parameters.kwargs) -> Result:
+        if not results:
+            results.append(load(*arguments, **keywords))
+        return results[0]
 
-    return loaded
+    return wrapper
 
 
 class _Requests:
@@ -84,13 +84,13 @@ class _Requests:
     """
 
     def __init__(self, descriptor: int) -> None:
-        import fcntl  # noqa: PLC0415 - for who serves alone, as all that is imported below
+        import fcntl  # noqa: PLC0415 - only a program that serves requests needs these imports
 
         self._descriptor = descriptor
         self._text = b""
         self._waiting: list[dict[str, Any]] = []
         self._current: int | None = None
-        self._due = self._looking = False
+        self._has_new_input = self._is_searching = False
         self.canceled = False
         # The kernel signals input. A thread that waits for input would disturb programs that fork.
         signal.signal(signal.SIGIO, self._on_input)
@@ -116,28 +116,28 @@ class _Requests:
         """Note the current request, and look for its cancellation."""
         self.canceled = False
         self._current = number
-        self._look()
+        self._look_for_cancel()
 
     def end(self) -> None:
         """Note that there is no current request."""
         self._current = None
 
     def _on_input(self, _number: int, _frame: FrameType | None) -> None:
-        self._look()
+        self._look_for_cancel()
 
-    def _look(self) -> None:
+    def _look_for_cancel(self) -> None:
         """Look for the cancellation of the current request.
 
         A signal during the search only repeats it, so that two reads do not overlap.
         """
-        self._due = True
-        while self._due and not self._looking:
-            self._looking = True
+        self._has_new_input = True
+        while self._has_new_input and not self._is_searching:
+            self._is_searching = True
             try:
-                self._due = False
+                self._has_new_input = False
                 self._find_cancel()
             finally:
-                self._looking = False
+                self._is_searching = False
 
     def _find_cancel(self) -> None:
         while self._current is not None and select.select([self._descriptor], [], [], 0)[0]:
@@ -166,7 +166,7 @@ class _Requests:
 
 
 class _Worker:
-    """A worker. ``fixed`` are the arguments before those of each request."""
+    """A worker. The arguments of each request follow the ``fixed`` arguments."""
 
     def __init__(self, main: Main, fixed: Sequence[str]) -> None:
         self._main = main
@@ -174,11 +174,11 @@ class _Worker:
         self._program = sys.argv[0]
         self._stdout_path = os.environ.pop(STDOUT_PATH, None)
         self._environment = dict(os.environ)
-        self._folder = _moved(os.open(".", os.O_RDONLY | os.O_DIRECTORY), close=True)
+        self._folder = _duplicate(os.open(".", os.O_RDONLY | os.O_DIRECTORY), close=True)
         self._umask = os.umask(0)
         os.umask(self._umask)
-        self._requests = _Requests(_moved(0))
-        self._answers = _moved(1)
+        self._requests = _Requests(_duplicate(0))
+        self._answers = _duplicate(1)
         self._streams = (sys.stdin, sys.stdout, sys.stderr)
         nothing = os.open(os.devnull, os.O_RDONLY)
         os.dup2(nothing, 0)
@@ -196,8 +196,8 @@ class _Worker:
         os.dup2(output, 1)
         try:
             self._start(request)
-            code = self._ran([*self._fixed, *request.get("arguments", ())], number)
-            code = self._flushed(code)
+            code = self._run_main([*self._fixed, *request.get("arguments", ())], number)
+            code = self._flush(code)
             text = "" if self._in_file else _content(output)
         finally:
             os.close(output)
@@ -211,29 +211,29 @@ class _Worker:
         if folder:
             os.chdir(folder)
 
-    def _ran(self, arguments: list[str], number: int) -> int:
+    def _run_main(self, arguments: list[str], number: int) -> int:
         """Run ``main``, and return the exit code that a new process would have."""
         sys.argv = [self._program, *arguments]
         try:
             self._requests.begin(number)
             try:
-                ended: object = self._main(arguments)
+                result: object = self._main(arguments)
             finally:
                 self._requests.end()
         except SystemExit as error:
-            ended = error.code
+            result = error.code
         except KeyboardInterrupt:
             if not self._requests.canceled:
-                _tell_failure()
+                _print_exception()
             return _INTERRUPTED
         except BaseException:
-            _tell_failure()
+            _print_exception()
             return 1
-        if ended is None:
+        if result is None:
             return 0
-        if isinstance(ended, int):
-            return int(ended) & 0xFF
-        print(ended, file=sys.stderr)
+        if isinstance(result, int):
+            return int(result) & 0xFF
+        print(result, file=sys.stderr)
         return 1
 
     def _open_stdout(self) -> int:
@@ -246,10 +246,10 @@ class _Worker:
                 pass
             else:
                 self._in_file = True
-                return _moved(descriptor, close=True)
-        return _moved(os.memfd_create("stdout"), close=True)
+                return _duplicate(descriptor, close=True)
+        return _duplicate(os.memfd_create("stdout"), close=True)
 
-    def _flushed(self, code: int) -> int:
+    def _flush(self, code: int) -> int:
         """Flush the buffers of Python and C while the output belongs to this job."""
         import ctypes  # noqa: PLC0415
 
@@ -258,8 +258,8 @@ class _Worker:
                 if stream is not None and not stream.closed:
                     stream.flush()
             except OSError as error:
-                said = f"standard output cannot be written: {error.strerror or error}\n"
-                os.write(2, said.encode())
+                message = f"standard output cannot be written: {error.strerror or error}\n"
+                os.write(2, message.encode())
                 # The rest of its buffer must not reach the next job.
                 nothing = os.open(os.devnull, os.O_WRONLY)
                 os.dup2(nothing, stream.fileno())
@@ -291,17 +291,17 @@ class _Worker:
             text = text[os.write(self._answers, text) :]
 
 
-def _moved(descriptor: int, *, close: bool = False) -> int:
+def _duplicate(descriptor: int, *, close: bool = False) -> int:
     """Return a copy of a descriptor that ``main`` and its children do not use.
 
     ``close`` closes the original.
     """
     import fcntl  # noqa: PLC0415
 
-    moved = fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, _FIRST_DESCRIPTOR)
+    copy = fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, _FIRST_DESCRIPTOR)
     if close:
         os.close(descriptor)
-    return moved
+    return copy
 
 
 def _stream(descriptor: int) -> Any:
@@ -320,7 +320,7 @@ def _content(descriptor: int) -> str:
     return b"".join(pieces).decode(errors="surrogateescape")
 
 
-def _tell_failure() -> None:
+def _print_exception() -> None:
     """Print an exception as Python does when a program fails."""
     if sys.stderr is not None and not sys.stderr.closed:
         sys.excepthook(*sys.exc_info())

@@ -12,7 +12,7 @@ from filelock import FileLock, Timeout
 from masstimes.demo_settings import SETTINGS
 
 from sluice.text.os_errors import sentence_of
-from stack.compose import WrongComposeFile
+from stack.compose import InvalidComposeFile
 from stack.scenarios import run_bench, run_demo
 from stack.stack import Stack, StackOptions
 
@@ -25,13 +25,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     The status is 0 after a stop on request and 1 if the stack could not start. It is 2 for wrong
     arguments or a compose file that cannot be run.
     """
-    arguments = _parser().parse_args(argv)
+    arguments = _build_parser().parse_args(argv)
     try:
         return int(arguments.run(arguments))
     except Timeout:
         _tell(f"a stack already runs in {arguments.folder}")
         return 1
-    except WrongComposeFile as error:
+    except InvalidComposeFile as error:
         _tell(str(error))
         return 2
     except OSError as error:
@@ -52,8 +52,8 @@ def _ocr_demo(arguments: argparse.Namespace) -> int:
 
 def _masstimes_demo(arguments: argparse.Namespace) -> int:
     sites = ["--sites", str(arguments.sites)]
-    told = ",".join(f"{name}={value}" for name, value in SETTINGS.items())
-    options = ["--replicas", "pilot=2", "--slots", "4", "--stop-limit", "10", "--set", told]
+    variables = ",".join(f"{name}={value}" for name, value in SETTINGS.items())
+    options = ["--replicas", "pilot=2", "--slots", "4", "--stop-limit", "10", "--set", variables]
     return run_demo(arguments.folder.resolve(), "masstimes.demo", sites, options)
 
 
@@ -80,26 +80,26 @@ def _up(arguments: argparse.Namespace) -> int:
 
 
 async def _run(options: StackOptions) -> None:
-    asked = asyncio.Event()
+    stop_requested = asyncio.Event()
     stack = Stack(options, _tell)
 
     def on_signal() -> None:
-        if asked.is_set():
+        if stop_requested.is_set():
             stack.kill()
         else:
             _tell("stopping; once more to stop at once")
-        asked.set()
+        stop_requested.set()
 
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, on_signal)
-    if stack.plan.left_out:
-        _tell(f"left out (no processes of Sluice): {', '.join(stack.plan.left_out)}")
+    if stack.plan.skipped_services:
+        _tell(f"left out (no processes of Sluice): {', '.join(stack.plan.skipped_services)}")
     try:
         await stack.start()
         ready = asyncio.create_task(stack.until_ready())
-        over = asyncio.create_task(asked.wait())
-        await asyncio.wait([ready, over], return_when=asyncio.FIRST_COMPLETED)
+        stop_task = asyncio.create_task(stop_requested.wait())
+        await asyncio.wait([ready, stop_task], return_when=asyncio.FIRST_COMPLETED)
         if ready.done():
             counts = {
                 service.name: service.replicas
@@ -117,13 +117,13 @@ async def _run(options: StackOptions) -> None:
                 _tell(f"  export {name}={value}")
             print(f"ready {stack.url}", flush=True)
         ready.cancel()
-        await over
+        await stop_task
     finally:
         await stack.stop()
         _tell("stopped")
 
 
-def _parser() -> argparse.ArgumentParser:
+def _build_parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m stack",
         description="The system of docker-compose.yml, as plain processes",
@@ -149,7 +149,7 @@ def _parser() -> argparse.ArgumentParser:
     up.add_argument("--compose", type=Path, default=ROOT / "docker-compose.yml")
     up.add_argument(
         "--replicas",
-        type=_counts,
+        type=_parse_counts,
         default={},
         metavar="SERVICE=N,…",
         help="instead of those in the compose file",
@@ -159,7 +159,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     up.add_argument(
         "--set",
-        type=_pairs,
+        type=_parse_pairs,
         default={},
         metavar="NAME=VALUE,…",
         help="more environment for the programs of Sluice",
@@ -199,16 +199,16 @@ def _add_demos(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     masstimes_demo.set_defaults(run=_masstimes_demo)
 
 
-def _pairs(text: str) -> dict[str, str]:
+def _parse_pairs(text: str) -> dict[str, str]:
     pairs = [pair.partition("=") for pair in text.split(",") if pair]
     if not all(name and equals for name, equals, _ in pairs):
         raise argparse.ArgumentTypeError(f"expected NAME=VALUE,…, not {text}")
     return {name: value for name, _, value in pairs}
 
 
-def _counts(text: str) -> dict[str, int]:
+def _parse_counts(text: str) -> dict[str, int]:
     try:
-        return {name: int(value) for name, value in _pairs(text).items()}
+        return {name: int(value) for name, value in _parse_pairs(text).items()}
     except ValueError:
         raise argparse.ArgumentTypeError(f"expected SERVICE=N,…, not {text}") from None
 

@@ -39,7 +39,7 @@ class Children:
         try:
             with log.open("ab") as output:
                 process = await asyncio.create_subprocess_exec(
-                    *_dies_with_us(command),
+                    *_tie_to_this_process(command),
                     env=environment,
                     cwd=folder,
                     stdin=asyncio.subprocess.DEVNULL,
@@ -96,10 +96,10 @@ class Children:
 
     async def end_all(self) -> None:
         """Kill all children that are left."""
-        while left := [
+        while remaining := [
             child for child in psutil.Process().children() if child.pid not in self._before
         ]:
-            for child in left:
+            for child in remaining:
                 _kill_tree(child)
             self.end_orphans()
             await asyncio.sleep(0.02)
@@ -112,7 +112,7 @@ def _kill_tree(top: psutil.Process) -> None:
                 process.kill()
 
 
-def _dies_with_us(command: Sequence[str]) -> list[str]:
+def _tie_to_this_process(command: Sequence[str]) -> list[str]:
     """Return a command that dies when this process ends, also when it is killed.
 
     A parent that is gone before the signal is requested sends none, so the child checks that it
@@ -123,5 +123,5 @@ def _dies_with_us(command: Sequence[str]) -> list[str]:
     if command[0] == "setpriv":
         end = command.index("--")
         user, command = command[1:end], command[end + 1 :]
-    looks = ["sh", "-c", 'test "$PPID" = "$0" && exec "$@"', str(os.getpid())]
-    return ["setpriv", "--pdeathsig=KILL", *user, "--", *looks, *command]
+    check = ["sh", "-c", 'test "$PPID" = "$0" && exec "$@"', str(os.getpid())]
+    return ["setpriv", "--pdeathsig=KILL", *user, "--", *check, *command]

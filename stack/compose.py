@@ -16,11 +16,11 @@ _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 UNITS = {"h": 3600.0, "m": 60.0, "s": 1.0, "ms": 0.001}
 
 
-class WrongComposeFile(ValueError):
+class InvalidComposeFile(ValueError):
     """The compose file has something that this package cannot run. The message names it."""
 
 
-def seconds(text: object) -> object:
+def parse_seconds(text: object) -> object:
     """Return the seconds in ``1m30s``, and other values unchanged for the model to refuse."""
     parts = re.findall(r"(\d+)(ms|h|m|s)", text) if isinstance(text, str) else []
     if parts and "".join(number + unit for number, unit in parts) == text:
@@ -28,7 +28,7 @@ def seconds(text: object) -> object:
     return text
 
 
-Duration = Annotated[float, BeforeValidator(seconds)]
+Duration = Annotated[float, BeforeValidator(parse_seconds)]
 
 
 class Model(BaseModel):
@@ -52,10 +52,10 @@ class HealthCheck(Model):
         """Return the command of the check.
 
         Raises:
-            WrongComposeFile: It has another form than ``[CMD, program, …]``.
+            InvalidComposeFile: It has another form than ``[CMD, program, …]``.
         """
         if self.test[:1] != ["CMD"]:
-            raise WrongComposeFile(
+            raise InvalidComposeFile(
                 f"healthcheck {self.test}: only the form [CMD, program, …] can be run here"
             )
         return self.test[1:]
@@ -118,7 +118,7 @@ class ComposeService(Model):
 
     def mounted_secrets(self) -> list[SecretMount]:
         """Return every secret with the path of its file in the container."""
-        named = [
+        mounts = [
             SecretMount(source=secret, target=secret) if isinstance(secret, str) else secret
             for secret in self.secrets
         ]
@@ -128,7 +128,7 @@ class ComposeService(Model):
                 if mount.target.startswith("/")
                 else SecretMount(source=mount.source, target=f"/run/secrets/{mount.target}")
             )
-            for mount in named
+            for mount in mounts
         ]
 
 
@@ -152,16 +152,16 @@ def read_compose(path: Path) -> Compose:
     """Read a compose file.
 
     Raises:
-        WrongComposeFile: It has unknown fields. The message names all of them.
+        InvalidComposeFile: It has unknown fields. The message names all of them.
         OSError: The file cannot be read.
     """
     text = path.read_text(encoding="utf-8")
     try:
         data = yaml.load(text, Loader=_LOADER)  # noqa: S506 - a safe loader, whichever it is
     except yaml.YAMLError as error:
-        raise WrongComposeFile(f"{path}: is not YAML: {reason_of(error)}") from None
+        raise InvalidComposeFile(f"{path}: is not YAML: {reason_of(error)}") from None
     if re.search(r"(?<!\$)\$(?!\$)[{A-Za-z_]", re.sub(r"(?m)#.*$", "", text)):
-        raise WrongComposeFile(
+        raise InvalidComposeFile(
             f"{path}: variables (${{NAME}}) are not replaced here; write values into the files of"
             " env_file"
         )
@@ -171,7 +171,7 @@ def read_compose(path: Path) -> Compose:
         return Compose.model_validate(data)
     except ValidationError as error:
         lines = [
-            f"{path}: {'.'.join(map(str, wrong['loc']))}: {sentence_of(wrong)}"
-            for wrong in error.errors()
+            f"{path}: {'.'.join(map(str, details['loc']))}: {sentence_of(details)}"
+            for details in error.errors()
         ]
-        raise WrongComposeFile("\n".join(lines)) from None
+        raise InvalidComposeFile("\n".join(lines)) from None

@@ -120,12 +120,12 @@ class ControlSocket:
 
     def _answer(self, line: bytes) -> Any:
         try:
-            return self._do(REQUEST.validate_json(line))
+            return self._handle(REQUEST.validate_json(line))
         except ValidationError as error:
             return {
                 "error": "; ".join(
-                    f"{'.'.join(map(str, wrong['loc']))}: {sentence_of(wrong)}"
-                    for wrong in error.errors()
+                    f"{'.'.join(map(str, details['loc']))}: {sentence_of(details)}"
+                    for details in error.errors()
                 )
             }
         except LookupError as error:
@@ -133,10 +133,10 @@ class ControlSocket:
         except ProcessLookupError as error:
             return {"error": str(error)}
 
-    def _do(self, request: AnyRequest) -> Any:
+    def _handle(self, request: AnyRequest) -> Any:
         match request:
             case ListProcesses():
-                return [described(process) for process in self._processes.values()]
+                return [describe_process(process) for process in self._processes.values()]
             case ListRestarts():
                 return {
                     process.name: {"starts": process.starts, "exits": process.exits}
@@ -153,11 +153,13 @@ class ControlSocket:
                     for link in self._links.values()
                 ]
             case Kill():
-                return {"ok": True, "pid": self._process(request.process).send(request.signal)}
+                return {"ok": True, "pid": self._find_process(request.process).send(request.signal)}
             case RestartServer():
                 return {"ok": True, "pid": self._end_server(request)}
             case BreakLink():
-                self._link(request.link).break_down(request.kind, request.seconds, request.delay)
+                self._find_link(request.link).break_down(
+                    request.kind, request.seconds, request.delay
+                )
                 return {"ok": True, "link": request.link}
 
     def _end_server(self, request: RestartServer) -> int:
@@ -168,18 +170,18 @@ class ControlSocket:
         ]
         return server.send(ENDS[kind, request.mode])
 
-    def _process(self, name: str) -> SupervisedProcess:
+    def _find_process(self, name: str) -> SupervisedProcess:
         if name not in self._processes:
             raise LookupError(f"there is no process {name}; there are {', '.join(self._processes)}")
         return self._processes[name]
 
-    def _link(self, name: str) -> ProxyLink:
+    def _find_link(self, name: str) -> ProxyLink:
         if name not in self._links:
             raise LookupError(f"there is no link {name}; there are {', '.join(self._links)}")
         return self._links[name]
 
 
-def described(process: SupervisedProcess) -> dict[str, Any]:
+def describe_process(process: SupervisedProcess) -> dict[str, Any]:
     """Return the description of a process for people and tests."""
     return {
         "name": process.name,

@@ -28,17 +28,17 @@ class FaultKind(StrEnum):
 
 
 class ProxyLink:
-    """A link called ``<client service>><target>``. It has a door for each port of the target."""
+    """A link called ``<client service>><target>``, with a listener for each port of the target."""
 
     def __init__(self, name: str) -> None:
         self.name = name
         self.fault: FaultKind | None = None
         self._state = LinkState()
-        self._doors: dict[int, Door] = {}
+        self._listeners: dict[int, PortListener] = {}
         self._pipes: set[Pipe] = set()
         self._end: asyncio.TimerHandle | None = None
-        self._calm = asyncio.Event()
-        self._calm.set()
+        self._passable = asyncio.Event()
+        self._passable.set()
         self.opened = 0
 
     @property
@@ -46,25 +46,25 @@ class ProxyLink:
         """Return the number of open connections."""
         return len(self._pipes)
 
-    def door(self, port: int, target: Target) -> int:
+    def find_local_port(self, port: int, target: Target) -> int:
         """Return the local port that leads to ``target``, which containers know as ``port``."""
-        if port not in self._doors:
-            self._doors[port] = Door(self, target)
-        return self._doors[port].local_port
+        if port not in self._listeners:
+            self._listeners[port] = PortListener(self, target)
+        return self._listeners[port].local_port
 
     def break_down(self, kind: FaultKind, seconds: float, delay: float) -> None:
         """Begin a fault that ends after ``seconds``. It replaces a present fault."""
-        self._become(kind, delay)
-        self._end = asyncio.get_running_loop().call_later(seconds, self.mend)
+        self._set_fault(kind, delay)
+        self._end = asyncio.get_running_loop().call_later(seconds, self.end_fault)
         if kind in {FaultKind.CUT, FaultKind.RESET}:
             for pipe in list(self._pipes):
                 pipe.close(reset=kind is FaultKind.RESET)
 
-    def mend(self) -> None:
+    def end_fault(self) -> None:
         """End the fault."""
-        self._become(None, 0.0)
+        self._set_fault(None, 0.0)
 
-    def _become(self, fault: FaultKind | None, delay: float) -> None:
+    def _set_fault(self, fault: FaultKind | None, delay: float) -> None:
         if self._end is not None:
             self._end.cancel()
             self._end = None
@@ -73,21 +73,21 @@ class ProxyLink:
         self._state.reset = fault is FaultKind.RESET
         self._state.delay = delay if fault is FaultKind.DELAY else 0.0
         if self._state.hole:
-            self._calm.clear()
+            self._passable.clear()
         else:
-            self._calm.set()
-        self._changed()
+            self._passable.set()
+        self._apply_state()
 
     def close(self) -> None:
-        """Close the doors and all connections."""
-        for door in self._doors.values():
-            door.close()
+        """Close the listeners and all connections."""
+        for listener in self._listeners.values():
+            listener.close()
         for pipe in list(self._pipes):
             pipe.close()
 
     async def join(self, client: socket.socket, target: Target) -> None:
         """Connect an accepted client with a replica of the target, or reset it if none accepts."""
-        await self._calm.wait()
+        await self._passable.wait()
         server = await _connect(target)
         if server is None:
             client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, RESET)
@@ -101,14 +101,14 @@ class ProxyLink:
         except OSError:
             pipe.close(reset=True)
 
-    def _changed(self) -> None:
-        for door in self._doors.values():
-            door.settle()
+    def _apply_state(self) -> None:
+        for listener in self._listeners.values():
+            listener.settle()
         for pipe in list(self._pipes):
             pipe.state_changed()
 
 
-class Door:
+class PortListener:
     """Listener that is open while the target is up, so that a target that is down refuses."""
 
     def __init__(self, link: ProxyLink, target: Target) -> None:
@@ -121,12 +121,12 @@ class Door:
 
     def settle(self) -> None:
         """Open or close the listener according to the state of the link and the target."""
-        wanted = self._target.up and self._link.fault is not FaultKind.CUT
-        if wanted and self._listener is None:
+        should_listen = self._target.up and self._link.fault is not FaultKind.CUT
+        if should_listen and self._listener is None:
             self._listener = socket.create_server((LOOPBACK, self.local_port), backlog=BACKLOG)
             self._listener.setblocking(False)
             asyncio.get_running_loop().add_reader(self._listener, self._accept)
-        elif not wanted:
+        elif not should_listen:
             self.close()
 
     def close(self) -> None:
@@ -152,7 +152,7 @@ class Door:
 
 async def _connect(target: Target) -> socket.socket | None:
     """Connect to the next replica that accepts."""
-    for endpoint in target.in_turn():
+    for endpoint in target.list_in_turn():
         server = socket.socket()
         server.setblocking(False)
         server.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
@@ -160,7 +160,7 @@ async def _connect(target: Target) -> socket.socket | None:
             await asyncio.get_running_loop().sock_connect(server, (LOOPBACK, endpoint.port))
         except OSError:
             server.close()
-            endpoint.refused()
+            endpoint.handle_refusal()
         else:
             return server
     return None

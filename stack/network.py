@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator, Mapping
 
-from stack.compose import WrongComposeFile
+from stack.compose import InvalidComposeFile
 from stack.links import ProxyLink
 from stack.plan import OUTSIDE, StackPlan, reference
 from stack.ports import LOOPBACK, free_ports
@@ -31,14 +31,14 @@ class Network:
         """Return the address (``127.0.0.1:…``) at which ``client`` reaches a service."""
         target = self._targets.get((service, port))
         if target is None:
-            raise WrongComposeFile(
+            raise InvalidComposeFile(
                 f"{client} is to use {service}:{port}, but nothing of it is run here"
             )
         if self._direct and len(target.endpoints) == 1:
             return f"{LOOPBACK}:{target.endpoints[0].port}"
         name = f"{client}>{service}"
         link = self.links.setdefault(name, ProxyLink(name))
-        return f"{LOOPBACK}:{link.door(port, target)}"
+        return f"{LOOPBACK}:{link.find_local_port(port, target)}"
 
     def outside(self, service: str, port: int) -> str:
         """Return the address at which processes outside the stack reach a service."""
@@ -56,8 +56,8 @@ class Network:
         """Replace every ``service:port`` in a text by the address for ``client``."""
         for service in self._services():
 
-            def address(found: re.Match[str], to: str = service) -> str:
-                return self.address(client, to, int(found[1]))
+            def address(match: re.Match[str], to: str = service) -> str:
+                return self.address(client, to, int(match[1]))
 
             text = reference(service).sub(address, text)
         return text
@@ -69,4 +69,4 @@ class Network:
 
     def _services(self) -> Iterator[str]:
         yield from self._plan.services
-        yield from self._plan.left_out
+        yield from self._plan.skipped_services

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import cast
 
 #: Bytes that a delay holds back before reading stops.
-HELD_LIMIT = 1 << 20
+MAX_QUEUED_BYTES = 1 << 20
 #: Makes the kernel send a reset instead of an orderly end.
 RESET = struct.pack("ii", 1, 0)
 
@@ -39,7 +39,7 @@ class Side(asyncio.Protocol):
     raw: socket.socket
     transport: asyncio.Transport | None = None
     queue: deque[tuple[float, bytes | None]] = field(default_factory=deque)
-    held: int = 0
+    queued_bytes: int = 0
     full: bool = False
     reading: bool = True
     ended: bool = False
@@ -75,7 +75,7 @@ class Side(asyncio.Protocol):
     def settle(self) -> None:
         """Start or stop reading according to the state of the link and the other side."""
         other = self.pipe.other(self)
-        reading = not (self.pipe.state.hole or other.full or other.held > HELD_LIMIT)
+        reading = not (self.pipe.state.hole or other.full or other.queued_bytes > MAX_QUEUED_BYTES)
         if self.transport is None or self.transport.is_closing() or reading == self.reading:
             return
         self.reading = reading
@@ -84,10 +84,10 @@ class Side(asyncio.Protocol):
         else:
             self.transport.pause_reading()
 
-    def put(self, data: bytes | None, at: float) -> None:
+    def enqueue(self, data: bytes | None, at: float) -> None:
         """Queue data that arrive at the time ``at``."""
         self.queue.append((at, data))
-        self.held += len(data or b"")
+        self.queued_bytes += len(data or b"")
         self.pump()
 
     def pump(self) -> None:
@@ -102,7 +102,7 @@ class Side(asyncio.Protocol):
                 self.timer = loop.call_at(at, self.pump)
                 break
             self.queue.popleft()
-            self.held -= len(data or b"")
+            self.queued_bytes -= len(data or b"")
             self.write(data)
         self.pipe.other(self).settle()
 
@@ -165,7 +165,7 @@ class Pipe:
         if self.state.reset:
             self.close(reset=True)
         elif goal.transport is None or goal.queue or self.state.hole or self.state.delay:
-            goal.put(data, asyncio.get_running_loop().time() + self.state.delay)
+            goal.enqueue(data, asyncio.get_running_loop().time() + self.state.delay)
         else:
             goal.write(data)
 
@@ -173,7 +173,7 @@ class Pipe:
         """Handle the loss of one side: the other gets what is on its way, and is then closed."""
         other = self.other(side)
         if other.queue and not reset:
-            other.put(None, other.queue[-1][0])
+            other.enqueue(None, other.queue[-1][0])
             side.ended = True
         else:
             self.close(reset=reset)

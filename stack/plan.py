@@ -8,7 +8,7 @@ from pathlib import Path
 
 from dotenv import dotenv_values
 
-from stack.compose import Compose, ComposeService, WrongComposeFile
+from stack.compose import Compose, ComposeService, InvalidComposeFile
 
 #: The client name of people, tests and benchmarks outside the stack.
 OUTSIDE = "outside"
@@ -75,13 +75,13 @@ class PlannedService:
 
 @dataclass(frozen=True, slots=True)
 class StackPlan:
-    """The plan of a stack. ``left_out`` are services that are not run."""
+    """The plan of a stack. ``skipped_services`` are services that are not run."""
 
     services: Mapping[str, PlannedService]
-    left_out: Sequence[str]
+    skipped_services: Sequence[str]
     volumes: Sequence[str]
 
-    def of_kind(self, *kinds: PartKind) -> list[PlannedService]:
+    def list_services(self, *kinds: PartKind) -> list[PlannedService]:
         """Return the services of the given kinds."""
         return [service for service in self.services.values() if service.kind in kinds]
 
@@ -98,28 +98,28 @@ def make_plan(
         replicas: Numbers of replicas that replace those of the file.
 
     Raises:
-        WrongComposeFile: The file cannot be run.
+        InvalidComposeFile: The file cannot be run.
     """
-    kinds = {name: _kind(name, service) for name, service in compose.services.items()}
+    kinds = {name: _find_kind(name, service) for name, service in compose.services.items()}
     if unknown := sorted(
         set(replicas) - {name for name, kind in kinds.items() if kind is not None}
     ):
-        raise WrongComposeFile(
+        raise InvalidComposeFile(
             f"no service {', '.join(unknown)} is run here; there are {', '.join(kinds)}"
         )
     texts = {
-        name: _secret_texts(compose, service, secrets)
+        name: _read_secrets(compose, service, secrets)
         for name, service in compose.services.items()
         if kinds[name]
     }
-    passed_on = _passed_on(compose, root)
+    gateway_targets = _read_gateway_targets(compose, root)
     environments = {
-        name: _environment(service, root, passed_on)
+        name: _read_environment(service, root, gateway_targets)
         for name, service in compose.services.items()
         if kinds[name]
     }
     values = [
-        text for named in [*texts.values(), *environments.values()] for text in named.values()
+        text for mapping in [*texts.values(), *environments.values()] for text in mapping.values()
     ]
     planned = {}
     for name, service in compose.services.items():
@@ -133,7 +133,7 @@ def make_plan(
             replicas=replicas.get(name, service.deploy.replicas),
             environment=environments[name],
             secrets=texts[name],
-            ports=_ports(name, service, values),
+            ports=_find_ports(name, service, values),
         )
     return StackPlan(
         planned, [name for name, kind in kinds.items() if kind is None], list(compose.volumes)
@@ -145,10 +145,10 @@ def reference(service: str) -> re.Pattern[str]:
     return re.compile(rf"(?<![\w.-]){re.escape(service)}:(\d+)(?![\w@])")
 
 
-def _kind(name: str, service: ComposeService) -> PartKind | None:
+def _find_kind(name: str, service: ComposeService) -> PartKind | None:
     image = service.image.rpartition(":")[0]
     if image not in IMAGES:
-        raise WrongComposeFile(
+        raise InvalidComposeFile(
             f"service {name}: what image {service.image} runs is not known here; known:"
             f" {', '.join(IMAGES)}"
         )
@@ -162,58 +162,60 @@ def _kind(name: str, service: ComposeService) -> PartKind | None:
     return kind
 
 
-def _passed_on(compose: Compose, root: Path) -> dict[str, str]:
+def _read_gateway_targets(compose: Compose, root: Path) -> dict[str, str]:
     """Return the ``service:port`` behind each ``gateway:port`` in the gateway's configuration."""
-    found = {}
+    targets = {}
     for name, service in compose.services.items():
         if service.image.rpartition(":")[0] == GATEWAY:
             [file] = [mount.partition(":")[0] for mount in service.volumes]
             text = (root / file).read_text(encoding="utf-8")
             [port] = re.findall(r"listen (\d+);", text)
-            [found[f"{name}:{port}"]] = re.findall(r"set \$\w+ (\w+:\d+);", text)
-    return found
+            [targets[f"{name}:{port}"]] = re.findall(r"set \$\w+ (\w+:\d+);", text)
+    return targets
 
 
-def _environment(
-    service: ComposeService, root: Path, passed_on: Mapping[str, str]
+def _read_environment(
+    service: ComposeService, root: Path, gateway_targets: Mapping[str, str]
 ) -> dict[str, str]:
     """Return the variables of the env files in their order, overridden by the service's own."""
-    found: dict[str, str] = {}
+    variables: dict[str, str] = {}
     for file in service.env_file:
         with (root / file).open(encoding="utf-8") as stream:
             values = dotenv_values(stream=stream, interpolate=False)
         for name, value in values.items():
             if value is None:
-                raise WrongComposeFile(f"{file}: expected NAME=value, not {name} alone")
-            found[name] = value
-    told = found | dict(service.environment)
-    for gateway, to in passed_on.items():
-        told = {name: text.replace(f"//{gateway}", f"//{to}") for name, text in told.items()}
-    return told
+                raise InvalidComposeFile(f"{file}: expected NAME=value, not {name} alone")
+            variables[name] = value
+    environment = variables | dict(service.environment)
+    for gateway, target in gateway_targets.items():
+        environment = {
+            name: text.replace(f"//{gateway}", f"//{target}") for name, text in environment.items()
+        }
+    return environment
 
 
-def _secret_texts(compose: Compose, service: ComposeService, folder: Path) -> dict[str, str]:
+def _read_secrets(compose: Compose, service: ComposeService, folder: Path) -> dict[str, str]:
     """Return the text of each secret by its path in the container."""
-    found = {}
+    secret_texts = {}
     for mount in service.mounted_secrets():
         if mount.source not in compose.secrets:
-            raise WrongComposeFile(
+            raise InvalidComposeFile(
                 f"secret {mount.source} is used, but not among the secrets of the file"
             )
-        found[mount.target] = (folder / Path(compose.secrets[mount.source].file).name).read_text(
-            encoding="utf-8"
-        )
-    return found
+        secret_texts[mount.target] = (
+            folder / Path(compose.secrets[mount.source].file).name
+        ).read_text(encoding="utf-8")
+    return secret_texts
 
 
-def _ports(name: str, service: ComposeService, values: Sequence[str]) -> list[int]:
+def _find_ports(name: str, service: ComposeService, values: Sequence[str]) -> list[int]:
     """Return the ports that others use (``name:port``), that are published, or that are checked."""
-    found = {int(port) for value in values for port in reference(name).findall(value)}
-    found |= {int(published.rpartition(":")[2]) for published in service.ports}
+    ports = {int(port) for value in values for port in reference(name).findall(value)}
+    ports |= {int(published.rpartition(":")[2]) for published in service.ports}
     if service.healthcheck is not None:
-        found |= {
+        ports |= {
             int(port)
             for word in service.healthcheck.test
             for port in re.findall(r"127\.0\.0\.1:(\d+)", word)
         }
-    return sorted(found)
+    return sorted(ports)

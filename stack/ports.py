@@ -12,12 +12,12 @@ LOWEST = 10_000
 #: A bound socket for each reserved port, as long as this process lives. Others who look for a port,
 #: here or in another stack, find it taken while nobody listens. Servers with SO_REUSEADDR, as all
 #: of Sluice's are, can still use it.
-_given: dict[int, socket.socket] = {}
+_reservations: dict[int, socket.socket] = {}
 
 
 @atexit.register
-def _give_back() -> None:
-    for reserved in _given.values():
+def _release_all() -> None:
+    for reserved in _reservations.values():
         reserved.close()
 
 
@@ -27,22 +27,22 @@ def free_ports(count: int) -> list[int]:
     They are outside the range for outgoing connections, which could otherwise take a port while its
     server is down.
     """
-    highest = _first_ephemeral()
-    found: list[int] = []
+    highest = _read_first_ephemeral_port()
+    ports: list[int] = []
     for _ in range(100 * count):
-        if len(found) == count:
-            return found
+        if len(ports) == count:
+            return ports
         port = random.SystemRandom().randrange(LOWEST, highest)
         if _is_free(port):
             reserved = socket.socket()
             reserved.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             reserved.bind((LOOPBACK, port))
-            _given[port] = reserved
-            found.append(port)
+            _reservations[port] = reserved
+            ports.append(port)
     raise OSError(f"no {count} free ports between {LOWEST} and {highest}")
 
 
-def _first_ephemeral() -> int:
+def _read_first_ephemeral_port() -> int:
     try:
         first = int(EPHEMERAL.read_text().split()[0])
     except (OSError, ValueError, IndexError):

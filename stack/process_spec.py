@@ -13,14 +13,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from stack import postgres, rabbitmq
-from stack.compose import WrongComposeFile
+from stack.compose import InvalidComposeFile
 from stack.network import Network
 from stack.plan import PartKind, PlannedService
 from stack.ports import LOOPBACK, free_ports
 from stack.targets import Endpoint
 
 #: Variables that are kept from this process's environment. All others come from the compose file.
-KEPT = ("LANG", "LC_ALL", "TZ", "PYTHONPATH")
+INHERITED_VARIABLES = ("LANG", "LC_ALL", "TZ", "PYTHONPATH")
 #: The place of the data in the image.
 PGDATA = "/var/lib/postgresql/18/docker"
 CONF_D = "/etc/rabbitmq/conf.d/"
@@ -84,7 +84,7 @@ def make_spec(
     The folder has its working files, its home, its temporary files and its secrets.
 
     Raises:
-        WrongComposeFile: The service cannot be run.
+        InvalidComposeFile: The service cannot be run.
         OSError: The folder cannot be written.
     """
     container = _Container(service, replica, site, network)
@@ -127,16 +127,16 @@ class _Container:
         if self._service.kind is PartKind.PILOT:
             # In a container the pilot takes the name of its host, which is its own.
             environment["SLUICE_PILOT_NAME"] = self._name
-        return self._order(self._service.definition.command, environment)
+        return self._build_spec(self._service.definition.command, environment)
 
     def tool(self) -> ProcessSpec:
         """Return the specification of a tool of PostgreSQL's image."""
         environment = {"PATH": f"{postgres.binaries()}:{os.environ['PATH']}"} | self._environment()
         command = [*self._service.definition.entrypoint, *self._service.definition.command]
         if self._service.definition.user is None:
-            return self._order(command, environment)
+            return self._build_spec(command, environment)
         postgres.give_to_system_user(self._folder)
-        return self._order([*postgres.as_system_user(self._folder), *command], environment)
+        return self._build_spec([*postgres.as_system_user(self._folder), *command], environment)
 
     def postgres(self) -> ProcessSpec:
         """Return the specification of PostgreSQL."""
@@ -155,7 +155,7 @@ class _Container:
             "PATH": f"{postgres.binaries()}:{os.environ['PATH']}",
             "PGPORT": str(port.port),
         }
-        return self._order(command, environment, prepare=prepare)
+        return self._build_spec(command, environment, prepare=prepare)
 
     def rabbitmq(self) -> ProcessSpec:
         """Return the specification of RabbitMQ."""
@@ -176,9 +176,9 @@ class _Container:
             raise rabbitmq.RabbitMissing
         place.configure(*(self._path(file).read_text(encoding="utf-8") for file in configuration))
         environment = self._environment() | place.environment()
-        return self._order([rabbitmq.SERVER], environment, companions=[place.mapper_command()])
+        return self._build_spec([rabbitmq.SERVER], environment, companions=[place.mapper_command()])
 
-    def _order(
+    def _build_spec(
         self,
         command: Sequence[str],
         environment: Mapping[str, str],
@@ -192,12 +192,14 @@ class _Container:
             name=self._name,
             service=self._service,
             command=[
-                _program(word) if index == 0 else self._outside(word)
+                _find_program(word) if index == 0 else self._translate(word)
                 for index, word in enumerate(command)
             ],
             environment=self._base() | dict(environment),
             folder=self._folder,
-            health=[_program(health[0]), *map(self._outside, health[1:])] if health else None,
+            health=[_find_program(health[0]), *map(self._translate, health[1:])]
+            if health
+            else None,
             health_limit=definition.healthcheck.timeout if definition.healthcheck else 0.0,
             endpoints=self._endpoints,
             stop_signal=signal.Signals[definition.stop_signal],
@@ -206,27 +208,27 @@ class _Container:
         )
 
     def _environment(self) -> dict[str, str]:
-        return {name: self._outside(value) for name, value in self._service.environment.items()}
+        return {name: self._translate(value) for name, value in self._service.environment.items()}
 
     def _base(self) -> dict[str, str]:
-        kept = {name: os.environ[name] for name in KEPT if name in os.environ}
+        inherited = {name: os.environ[name] for name in INHERITED_VARIABLES if name in os.environ}
         own = {
             "HOME": str(self._folder),
             "TMPDIR": str(self._folder / "tmp"),
             "PYTHONUNBUFFERED": "1",
         }
-        return kept | own | {"PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
+        return inherited | own | {"PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
 
     def _port(self) -> dict[str, str]:
         """Return the variable for the port of a service, which shares this machine with others."""
         if len(self._endpoints) != 1:
-            raise WrongComposeFile(
+            raise InvalidComposeFile(
                 f"service {self._service.name}: expected one port, found {sorted(self._endpoints)}"
             )
         [endpoint] = self._endpoints.values()
         return {f"SLUICE_{self._service.definition.command[2].upper()}_PORT": str(endpoint.port)}
 
-    def _outside(self, text: str) -> str:
+    def _translate(self, text: str) -> str:
         """Return a text with paths and addresses of the container translated to this machine."""
         for place, path in sorted(self._places.items(), key=lambda mount: -len(mount[0])):
             text = re.sub(rf"(?<![\w./-]){re.escape(place)}(?=/|$|[^\w.-])", str(path), text)
@@ -237,16 +239,16 @@ class _Container:
 
     def _mount(self) -> dict[str, Path]:
         """Return the path on this machine of each mounted path in the container."""
-        found = {}
+        mounts = {}
         for volume in self._service.definition.volumes:
             source, target, *_ = volume.split(":")
             if source in self._site.volumes:
-                found[target] = self._site.volume(source)
-                found[target].mkdir(parents=True, exist_ok=True)
+                mounts[target] = self._site.volume(source)
+                mounts[target].mkdir(parents=True, exist_ok=True)
             elif source.startswith("."):
-                found[target] = (self._site.root / source).resolve()
+                mounts[target] = (self._site.root / source).resolve()
             else:
-                raise WrongComposeFile(
+                raise InvalidComposeFile(
                     f"service {self._service.name}: {source} is no volume of the file and no path"
                     " in its folder"
                 )
@@ -254,18 +256,18 @@ class _Container:
             path = self._folder / "secrets" / Path(target).name
             path.touch(mode=0o600)
             path.write_text(self._network.translate(self._service.name, text), encoding="utf-8")
-            found[target] = path
-            found[SECRETS] = path.parent
-        return found
+            mounts[target] = path
+            mounts[SECRETS] = path.parent
+        return mounts
 
     def _path(self, place: str) -> Path:
         for mounted, path in self._places.items():
             if place == mounted or place.startswith(f"{mounted}/"):
                 return path / place.removeprefix(mounted).lstrip("/")
-        raise WrongComposeFile(f"service {self._service.name}: {place} lies on no volume")
+        raise InvalidComposeFile(f"service {self._service.name}: {place} lies on no volume")
 
 
-def _program(word: str) -> str:
+def _find_program(word: str) -> str:
     """Return the path of a program in this Python environment, or the word itself for others."""
     own = Path(sys.executable).parent / word
     return str(own) if "/" not in word and own.exists() else word

@@ -73,7 +73,7 @@ class RunningStack:
 
 
 @contextmanager
-def started(
+def run_stack(
     folder: Path, options: Sequence[str] = (), *, fresh: bool = False, output: IO[str] | None = None
 ) -> Iterator[RunningStack]:
     """Yield a ready stack, which is stopped at the end, also if this process is killed.

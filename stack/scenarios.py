@@ -6,7 +6,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from stack.running_stack import started
+from stack.running_stack import run_stack
 
 
 def run_demo(folder: Path, module: str, arguments: Sequence[str], options: Sequence[str]) -> int:
@@ -17,7 +17,7 @@ def run_demo(folder: Path, module: str, arguments: Sequence[str], options: Seque
     Raises:
         OSError: The stack does not become ready.
     """
-    with started(folder / "system", options, fresh=True, output=None) as stack:
+    with run_stack(folder / "system", options, fresh=True, output=None) as stack:
         environment = os.environ | {"SLUICE_DMS_URL": stack.services["dms"]}
         place = ["--home", str(folder / "demo"), "--url", stack.url]
         command = [sys.executable, "-m", module, *place, *arguments]
@@ -32,13 +32,13 @@ def run_bench(folder: Path, arguments: Sequence[str]) -> int:
     Raises:
         OSError: The stack does not become ready.
     """
-    left_out = "pilot=0,backup=0,backup-assets=0,setup-backup=0"
-    options = ["--direct", "--replicas", left_out, "--stop-limit", "10"]
+    replicas = "pilot=0,backup=0,backup-assets=0,setup-backup=0"
+    options = ["--direct", "--replicas", replicas, "--stop-limit", "10"]
     options += [
         "--set",
         "SLUICE_DMS_VERIFY_FILES=false",
     ]  # the registered files do not exist
-    with started(folder, options, fresh=True, output=None) as stack:
+    with run_stack(folder, options, fresh=True, output=None) as stack:
         command = [
             sys.executable,
             "-m",

@@ -15,7 +15,7 @@ from urllib.parse import urlsplit, urlunsplit
 from sluice.network.credentials import forget_token, keep_token
 from stack.children import Children
 from stack.compose import read_compose
-from stack.control import ControlSocket, described
+from stack.control import ControlSocket, describe_process
 from stack.network import Network
 from stack.plan import SERVERS, PartKind, StackPlan, make_plan
 from stack.process_spec import StackPlace, make_spec
@@ -49,7 +49,7 @@ class Stack:
         """Plan a stack.
 
         Raises:
-            WrongComposeFile: The compose file cannot be run.
+            InvalidComposeFile: The compose file cannot be run.
             OSError: The folder of the stack cannot be written.
         """
         self._options = options
@@ -72,7 +72,7 @@ class Stack:
             )
             for spec in specs
         ]
-        self._outside = self._addresses()
+        self._outside = self._list_addresses()
         self._control = ControlSocket(
             self._folder / "control.sock", self.processes, self._network.links
         )
@@ -164,11 +164,11 @@ class Stack:
             await companion.wait()
             await asyncio.sleep(0.5)
 
-    def _addresses(self) -> dict[str, Any]:
+    def _list_addresses(self) -> dict[str, Any]:
         """Return the addresses for people and tests."""
         services = {
             service.name: f"http://{self._network.outside(service.name, service.ports[0])}"
-            for service in self.plan.of_kind(PartKind.SERVICE)
+            for service in self.plan.list_services(PartKind.SERVICE)
         }
         secrets = {
             Path(target).name: text.strip()
@@ -205,7 +205,7 @@ class Stack:
             **self._outside,
             "pid": os.getpid(),
             "ready": self._ready,
-            "processes": [described(process) for process in self.processes],
+            "processes": [describe_process(process) for process in self.processes],
         }
         with tempfile.NamedTemporaryFile(
             "w", dir=self._folder, prefix=".stack", delete=False

@@ -74,15 +74,15 @@ class SupervisedProcess:
         young_deaths = 1
         while not self.stopping:
             began = asyncio.get_running_loop().time()
-            code = await self._run_once(self._stands_on(others))
-            if self.stopping or not self._again(code):
+            code = await self._run_once(self._list_required_processes(others))
+            if self.stopping or not self._should_restart(code):
                 return
             lived = asyncio.get_running_loop().time() - began
             young_deaths = 1 if lived > YOUNG else young_deaths + 1
             pause = pause_after(young_deaths, first=SHORTEST_PAUSE, longest=LONGEST_PAUSE)
             self.tell(
-                f"{self.name} ended ({_reason(code)}); it is started again in {pause:.1f} s; its"
-                f" log: {self.log}"
+                f"{self.name} ended ({_format_reason(code)}); it is started again in {pause:.1f} s;"
+                f" its log: {self.log}"
             )
             await asyncio.sleep(pause)
 
@@ -134,7 +134,7 @@ class SupervisedProcess:
                     case "service_started":
                         pass
 
-    def _stands_on(
+    def _list_required_processes(
         self, others: Mapping[str, Sequence["SupervisedProcess"]]
     ) -> list["SupervisedProcess"]:
         """Return what a service needs: the servers, and setups that need only servers."""
@@ -155,14 +155,14 @@ class SupervisedProcess:
         }
         return [process for name in servers | setups for process in others[name]]
 
-    async def _run_once(self, ground: Sequence["SupervisedProcess"]) -> int:
+    async def _run_once(self, required_processes: Sequence["SupervisedProcess"]) -> int:
         """Run the process once and return its exit status.
 
-        Health checks begin when all processes of ``ground`` are ready.
+        Health checks begin when all processes of ``required_processes`` are ready.
         """
         try:
             await self.spec.prepare(
-                lambda command: self._short(command, log=self.log, limit=PREPARE_LIMIT)
+                lambda command: self._run_command(command, log=self.log, limit=PREPARE_LIMIT)
             )
             self.process = await self.children.start(
                 self.spec.command,
@@ -176,7 +176,9 @@ class SupervisedProcess:
         self.starts += 1
         for endpoint in self.spec.endpoints.values():
             endpoint.process_started()
-        checking = asyncio.create_task(self._check_health(ground), name=f"health of {self.name}")
+        checking = asyncio.create_task(
+            self._check_health(required_processes), name=f"health of {self.name}"
+        )
         self.changed()
         code = await self.process.wait()
         checking.cancel()
@@ -190,39 +192,39 @@ class SupervisedProcess:
         self.changed()
         return code
 
-    async def _check_health(self, ground: Sequence["SupervisedProcess"]) -> None:
+    async def _check_health(self, required_processes: Sequence["SupervisedProcess"]) -> None:
         """Check the health until it is good for the first time. Later faults show in other ways."""
         command = self.spec.health
         if command is None:
-            self._is_healthy()
+            self._mark_healthy()
             return
         for endpoint in self.spec.endpoints.values():
             await endpoint.wait()
-        for process in ground:
+        for process in required_processes:
             await process.until_ready()
         nowhere, limit = Path(os.devnull), self.spec.health_limit
-        looks = 0
-        while await self._short(command, log=nowhere, limit=limit):
-            looks += 1
+        checks = 0
+        while await self._run_command(command, log=nowhere, limit=limit):
+            checks += 1
             await asyncio.sleep(
-                pause_after(looks, first=SHORTEST_HEALTH_PAUSE, longest=LONGEST_HEALTH_PAUSE)
+                pause_after(checks, first=SHORTEST_HEALTH_PAUSE, longest=LONGEST_HEALTH_PAUSE)
             )
-        self._is_healthy()
+        self._mark_healthy()
 
-    async def _short(self, command: Sequence[str], *, log: Path, limit: float) -> int:
+    async def _run_command(self, command: Sequence[str], *, log: Path, limit: float) -> int:
         """Run a command beside the process, as in its container."""
         place = self.spec.folder
         return await self.children.run(
             command, environment=self.spec.environment, folder=place, log=log, limit=limit
         )
 
-    def _is_healthy(self) -> None:
+    def _mark_healthy(self) -> None:
         if self.spec.health is not None:
             self.tell(f"{self.name} is healthy")
         self.healthy.set()
         self.changed()
 
-    def _again(self, code: int) -> bool:
+    def _should_restart(self, code: int) -> bool:
         match self.spec.service.definition.restart:
             case "no":
                 return False
@@ -232,5 +234,5 @@ class SupervisedProcess:
                 return True
 
 
-def _reason(code: int) -> str:
+def _format_reason(code: int) -> str:
     return f"signal {signal.Signals(-code).name}" if code < 0 else f"exit status {code}"

@@ -22,7 +22,7 @@ class Endpoint:
     def process_started(self) -> None:
         """Begin to check whether the process listens."""
         self._running = True
-        self._look()
+        self._start_probe()
 
     def process_ended(self) -> None:
         """Mark the port as down."""
@@ -32,23 +32,23 @@ class Endpoint:
             self._probe = None
         self._set(False)
 
-    def refused(self) -> None:
+    def handle_refusal(self) -> None:
         """Handle a refused connection, although the process lives."""
         if self._running and self.up:
             self._set(False)
-            self._look()
+            self._start_probe()
 
     async def wait(self) -> None:
         """Wait until the port answers, without a limit."""
         while not self.up:  # noqa: ASYNC110 - what is waited for happens in another process
             await asyncio.sleep(LOOK)
 
-    def _look(self) -> None:
+    def _start_probe(self) -> None:
         if self._probe is not None:
             self._probe.cancel()
-        self._probe = asyncio.get_running_loop().create_task(self._until_it_answers())
+        self._probe = asyncio.get_running_loop().create_task(self._wait_until_it_answers())
 
-    async def _until_it_answers(self) -> None:
+    async def _wait_until_it_answers(self) -> None:
         while True:
             try:
                 _, writer = await asyncio.open_connection(LOOPBACK, self.port)
@@ -70,7 +70,7 @@ class Target:
 
     def __init__(self, ports: list[int]) -> None:
         self.watchers: list[Callable[[], None]] = []
-        self.endpoints = [Endpoint(port, self._changed) for port in ports]
+        self.endpoints = [Endpoint(port, self._notify_watchers) for port in ports]
         self._turn = 0
 
     @property
@@ -78,7 +78,7 @@ class Target:
         """Return whether any replica is up."""
         return any(endpoint.up for endpoint in self.endpoints)
 
-    def in_turn(self) -> list[Endpoint]:
+    def list_in_turn(self) -> list[Endpoint]:
         """Return the replicas that are up, beginning with the one whose turn it is."""
         live = [endpoint for endpoint in self.endpoints if endpoint.up]
         if not live:
@@ -86,6 +86,6 @@ class Target:
         self._turn = (self._turn + 1) % len(live)
         return live[self._turn :] + live[: self._turn]
 
-    def _changed(self) -> None:
+    def _notify_watchers(self) -> None:
         for watcher in self.watchers:
             watcher()

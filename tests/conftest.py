@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 import pytest
 import structlog
 
-from sluice.process.garbage_collection import keep_what_is_loaded
+from sluice.process.garbage_collection import freeze_loaded_objects
 from tests.draws import draw_the_same_each_time
 from tests.guard import start_guard
 from tests.needs import leave_out, tell_what_is_missing
@@ -76,7 +76,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 
 
 def pytest_collection_finish() -> None:
-    keep_what_is_loaded()
+    freeze_loaded_objects()
 
 
 @pytest.fixture(scope="session")

@@ -8,7 +8,7 @@ from sluice.clients.operator import OperatorClient
 from sluice.contracts.pilots.pilots import NodeResources
 from sluice.servicekit.access.authentication import Authenticator
 from sluice.servicekit.access.principal import PilotCaller
-from sluice.servicekit.access.tokens import FirstOf, FixedTokens, PilotTokens
+from sluice.servicekit.access.tokens import AuthenticatorChain, FixedTokens, PilotTokens
 from sluice.servicekit.audit.chain import AuditChain
 from sluice.servicekit.audit.router import audit_router
 from sluice.servicekit.database import Database
@@ -43,7 +43,7 @@ from wms.api.times import times_router
 from wms.consumers.ready_listener import ReadyListener
 from wms.consumers.tasks import task_consumers, wake_consumer
 from wms.db.tasks.quotas import WAITING
-from wms.domain.placement.policies import policy_of
+from wms.domain.placement.policies import create_policy
 from wms.domain.scheduling.matching import PilotNode
 from wms.domain.scheduling.rank import RankWeights
 from wms.gauges import declare_gauges
@@ -51,7 +51,7 @@ from wms.loops import SPLIT, declare_loops
 from wms.settings import WmsSettings
 from wms.usecases.context import WmsContext, WmsRules
 from wms.usecases.leasing.give_secrets import give_secrets
-from wms.usecases.pilots.known_pilots import PilotAuthenticator, RevokedSites
+from wms.usecases.pilots.authenticate_pilots import PilotAuthenticator, RevokedSites
 from wms.usecases.reports.check_outputs import OutputCheck
 
 #: Routers that need only the context.
@@ -82,11 +82,11 @@ def build(settings: WmsSettings, *, links: Links, transport: Transport) -> Servi
     dms = DmsClient(links.http("dms"))
     context = WmsContext(
         database,
-        terms=_terms(settings),
-        launchable=_launchable(settings),
-        output_check=_output_check(settings, dms),
-        rank_weights=_rank_weights(settings),
-        policy=policy_of(settings.placement, every=settings.placement_period),
+        rules=_read_rules(settings),
+        launchable=_list_launchable_nodes(settings),
+        output_check=_create_output_check(settings, dms),
+        rank_weights=_read_rank_weights(settings),
+        policy=create_policy(settings.placement, every=settings.placement_period),
     )
     loops = Loops(declare_loops(context, dms, settings), context.metrics)
     wake = partial(loops.wake, SPLIT)
@@ -94,10 +94,10 @@ def build(settings: WmsSettings, *, links: Links, transport: Transport) -> Servi
     health = Health({"database": database.ping, "transport": transport.ping})
     operator, sealer = OperatorClient(links.http("wfms.operator")), Sealer(settings.encryption_keys)
     give = partial(give_secrets, context, operator, sealer)
-    tokens, revoked = _pilot_tokens(settings), RevokedSites(database)
-    for_pilots = pilot_protocol_router(context, dms, give, tokens=tokens, revoked=revoked)
+    tokens, revoked = _create_pilot_tokens(settings), RevokedSites(database)
+    pilot_router = pilot_protocol_router(context, dms, give, tokens=tokens, revoked=revoked)
     own = [quotas_router(database, WAITING), audit_router(database)]
-    routers = [*(make(context) for make in ROUTERS), for_pilots, *own]
+    routers = [*(make(context) for make in ROUTERS), pilot_router, *own]
     return Service(
         name="wms",
         app=create_app(
@@ -122,19 +122,19 @@ def build(settings: WmsSettings, *, links: Links, transport: Transport) -> Servi
             Gauges(database, context.metrics, declare_gauges(context), health=health.report),
         ],
         end_waiting=context.signal.close,
-        authenticator=_pilots(settings, database, tokens, revoked=revoked),
+        authenticator=_create_pilot_authenticator(settings, database, tokens, revoked=revoked),
         metrics=context.metrics,
     )
 
 
-def _pilot_tokens(settings: WmsSettings) -> PilotTokens | None:
+def _create_pilot_tokens(settings: WmsSettings) -> PilotTokens | None:
     keys = settings.pilot_keys
     if keys is None:
         return None
     return PilotTokens([key.strip() for key in keys.get_secret_value().split(",") if key.strip()])
 
 
-def _pilots(
+def _create_pilot_authenticator(
     settings: WmsSettings,
     database: Database,
     tokens: PilotTokens | None,
@@ -143,19 +143,19 @@ def _pilots(
 ) -> Authenticator | None:
     """Return the authenticator of registering and of registered pilots, if any."""
     registering = settings.pilot_token
-    known: list[Authenticator] = (
+    authenticators: list[Authenticator] = (
         [] if tokens is None else [PilotAuthenticator(database, tokens, revoked)]
     )
     if registering is not None:
-        known.append(FixedTokens({registering.get_secret_value(): PilotCaller()}))
-    return FirstOf(known) if known else None
+        authenticators.append(FixedTokens({registering.get_secret_value(): PilotCaller()}))
+    return AuthenticatorChain(authenticators) if authenticators else None
 
 
-def _rank_weights(settings: WmsSettings) -> RankWeights:
+def _read_rank_weights(settings: WmsSettings) -> RankWeights:
     return RankWeights(settings.rank_alpha, settings.rank_beta, settings.rank_gamma)
 
 
-def _terms(settings: WmsSettings) -> WmsRules:
+def _read_rules(settings: WmsSettings) -> WmsRules:
     return WmsRules(
         heartbeat=settings.heartbeat,
         lease=settings.lease,
@@ -168,12 +168,12 @@ def _terms(settings: WmsSettings) -> WmsRules:
     )
 
 
-def _output_check(settings: WmsSettings, dms: DmsClient) -> OutputCheck | None:
+def _create_output_check(settings: WmsSettings, dms: DmsClient) -> OutputCheck | None:
     how = settings.look_at_outputs
     return None if how == "no" else OutputCheck(dms, content=how == "content")
 
 
-def _launchable(settings: WmsSettings) -> list[PilotNode] | None:
+def _list_launchable_nodes(settings: WmsSettings) -> list[PilotNode] | None:
     if settings.launchable is None:
         return None
     return [

@@ -14,8 +14,8 @@ from sluice.contracts.access.services import CallingService
 from sluice.contracts.common.problems import Conflict, NotAvailable, NotFound, Unprocessable
 from sluice.contracts.data.append_only import Collected, CollectFiles, CutAnswer, CutSlice
 from sluice.contracts.data.append_only_list import AppendOnlyList
-from sluice.servicekit.access.asking import Seen
 from sluice.servicekit.access.policy import VIEWERS, allow
+from sluice.servicekit.access.principal_dependencies import CallerVisibility
 from sluice.servicekit.database import Database
 from sluice.servicekit.web.http import api_router, errors
 
@@ -27,7 +27,7 @@ def append_only_router(database: Database, *, on_complete: Callable[[], None]) -
     @router.get("/standing", responses=errors(NotAvailable))
     @allow(Role.VIEWER, CallingService.OPERATOR, CallingService.INTAKE, gateway=VIEWERS)
     async def append_only_datasets(
-        visibility: Seen,
+        visibility: CallerVisibility,
         uid: Annotated[UUID | None, Query(description="Only this data set.")] = None,
         generations: Annotated[
             bool,
@@ -57,7 +57,7 @@ def append_only_router(database: Database, *, on_complete: Callable[[], None]) -
 
         The append-only data set has the given name and group. A repeated request has no effect.
         """
-        return await collect_files(database, uid, request, made_of=made_of)
+        return await collect_files(database, uid, request, chain_input=made_of)
 
     @router.post("/datasets/{uid}/slices", responses=errors(NotFound, Conflict, NotAvailable))
     @allow(CallingService.INTAKE)

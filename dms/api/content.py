@@ -6,7 +6,7 @@ from uuid import UUID
 from fastapi import APIRouter, Query, Request, Response
 
 from dms.api.files import FileId
-from dms.domain.ranges import NotSatisfiable, Span, names_tag, span_of
+from dms.domain.ranges import NotSatisfiable, Span, names_tag, parse_range
 from dms.usecases.context import DmsContext
 from dms.usecases.files.pack_archive import ArchiveParts, pack_archive
 from dms.usecases.files.read_content import FileContent, open_content, open_log, pieces
@@ -21,8 +21,8 @@ from sluice.contracts.common.problems import (
     Unprocessable,
 )
 from sluice.contracts.data.datasets import ArchiveFormat
-from sluice.servicekit.access.asking import Seen
 from sluice.servicekit.access.policy import allow
+from sluice.servicekit.access.principal_dependencies import CallerVisibility
 from sluice.servicekit.web.http import api_router, errors, problem_response
 from sluice.servicekit.web.streaming import FOREIGN_CONTENT, Streamed, attachment
 
@@ -63,7 +63,7 @@ def content_router(context: DmsContext) -> APIRouter:
     async def log(
         url: Annotated[StorageUrl, Query(description="The URL of the log, on a storage for logs.")],
         request: Request,
-        visibility: Seen,
+        visibility: CallerVisibility,
     ) -> Response:
         """Send the log of a job, or a range of it."""
         return _answer(request, await open_log(context, url, visibility))
@@ -82,17 +82,19 @@ def _add_archive(router: APIRouter, context: DmsContext) -> None:
 
     @router.get("/archive", response_class=Response, responses=answers)
     @allow(Role.VIEWER, CallingService.OPERATOR)
-    async def archive(parts: Annotated[ArchiveParts, Query()], visibility: Seen) -> Response:
+    async def archive(
+        parts: Annotated[ArchiveParts, Query()], visibility: CallerVisibility
+    ) -> Response:
         """Send all files of data sets as one archive, which is created while it is sent.
 
         It breaks off before its end if a file cannot be read, or is not as it was registered.
         """
-        packed = await pack_archive(context, parts, visibility)
+        archive = await pack_archive(context, parts, visibility)
         headers = {
             "Content-Type": _MEDIA[parts.format],
             "Content-Disposition": attachment(f"{parts.name}.{parts.format}"),
         }
-        return Streamed(packed, headers=headers | FOREIGN_CONTENT)
+        return Streamed(archive, headers=headers | FOREIGN_CONTENT)
 
 
 def _answer(request: Request, content: FileContent) -> Response:
@@ -106,13 +108,13 @@ def _answer(request: Request, content: FileContent) -> Response:
     tag = None if content.checksum is None else f'"{content.checksum}"'
     if tag is not None:
         headers["ETag"] = tag
-    asked = request.headers
-    if tag is not None and names_tag(asked.get("If-None-Match"), tag):
+    request_headers = request.headers
+    if tag is not None and names_tag(request_headers.get("If-None-Match"), tag):
         return _without_body(content, 304, headers)
-    ranged = "If-Range" not in asked or asked["If-Range"].strip() == tag
+    ranged = "If-Range" not in request_headers or request_headers["If-Range"].strip() == tag
     try:
         span = (
-            span_of(asked.get("Range"), size=content.size)
+            parse_range(request_headers.get("Range"), size=content.size)
             if ranged and request.method == "GET"
             else None
         )
@@ -124,13 +126,13 @@ def _answer(request: Request, content: FileContent) -> Response:
         answer = problem_response(problem)
         answer.headers["Content-Range"] = f"bytes */{content.size}"
         return answer
-    whole = Span(0, content.size)
+    full_span = Span(0, content.size)
     if span is not None:
         headers["Content-Range"] = f"bytes {span.start}-{span.end - 1}/{content.size}"
-    headers["Content-Length"] = str((span or whole).length)
+    headers["Content-Length"] = str((span or full_span).length)
     if request.method == "HEAD":
         return _without_body(content, 200, headers)
-    body = pieces(content, span or whole)
+    body = pieces(content, span or full_span)
     return Streamed(body, status=200 if span is None else 206, headers=headers)
 
 

@@ -26,11 +26,11 @@ from sluice.contracts.data.datasets import (
     DatasetStatus,
     NewDataset,
     StalledList,
-    require_no_kept_keys,
+    require_no_reserved_keys,
 )
-from sluice.servicekit.access.asking import Asking, Seen
 from sluice.servicekit.access.policy import SUBMITTERS, VIEWERS, allow
-from sluice.servicekit.access.principal import Person, principal_of
+from sluice.servicekit.access.principal import Person, find_principal
+from sluice.servicekit.access.principal_dependencies import CallerPerson, CallerVisibility
 from sluice.servicekit.database import Database
 from sluice.servicekit.web.http import api_router, errors
 
@@ -45,7 +45,7 @@ Copied = Annotated[
 ]
 
 #: Services that may read data sets.
-_LOOKING = (CallingService.OPERATOR, CallingService.CHAINS, CallingService.INTAKE)
+_READING_SERVICES = (CallingService.OPERATOR, CallingService.CHAINS, CallingService.INTAKE)
 
 
 def datasets_router(
@@ -71,7 +71,7 @@ def stalled_router(database: Database) -> APIRouter:
     @router.get("/stalled", responses=errors(NotAvailable))
     @allow(Role.VIEWER, CallingService.OPERATOR)
     async def stalled(
-        visibility: Seen, limit: Annotated[int, Query(ge=1, le=1000)] = 100
+        visibility: CallerVisibility, limit: Annotated[int, Query(ge=1, le=1000)] = 100
     ) -> StalledList:
         """List uploads and deletions that failed several times or wait for a person, by reason."""
         return await list_stalled(database, limit=limit, visibility=visibility)
@@ -89,7 +89,9 @@ def _add_list(router: APIRouter, database: Database) -> None:
         CallingService.WATCHER,
         gateway=VIEWERS,
     )
-    async def page(query: Annotated[DatasetQuery, Query()], visibility: Seen) -> DatasetPage:
+    async def page(
+        query: Annotated[DatasetQuery, Query()], visibility: CallerVisibility
+    ) -> DatasetPage:
         """List data sets in the order in which they closed, or in one of two other orders.
 
         **Without `state` and `name`**: the data sets that can be processed (closed, uploading,
@@ -119,17 +121,17 @@ def _add_filling(router: APIRouter, context: DmsContext) -> None:
     )
     @allow(Role.SUBMITTER, CallingService.OPERATOR, CallingService.CHAINS, CallingService.INTAKE)
     async def register(
-        new: NewDataset, request: Request, response: Response, by: Asking
+        new: NewDataset, request: Request, response: Response, by: CallerPerson
     ) -> Dataset:
         """Register a data set: 201.
 
         If its name is registered: 200 with the first one for the same request, 409 for another
         request.
         """
-        if isinstance(principal_of(request.scope), Person):  # not a service on behalf of a person
-            require_no_kept_keys(new.meta)
-        dataset, made = await register_dataset(context, new, by=by)
-        response.status_code = 201 if made else 200
+        if isinstance(find_principal(request.scope), Person):  # not a service on behalf of a person
+            require_no_reserved_keys(new.meta)
+        dataset, created = await register_dataset(context, new, by=by)
+        response.status_code = 201 if created else 200
         return dataset
 
     @router.post("/{uid}/close", responses=errors(NotFound, Conflict, Unprocessable, NotAvailable))
@@ -160,7 +162,7 @@ def _add_reading(router: APIRouter, database: Database) -> None:
 
     @router.put("/{uid}/share", responses=errors(NotFound, Conflict, NotAvailable))
     @allow(Role.SHIFT, CallingService.OPERATOR)
-    async def share(uid: UUID, request: Share, by: Asking) -> Dataset:
+    async def share(uid: UUID, request: Share, by: CallerPerson) -> Dataset:
         """Set which groups see the data set beside its own, and optionally its own group.
 
         Groups that are not named do not see it any more.
@@ -213,6 +215,6 @@ def _add_clearing(
         know chains. People send this request to the operator service, which refuses it while a
         chain needs the data set. The request may be repeated, and resumes a halted deletion.
         """
-        dataset = await request_deletion(database, uid, force=force, taken_back=taken_back)
+        dataset = await request_deletion(database, uid, force=force, withdrawn=taken_back)
         on_deletion()
         return dataset

@@ -15,8 +15,8 @@ from sluice.contracts.access.services import CallingService
 from sluice.contracts.common.problems import Conflict, NotAvailable, NotFound, Unprocessable
 from sluice.contracts.data.datasets import File, FilePage, NewFiles, Registered
 from sluice.contracts.data.stated_files import CheckFiles, FileFaults
-from sluice.servicekit.access.asking import Asking
 from sluice.servicekit.access.policy import SUBMITTERS, VIEWERS, allow
+from sluice.servicekit.access.principal_dependencies import CallerPerson
 from sluice.servicekit.web.http import api_router, errors
 
 FileId = Annotated[int, Path(ge=1, le=2**63 - 1)]
@@ -29,7 +29,7 @@ def files_router(context: DmsContext, *, on_complete: Callable[[], None]) -> API
 
     @router.post("", responses=errors(NotFound, Conflict, Unprocessable, NotAvailable))
     @allow(Role.SUBMITTER, CallingService.OPERATOR, CallingService.WMS, gateway=SUBMITTERS)
-    async def add_files(uid: UUID, request: NewFiles, by: Asking) -> Registered:
+    async def add_files(uid: UUID, request: NewFiles, by: CallerPerson) -> Registered:
         """Register files of a data set, all of them or none.
 
         Registered files that are equal count as known. On a file system, each file must exist with
@@ -63,8 +63,8 @@ def files_router(context: DmsContext, *, on_complete: Callable[[], None]) -> API
         ] = False,
     ) -> Response:
         """List the files of a data set in order of number and name."""
-        found = await list_files(database, uid, after=after, limit=limit, released=released)
-        return Response(found.model_dump_json(), media_type="application/json")
+        page = await list_files(database, uid, after=after, limit=limit, released=released)
+        return Response(page.model_dump_json(), media_type="application/json")
 
     @router.get("/{file}", response_model=File, responses=errors(NotFound, NotAvailable))
     @allow(Role.VIEWER, CallingService.OPERATOR, gateway=VIEWERS)

@@ -11,8 +11,8 @@ from sluice.contracts.access.services import CallingService
 from sluice.contracts.common.bounds import NewFileName
 from sluice.contracts.common.problems import Conflict, NotAvailable, NotFound, Unprocessable
 from sluice.contracts.data.assets import JoinedFile, JoinPieces, Pieces
-from sluice.servicekit.access.asking import Asking
 from sluice.servicekit.access.policy import allow
+from sluice.servicekit.access.principal_dependencies import CallerPerson
 from sluice.servicekit.web.http import api_router, errors
 
 Offset = Annotated[int, Query(ge=0, lt=10**15)]
@@ -50,7 +50,7 @@ def pieces_router(context: DmsContext) -> APIRouter:
 
     @router.post("/join", responses=refusals)
     @allow(CallingService.OPERATOR)
-    async def join(uid: UUID, body: JoinPieces, by: Asking) -> JoinedFile:
+    async def join(uid: UUID, body: JoinPieces, by: CallerPerson) -> JoinedFile:
         """Join the pieces of a file, verify it, and register it.
 
         The request may be repeated.

@@ -37,8 +37,8 @@ def _add_periods(router: APIRouter, database: Database) -> None:
     @allow(Role.SUBMITTER, CallingService.OPERATOR, gateway=SUBMITTERS)
     async def add_period(new: NewPeriod, response: Response) -> Period:
         """Register a period: 201; 200 with the first one for the same request again."""
-        period, made = await register_period(database, new)
-        response.status_code = 201 if made else 200
+        period, created = await register_period(database, new)
+        response.status_code = 201 if created else 200
         return period
 
     @router.get("/periods", responses=errors(NotAvailable))
@@ -64,8 +64,8 @@ def _add_runs(router: APIRouter, database: Database) -> None:
     @allow(Role.SUBMITTER, CallingService.OPERATOR, gateway=SUBMITTERS)
     async def add_run(new: NewRun, response: Response) -> Run:
         """Register a run of a period: 201; 200 with the first one for the same request again."""
-        run, made = await register_run(database, new)
-        response.status_code = 201 if made else 200
+        run, created = await register_run(database, new)
+        response.status_code = 201 if created else 200
         return run
 
     @router.get("/runs", responses=errors(NotFound, NotAvailable))

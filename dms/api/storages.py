@@ -46,8 +46,8 @@ def _add_registration(router: APIRouter, context: DmsContext) -> None:
         (409). It is probed: a small file is written, read and deleted. On a read-only storage, the
         list of files is read.
         """
-        storage, made = await register_storage(context, new)
-        response.status_code = 201 if made else 200
+        storage, created = await register_storage(context, new)
+        response.status_code = 201 if created else 200
         return storage
 
 
@@ -76,18 +76,18 @@ def _add_reading(router: APIRouter, context: DmsContext) -> None:
         which is their `warning`. With `name`, this storage, whether or not it gets new data sets.
         """
         everything = all or name is not None
-        found = await list_storages(context, type, everything=everything)
-        chosen = [storage for storage in found if name in {None, storage.name}]
-        return await measure_storages(context, chosen) if measured else chosen
+        all_storages = await list_storages(context, type, everything=everything)
+        selected = [storage for storage in all_storages if name in {None, storage.name}]
+        return await measure_storages(context, selected) if measured else selected
 
     @router.post("/{name}/datasets", responses=errors(NotFound, NotAvailable))
     @allow(CallingService.CHAINS)
-    async def datasets_there(name: str, asked: DatasetUids) -> DatasetUids:
+    async def datasets_there(name: str, request: DatasetUids) -> DatasetUids:
         """Return those of the data sets whose first file lies on the storage.
 
         Nothing is changed.
         """
-        return DatasetUids(uids=await find_on_storage(context.database, name, asked.uids))
+        return DatasetUids(uids=await find_on_storage(context.database, name, request.uids))
 
 
 def _add_use(router: APIRouter, context: DmsContext) -> None:

@@ -71,7 +71,7 @@ SELECT count(*) AS files, coalesce(sum(f.size), 0) AS bytes
 FROM given JOIN files f ON f.id = given.file_id
 """
 
-SLICE_FOR = """
+SELECT_SLICE = """
 SELECT dataset_uid FROM slices WHERE standing_uid = $1 AND reader = $2 AND occasion = $3
 """
 
@@ -164,7 +164,7 @@ async def mark_slice(
     await connection.execute(MARK_SLICE, uid, slice_of.model_dump(mode="json"), shared_with)
 
 
-async def collected(
+async def find_collected(
     connection: Connection, source: UUID, name: str, group: str
 ) -> tuple[UUID, int] | None:
     """Return where the files of a source were appended, and how many; None if they were not."""
@@ -178,8 +178,8 @@ async def note_collected(
     name: str,
     group: str,
     *,
-    noted: CollectedSource,
-    made_of: UUID | None,
+    source_record: CollectedSource,
+    chain_input: UUID | None,
 ) -> None:
     """Record that the files of a source were appended.
 
@@ -188,11 +188,19 @@ async def note_collected(
         source: The data set whose files were appended.
         name: Name of the append-only data set.
         group: Its group.
-        noted: Where the files are.
-        made_of: The input of the chain that wrote them; if it is a slice, they get its generation.
+        source_record: Where the files are.
+        chain_input: The input of the chain that wrote them. If it is a slice, the files get its
+            generation.
     """
     await connection.execute(
-        INSERT_COLLECTED, source, name, group, noted.where, noted.files, noted.until, made_of
+        INSERT_COLLECTED,
+        source,
+        name,
+        group,
+        source_record.where,
+        source_record.files,
+        source_record.until,
+        chain_input,
     )
 
 
@@ -220,10 +228,12 @@ async def cut_files(
     return AppendedFiles(row["files"], int(row["bytes"]))
 
 
-async def slice_for(connection: Connection, standing: UUID, cut: CutSlice) -> UUID | None:
+async def find_slice(connection: Connection, standing: UUID, cut: CutSlice) -> UUID | None:
     """Return the slice that was cut for this reader and occasion; None if there is none."""
-    found: UUID | None = await connection.fetchval(SLICE_FOR, standing, cut.reader, cut.occasion)
-    return found
+    slice_uid: UUID | None = await connection.fetchval(
+        SELECT_SLICE, standing, cut.reader, cut.occasion
+    )
+    return slice_uid
 
 
 async def last_slice(connection: Connection, standing: UUID, reader: str) -> LastSlice:

@@ -12,10 +12,10 @@ from sluice.servicekit.database import Connection
 
 #: SQL condition: the principal sees the data set. The parameter holds the groups of the
 #: principal; null stands for a principal who sees all data sets.
-_SEEN = "({0}::text[] IS NULL OR owner_group = ANY({0}) OR shared_with && {0})".format
+_VISIBLE = "({0}::text[] IS NULL OR owner_group = ANY({0}) OR shared_with && {0})".format
 
 SELECT_DATASETS = f"""
-SELECT * FROM datasets WHERE uid = ANY($1::uuid[]) AND {_SEEN("$2")} ORDER BY position
+SELECT * FROM datasets WHERE uid = ANY($1::uuid[]) AND {_VISIBLE("$2")} ORDER BY position
 """
 
 LIST_CLOSED = f"""
@@ -24,7 +24,7 @@ LIST_CLOSED = f"""
 -- the planner from the index on states, which matches all data sets.
 SELECT * FROM datasets
 WHERE closed_position > $1 AND (state = ANY($2::text[])) IS TRUE AND ($3::text IS NULL OR type = $3)
-    AND {_SEEN("$6")}
+    AND {_VISIBLE("$6")}
     AND closed_position > CASE WHEN $4::timestamptz IS NULL THEN 0 ELSE coalesce((
         SELECT closed_position FROM datasets WHERE closed_position IS NOT NULL AND closed_at <= $4
         ORDER BY closed_position DESC LIMIT 1
@@ -37,7 +37,7 @@ LIST_REGISTERED = f"""
 SELECT * FROM datasets
 WHERE position > $1 AND state = ANY($2::text[]) AND ($3::text IS NULL OR type = $3)
     AND ($4::timestamptz IS NULL OR coalesce(closed_at, registered_at) > $4)
-    AND ($6::uuid[] IS NULL OR uid = ANY($6)) AND {_SEEN("$7")}
+    AND ($6::uuid[] IS NULL OR uid = ANY($6)) AND {_VISIBLE("$7")}
 ORDER BY position LIMIT $5
 """
 
@@ -46,7 +46,7 @@ LIST_NEWEST = f"""
 SELECT * FROM datasets
 WHERE ($1 = 0 OR position < $1) AND state = ANY($2::text[]) AND ($3::text IS NULL OR type = $3)
     AND ($4::timestamptz IS NULL OR coalesce(closed_at, registered_at) > $4)
-    AND ($6::uuid[] IS NULL OR uid = ANY($6)) AND {_SEEN("$7")}
+    AND ($6::uuid[] IS NULL OR uid = ANY($6)) AND {_VISIBLE("$7")}
 ORDER BY position DESC LIMIT $5
 """
 
@@ -79,46 +79,46 @@ class DatasetFilter:
 
 
 async def list_closed(
-    connection: Connection, after: int, *, limit: int, wanted: DatasetFilter
+    connection: Connection, after: int, *, limit: int, filters: DatasetFilter
 ) -> list[DatasetRow]:
     """Return a page of closed data sets in order of closing."""
     rows = await connection.fetch(
         LIST_CLOSED,
         after,
-        wanted.states,
-        wanted.type,
-        wanted.later_than,
+        filters.states,
+        filters.type,
+        filters.later_than,
         limit,
-        wanted.visibility.names(),
+        filters.visibility.names(),
     )
     return [to_row(row) for row in rows]
 
 
 async def list_registered(
-    connection: Connection, after: int, *, limit: int, wanted: DatasetFilter
+    connection: Connection, after: int, *, limit: int, filters: DatasetFilter
 ) -> list[DatasetRow]:
     """Return a page of data sets in order of registration."""
-    return await _list(connection, LIST_REGISTERED, after, limit=limit, wanted=wanted)
+    return await _list(connection, LIST_REGISTERED, after, limit=limit, filters=filters)
 
 
 async def list_newest(
-    connection: Connection, after: int, *, limit: int, wanted: DatasetFilter
+    connection: Connection, after: int, *, limit: int, filters: DatasetFilter
 ) -> list[DatasetRow]:
     """Return a page of data sets, newest first; ``after`` 0 starts at the newest."""
-    return await _list(connection, LIST_NEWEST, after, limit=limit, wanted=wanted)
+    return await _list(connection, LIST_NEWEST, after, limit=limit, filters=filters)
 
 
 async def _list(
-    connection: Connection, statement: str, after: int, *, limit: int, wanted: DatasetFilter
+    connection: Connection, statement: str, after: int, *, limit: int, filters: DatasetFilter
 ) -> list[DatasetRow]:
     rows = await connection.fetch(
         statement,
         after,
-        wanted.states,
-        wanted.type,
-        wanted.later_than,
+        filters.states,
+        filters.type,
+        filters.later_than,
         limit,
-        wanted.uids,
-        wanted.visibility.names(),
+        filters.uids,
+        filters.visibility.names(),
     )
     return [to_row(row) for row in rows]

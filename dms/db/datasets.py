@@ -320,14 +320,14 @@ async def mark_closed(connection: Connection, uids: Sequence[UUID]) -> list[Data
 
     The caller holds the closing lock.
     """
-    written = [DatasetType.INTERMEDIATE, DatasetType.OUTPUT]
+    uploadable = [DatasetType.INTERMEDIATE, DatasetType.OUTPUT]
     rows = await connection.fetch(
         CLOSE,
         uids,
         states_before(DATASET_MOVES, DatasetState.CLOSED),
         DatasetState.CLOSED,
         DatasetType.INPUT,
-        written,
+        uploadable,
         PRODUCED,
     )
     return [to_dataset(row) for row in rows]

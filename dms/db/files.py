@@ -350,7 +350,7 @@ async def link_files(
     names, seqs, ids = (
         [file.name for file, _ in files],
         [file.seq for file, _ in files],
-        [known for _, known in files],
+        [file_id for _, file_id in files],
     )
     await connection.execute(LINK_FILES, uid, names, seqs, ids)
 

@@ -1,7 +1,7 @@
 """Gauges of the catalogue. They count current work, not the history."""
 
 from sluice.contracts.common.states import DatasetState
-from sluice.servicekit.gauges import Measurement, rows_of
+from sluice.servicekit.gauges import Measurement, read_rows
 
 _UNDER_WAY = (DatasetState.OPEN, DatasetState.UPLOADING, DatasetState.DELETING)
 _NAMES = ", ".join(f"'{state}'" for state in _UNDER_WAY)
@@ -37,29 +37,29 @@ MEASUREMENTS = (
     Measurement(
         "sluice_datasets",
         "Data sets that are open, uploading or being deleted.",
-        rows_of(UNDER_WAY),
+        read_rows(UNDER_WAY),
         ("state",),
     ),
     Measurement(
         "sluice_datasets_halted",
         "Data sets whose upload or deletion waits for an operator.",
-        rows_of(HALTED),
+        read_rows(HALTED),
         ("state",),
     ),
     Measurement(
         "sluice_datasets_failing",
         "Data sets whose upload or deletion failed and is retried.",
-        rows_of(FAILING),
+        read_rows(FAILING),
         ("state",),
     ),
     Measurement(
         "sluice_upload_oldest_seconds",
         "Time since the oldest current upload was requested, or 0.",
-        rows_of(OLDEST_UPLOAD),
+        read_rows(OLDEST_UPLOAD),
     ),
     Measurement(
         "sluice_files_released",
         "Released files whose replicas are still to be removed.",
-        rows_of(TO_REMOVE),
+        read_rows(TO_REMOVE),
     ),
 )

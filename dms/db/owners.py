@@ -67,7 +67,7 @@ async def lock_folders(connection: Connection) -> None:
     await connection.execute(LOCK_FOLDERS)
 
 
-async def owned_by(connection: Connection, uid: UUID) -> DatasetOwnership | None:
+async def find_ownership(connection: Connection, uid: UUID) -> DatasetOwnership | None:
     """Return the group of a data set and the groups it is shared with; None if there is none."""
     row = await connection.fetchrow(OWNED, uid)
     return (
@@ -81,8 +81,8 @@ async def foreign_folder(
     connection: Connection, urls: Sequence[str], visibility: Visibility
 ) -> str | None:
     """Return one of these URLs that is the folder of a data set the principal does not see."""
-    found: str | None = await connection.fetchval(FOREIGN_FOLDER, urls, visibility.names())
-    return found
+    folder: str | None = await connection.fetchval(FOREIGN_FOLDER, urls, visibility.names())
+    return folder
 
 
 async def contains_foreign_folder(connection: Connection, url: str, visibility: Visibility) -> bool:
@@ -101,8 +101,8 @@ async def foreign_file(
         visibility: What the principal sees.
     """
     storages, paths = [storage for storage, _ in places], [path for _, path in places]
-    found: str | None = await connection.fetchval(FOREIGN_FILE, storages, paths, visibility.names())
-    return found
+    path: str | None = await connection.fetchval(FOREIGN_FILE, storages, paths, visibility.names())
+    return path
 
 
 async def share(

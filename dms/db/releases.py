@@ -88,9 +88,11 @@ class Removal:
     file_id: int
 
 
-async def note_reads(connection: Connection, told: ReleaseFiles) -> None:
+async def note_reads(connection: Connection, message: ReleaseFiles) -> None:
     """Record that a task no longer needs files; files that are released already are skipped."""
-    await connection.execute(NOTE_READS, told.dataset_uid, told.seqs, told.readers, told.reader)
+    await connection.execute(
+        NOTE_READS, message.dataset_uid, message.seqs, message.readers, message.reader
+    )
 
 
 async def read_by_all(connection: Connection, uid: UUID, seqs: Sequence[int]) -> list[int]:

@@ -242,17 +242,17 @@ async def missing_files(
 
 
 async def insert_replicas(
-    connection: Connection, storage_id: UUID, made: Sequence[tuple[int, str]]
+    connection: Connection, storage_id: UUID, replicas: Sequence[tuple[int, str]]
 ) -> set[int]:
     """Record replicas on a storage, and return the files that were not recorded there before.
 
     Args:
         connection: A connection to the catalogue.
         storage_id: The storage.
-        made: File and path of each replica.
+        replicas: File and path of each replica.
     """
     rows = await connection.fetch(
-        INSERT_REPLICAS, [file for file, _ in made], storage_id, [path for _, path in made]
+        INSERT_REPLICAS, [file for file, _ in replicas], storage_id, [path for _, path in replicas]
     )
     return {row["file_id"] for row in rows}
 
@@ -267,7 +267,7 @@ async def registered_paths(
     }
 
 
-async def names_of_files(connection: Connection, uid: UUID, names: Sequence[str]) -> set[str]:
+async def find_file_names(connection: Connection, uid: UUID, names: Sequence[str]) -> set[str]:
     """Return those of the names that files of the data set have."""
     return {row["name"] for row in await connection.fetch(NAMES_OF_FILES, uid, names)}
 

@@ -5,7 +5,7 @@ from uuid import UUID
 
 from sluice.servicekit.database import Connection
 
-_PUT = """
+_UPSERT = """
 INSERT INTO room_needed (storage_id, needed) VALUES ($1, $2)
 ON CONFLICT (storage_id) DO UPDATE SET needed = excluded.needed, told_at = now()
 """
@@ -17,7 +17,7 @@ _SELECT = "SELECT storage_id, needed FROM room_needed WHERE told_at > now() - $1
 
 async def put_needed(connection: Connection, storage: UUID, needed: int) -> None:
     """Record how many bytes a storage lacks."""
-    await connection.execute(_PUT, storage, needed)
+    await connection.execute(_UPSERT, storage, needed)
 
 
 async def delete_needed(connection: Connection, storage: UUID) -> None:

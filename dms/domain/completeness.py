@@ -17,15 +17,16 @@ class UsedNumbers:
     gaps: Sequence[tuple[int, int]] = ()
 
 
-def missing_files_text(count: int, *, wanted: int, used: UsedNumbers) -> str:
+def describe_missing_files(count: int, *, expected: int, used: UsedNumbers) -> str:
     """Say how many files a data set lacks, and which numbers have no file.
 
     Example: "2 more files: 7 of 9 are registered, with numbers from 1 to 9, of which no file has 3,
     5 to 6".
     """
-    lacking = wanted - count
+    lacking = expected - count
     text = (
-        f"{lacking} more {'file' if lacking == 1 else 'files'}: {count} of {wanted} are registered"
+        f"{lacking} more {'file' if lacking == 1 else 'files'}:"
+        f" {count} of {expected} are registered"
     )
     if used.range is None:
         return text

@@ -62,7 +62,7 @@ class ContentMismatch(Unprocessable):
         super().__init__(f"file {quoted(name)}: {url} {fault}", file=name, url=url)
 
 
-class NumberTaken(Conflict):
+class NumberInUse(Conflict):
     """Another file of the data set has this number (``seq``) (invariant 8)."""
 
     def __init__(self, name: str, other: str, *, seq: int) -> None:
@@ -86,13 +86,13 @@ class ContradictoryFiles(Unprocessable):
 
 
 def new_files(
-    sent: list[SubmittedFile], known: Mapping[str, KnownFile], *, numbered: bool = True
+    submitted: list[SubmittedFile], registered: Mapping[str, KnownFile], *, numbered: bool = True
 ) -> list[SubmittedFile]:
     """Return the files that are not registered yet, each once.
 
     Args:
-        sent: The files of the request.
-        known: Registered files by name.
+        submitted: The files of the request.
+        registered: Registered files by name.
         numbered: Each file must have a number of its own.
 
     Raises:
@@ -102,9 +102,9 @@ def new_files(
     by_name: dict[str, SubmittedFile] = {}
     by_place: dict[tuple[UUID, str], str] = {}
     by_number: dict[int, str] = {}
-    for file in sent:
-        if file.name in known:
-            _require_same(known[file.name], file)
+    for file in submitted:
+        if file.name in registered:
+            _require_same(registered[file.name], file)
             continue
         other = by_name.setdefault(file.name, file)
         if other != file:
@@ -117,17 +117,21 @@ def new_files(
     return list(by_name.values())
 
 
-def _require_same(known: KnownFile, sent: SubmittedFile) -> None:
-    if known.checksum != sent.checksum:
+def _require_same(registered: KnownFile, submitted: SubmittedFile) -> None:
+    if registered.checksum != submitted.checksum:
         raise FileDiffers(
-            sent.name, f"checksum: sha256:{known.checksum.hex()}, not sha256:{sent.checksum.hex()}"
+            submitted.name,
+            f"checksum: sha256:{registered.checksum.hex()}, not sha256:{submitted.checksum.hex()}",
         )
-    if known.size != sent.size:
-        raise FileDiffers(sent.name, f"size: {known.size} bytes, not {sent.size}")
-    if known.seq != sent.seq:
-        raise FileDiffers(sent.name, f"place in the data set: number {known.seq}, not {sent.seq}")
-    if sent.place not in known.places:
-        raise FileDiffers(sent.name, f"url than {sent.url}")
+    if registered.size != submitted.size:
+        raise FileDiffers(submitted.name, f"size: {registered.size} bytes, not {submitted.size}")
+    if registered.seq != submitted.seq:
+        raise FileDiffers(
+            submitted.name,
+            f"place in the data set: number {registered.seq}, not {submitted.seq}",
+        )
+    if submitted.place not in registered.places:
+        raise FileDiffers(submitted.name, f"url than {submitted.url}")
 
 
 def require_same_request(

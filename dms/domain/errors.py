@@ -5,7 +5,7 @@ from datetime import datetime
 from uuid import UUID
 
 from sluice.contracts.access.quotas import HolderKind, ReachedQuota
-from sluice.contracts.common.numbers import counted
+from sluice.contracts.common.numbers import format_count
 from sluice.contracts.common.problems import Conflict, NeedsForce, NotFound, Unprocessable
 from sluice.contracts.common.states import DatasetState
 from sluice.contracts.data.append_only import Collect
@@ -41,7 +41,7 @@ class UnknownFile(NotFound):
         super().__init__(f"data set {uid} has no file {file}", dataset=uid, file=file)
 
 
-class FileGone(NotFound):
+class FileDeleted(NotFound):
     """The file is in the catalogue, but its content was deleted."""
 
     def __init__(self, uid: UUID, name: str) -> None:
@@ -117,8 +117,8 @@ class TooManyFilesForDataset(Conflict):
 
     def __init__(self, uid: UUID, name: str, *, count: int, complete: int) -> None:
         super().__init__(
-            f"data set {quoted(name)} is complete with {counted(complete, 'file')} and would have"
-            f" {count}: if that number is wrong, close it with the right one",
+            f"data set {quoted(name)} is complete with {format_count(complete, 'file')} and would"
+            f" have {count}: if that number is wrong, close it with the right one",
             dataset=uid,
             count=count,
             complete=complete,
@@ -128,9 +128,12 @@ class TooManyFilesForDataset(Conflict):
 class CompletenessDiffers(Conflict):
     """The data set is already to close at another number of files."""
 
-    def __init__(self, uid: UUID, name: str, *, known: int, sent: int) -> None:
-        said = f"data set {quoted(name)} is to close at {counted(known, 'file')}, not at {sent}"
-        super().__init__(said, dataset=uid, known=known, sent=sent)
+    def __init__(self, uid: UUID, name: str, *, registered: int, requested: int) -> None:
+        message = (
+            f"data set {quoted(name)} is to close at {format_count(registered, 'file')},"
+            f" not at {requested}"
+        )
+        super().__init__(message, dataset=uid, known=registered, sent=requested)
 
 
 class UnknownPeriod(Unprocessable):
@@ -253,8 +256,9 @@ class NoStorage(Exception):
     ``why`` has the reason for each storage.
     """
 
-    def __init__(self, wanted: str, why: Sequence[str]) -> None:
+    def __init__(self, storage_type: str, why: Sequence[str]) -> None:
         super().__init__(
-            f"no storage of type {wanted} can take it: {'; '.join(why) or 'none is registered'}"
+            f"no storage of type {storage_type} can take it:"
+            f" {'; '.join(why) or 'none is registered'}"
         )
-        self.wanted = wanted
+        self.storage_type = storage_type

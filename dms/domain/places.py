@@ -59,7 +59,7 @@ class Root:
             " enabled: put that back, or disable the storage and enable it where this is meant"
         )
 
-    def url_of(self, path: str) -> str:
+    def build_url(self, path: str) -> str:
         """Return the URL of a path below the storage."""
         return f"{self.url}/{path}" if path else self.url
 
@@ -77,7 +77,7 @@ class StoragePlace:
     @property
     def url(self) -> str:
         """Return the URL of the place."""
-        return self.root.url_of(self.path)
+        return self.root.build_url(self.path)
 
 
 def storage_place(url: str, roots: Sequence[Root], *, subject: str) -> StoragePlace:
@@ -93,11 +93,11 @@ def storage_place(url: str, roots: Sequence[Root], *, subject: str) -> StoragePl
     """
     holders = [root for root in roots if url == root.url or url.startswith(root.url + "/")]
     if not holders:
-        known = ", ".join(sorted(root.url for root in roots)) or "none is registered"
+        known_urls = ", ".join(sorted(root.url for root in roots)) or "none is registered"
         raise OutsideStorages(
             subject,
             url,
-            f"lies in no registered, enabled storage ({known}): register the storage first",
+            f"lies in no registered, enabled storage ({known_urls}): register the storage first",
         )
     root = max(holders, key=lambda holder: len(holder.url))
     path = url[len(root.url) + 1 :]
@@ -151,9 +151,9 @@ def upload_folder(dataset_name: str, output_name: object) -> str:
     """
     if not isinstance(output_name, str):
         return dataset_name
-    wanted = "".join(
+    readable = "".join(
         letter if letter.isalnum() or letter in "_+-=@," else "_" for letter in output_name
     ).strip("_")
     room = LONGEST_FOLDER - len(dataset_name.encode()) - 1
-    readable = wanted.encode()[: max(room, 0)].decode(errors="ignore")
+    readable = readable.encode()[: max(room, 0)].decode(errors="ignore")
     return f"{readable}.{dataset_name}" if readable else dataset_name

@@ -29,22 +29,22 @@ class NotSatisfiable(Exception):
     """The range has no byte of the content."""
 
 
-def span_of(header: str | None, *, size: int) -> Span | None:
+def parse_range(header: str | None, *, size: int) -> Span | None:
     """Return the range that a ``Range`` header asks for; None for the whole content.
 
     Raises:
         NotSatisfiable: No byte of the content is in the range.
     """
-    found = _RANGE.fullmatch(header or "")
-    if found is None or not (found[1] or found[2]) or max(map(len, found.groups())) > _MAX_DIGITS:
+    match = _RANGE.fullmatch(header or "")
+    if match is None or not (match[1] or match[2]) or max(map(len, match.groups())) > _MAX_DIGITS:
         return None
-    if not found[1]:
-        span = Span(max(size - int(found[2]), 0), size)
+    if not match[1]:
+        span = Span(max(size - int(match[2]), 0), size)
     else:
-        last = int(found[2]) if found[2] else size - 1
-        if found[2] and last < int(found[1]):
+        last = int(match[2]) if match[2] else size - 1
+        if match[2] and last < int(match[1]):
             return None
-        span = Span(int(found[1]), min(last + 1, size))
+        span = Span(int(match[1]), min(last + 1, size))
     if span.length <= 0:
         raise NotSatisfiable
     return span
@@ -53,5 +53,5 @@ def span_of(header: str | None, *, size: int) -> Span | None:
 def names_tag(header: str | None, tag: str) -> bool:
     """Return whether ``If-None-Match`` has ``tag`` (with its quotes); weak tags match, too."""
     return any(
-        given.strip().removeprefix("W/") in {"*", tag} for given in (header or "").split(",")
+        entry.strip().removeprefix("W/") in {"*", tag} for entry in (header or "").split(",")
     )

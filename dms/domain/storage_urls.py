@@ -31,7 +31,7 @@ def require_storage_url(url: str) -> None:
     scheme, separator, rest = url.partition("://")
     if not separator or not stays_inside(rest.removeprefix("/")):
         raise WrongStorageUrl("is no plain folder below the root: give one for Sluice")
-    _require_kept(scheme)
+    _require_durable(scheme)
     if scheme != scheme.lower():
         raise WrongStorageUrl(f"has its scheme in capitals: write it as {scheme.lower()}://{rest}")
     if scheme == "file" and not rest.startswith("/"):
@@ -70,13 +70,13 @@ def _root(word: str) -> str:
     if ".." in rest.split("/"):
         raise ValueError(f"{word} leaves its folder with '..'")
     try:
-        _require_kept(scheme)
+        _require_durable(scheme)
     except WrongStorageUrl as error:
         raise ValueError(f"{word} {error}") from None
     return url if url == "file:///" else url.rstrip("/")
 
 
-def _require_kept(scheme: str) -> None:
+def _require_durable(scheme: str) -> None:
     if scheme.lower() in NOT_DURABLE:
         raise WrongStorageUrl("keeps nothing: each process has a memory of its own")
 
@@ -86,11 +86,11 @@ def contains_url(outer: str, inner: str) -> bool:
 
     The comparison ignores the case of hosts and buckets.
     """
-    outer_at, inner_at = _comparable(outer), _comparable(inner)
+    outer_at, inner_at = _normalize(outer), _normalize(inner)
     return outer_at[:2] == inner_at[:2] and (inner_at[2] + "/").startswith(outer_at[2] + "/")
 
 
-def _comparable(url: str) -> tuple[str, str, str]:
+def _normalize(url: str) -> tuple[str, str, str]:
     parts = urlsplit(url)
     scheme = parts.scheme.lower()
     return _ALIASES.get(scheme, scheme), parts.netloc.lower(), parts.path.rstrip("/")

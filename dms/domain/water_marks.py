@@ -25,10 +25,10 @@ def fills(used: int, marks: WaterMarks, *, most: int | None, before: bool) -> bo
     mark = marks.low if before else marks.high
     if mark <= 1 and most is None:
         return before
-    return used >= bytes_of(mark, most)
+    return used >= to_bytes(mark, most)
 
 
-def bytes_of(mark: float, most: int | None) -> float:
+def to_bytes(mark: float, most: int | None) -> float:
     """Return a watermark in bytes; a mark up to 1 is a share of ``most``."""
     return mark * most if mark <= 1 and most is not None else mark
 
@@ -46,7 +46,7 @@ def marks_objection(marks: WaterMarks, capacity: int | None, *, most: int | None
             "are shares of what it may hold, and that is not known: it was registered without a"
             " capacity, and its file system does not say what is free; give bytes"
         )
-    low, high = bytes_of(marks.low, most), bytes_of(marks.high, most)
+    low, high = to_bytes(marks.low, most), to_bytes(marks.high, most)
     if low >= high:
         return f"are the wrong way round: {low:.0f} bytes is no less than {high:.0f}"
     if capacity is not None and high > capacity:

@@ -60,30 +60,32 @@ class CheckpointStore:
         """
         return put_open(file, self.file_url(number), check=check)
 
-    def put_list(self, kept: KeptCheckpoint) -> None:
+    def put_list(self, checkpoint: KeptCheckpoint) -> None:
         """Store the list of a checkpoint.
 
         Raises:
             StorageError: The storage did not take the list.
             OSError: The list could not be written.
         """
-        put_bytes(kept.model_dump_json().encode(), self.list_url(kept.number % len(TURNS)))
+        put_bytes(
+            checkpoint.model_dump_json().encode(), self.list_url(checkpoint.number % len(TURNS))
+        )
 
     def lists(self, *, note: Callable[[str], None] = lambda _: None) -> list[KeptCheckpoint]:
         """Return the readable checkpoint lists, the newest first.
 
         An unreadable list is left out and reported to ``note``.
         """
-        found = []
+        checkpoints = []
         for turn in TURNS:
             try:
-                found.append(self._list(turn))
+                checkpoints.append(self._read_list(turn))
             except FileMissing:
                 continue
             except (StorageError, OSError, ValidationError) as error:
                 why = "it is damaged" if isinstance(error, ValidationError) else reason_of(error)
                 note(f"a checkpoint of attempt {self.attempt} cannot be read: {why}")
-        return sorted(found, key=lambda kept: kept.number, reverse=True)
+        return sorted(checkpoints, key=lambda checkpoint: checkpoint.number, reverse=True)
 
     def fetch(self, file: KeptFile, to: str) -> None:
         """Copy a checkpoint file to the path ``to`` and verify its checksum.
@@ -104,7 +106,7 @@ class CheckpointStore:
         """
         return remove(self.file_url(number))
 
-    def _list(self, turn: int) -> KeptCheckpoint:
+    def _read_list(self, turn: int) -> KeptCheckpoint:
         url = self.list_url(turn)
         with open_reader(url) as reader:
             if reader.size > MAX_LIST:
@@ -117,24 +119,26 @@ class CheckpointStore:
         Lists are removed last, so that a later call still finds files that an interrupted call
         left. ``remove_url`` returns whether the file existed. Its exceptions pass through.
         """
-        known = {number for kept in self.lists() for number in kept.numbers}
-        for number in sorted(known):
+        numbers = {number for checkpoint in self.lists() for number in checkpoint.numbers}
+        for number in sorted(numbers):
             remove_url(self.file_url(number))
         # Remove the files of an incomplete checkpoint. Their numbers are consecutive.
-        number = max(known, default=-1) + 1
+        number = max(numbers, default=-1) + 1
         while remove_url(self.file_url(number)):
             number += 1
         for turn in TURNS:
             remove_url(self.list_url(turn))
 
 
-def earlier_checkpoint_stores(shelf: CheckpointStore) -> Iterator[CheckpointStore]:
-    """Yield the shelves of the earlier attempts, the newest first."""
-    for attempt in range(shelf.attempt - 1, 0, -1):
-        yield CheckpointStore(shelf.folder, shelf.seq, attempt)
+def earlier_checkpoint_stores(store: CheckpointStore) -> Iterator[CheckpointStore]:
+    """Yield the stores of the earlier attempts, the newest first."""
+    for attempt in range(store.attempt - 1, 0, -1):
+        yield CheckpointStore(store.folder, store.seq, attempt)
 
 
-def remove_job(folder: str, seq: int, attempt: int, remove_url: Callable[[str], bool]) -> None:
+def remove_job_checkpoints(
+    folder: str, seq: int, attempt: int, remove_url: Callable[[str], bool]
+) -> None:
     """Remove the checkpoints of all attempts of an ended job up to ``attempt``.
 
     Errors of the storage are ignored: remaining files are removed when the data set of the logs is

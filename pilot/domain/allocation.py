@@ -10,28 +10,30 @@ from sluice.contracts.pilots.pilots import AttemptReport, LeasedJob, PilotTask
 from sluice.scheduling.fit import Allocation, NodeCapacity, ResourceRequest, fit
 
 
-def resource_request_of(task: PilotTask, job: LeasedJob, node: NodeCapacity) -> ResourceRequest:
+def compute_resource_request(
+    task: PilotTask, job: LeasedJob, node: NodeCapacity
+) -> ResourceRequest:
     """Return the resource request of a running job.
 
     Named resources that the node does not offer are left out: the WMS counts them over all nodes.
     """
     needs = task.needs
     ram = needs.resources.counted_ram if job.ram is None else job.ram
-    named = {name: amount for name, amount in needs.named.items() if name in node.amounts.named}
+    amounts = {name: amount for name, amount in needs.named.items() if name in node.amounts.named}
     gpus = needs.gpus and needs.gpus.with_memory(job.gpu_memory)
-    return ResourceRequest(needs.resources.cores, ram, gpus, needs.resources.counted_disk, named)
+    return ResourceRequest(needs.resources.cores, ram, gpus, needs.resources.counted_disk, amounts)
 
 
-def with_full_gpu(report: AttemptReport, booked: Allocation | None) -> AttemptReport:
+def add_gpu_memory(report: AttemptReport, allocation: Allocation | None) -> AttemptReport:
     """Add the job's GPU memory to a report that says that the GPU memory was too small.
 
-    ``booked`` is the allocation of the job.
+    ``allocation`` belongs to the job.
     """
     if report.gpu_memory != 0:
         return report
-    parts = booked.gpus.values() if booked else ()
-    least = min((part.memory for part in parts), default=0)
-    return report.model_copy(update={"gpu_memory": int(least) or None})
+    parts = allocation.gpus.values() if allocation else ()
+    smallest_part = min((part.memory for part in parts), default=0)
+    return report.model_copy(update={"gpu_memory": int(smallest_part) or None})
 
 
 def count_startable(
@@ -41,10 +43,10 @@ def count_startable(
 
     The first job that does not fit blocks all jobs behind it.
     """
-    number = 0
-    for wanted in jobs:
-        booked = fit(free, wanted, devices)
-        if booked is None:
+    count = 0
+    for request in jobs:
+        allocation = fit(free, request, devices)
+        if allocation is None:
             break
-        free, number = free.minus(booked), number + 1
-    return number
+        free, count = free.minus(allocation), count + 1
+    return count

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from pilot.domain.model import CurrentTime, Instruction, Progress, SendReport, StopReason, Token
-from pilot.domain.reports import canceled_unstarted, given_back
+from pilot.domain.reports import build_canceled_report, build_returned_report
 from sluice.contracts.pilots.pilots import JobToken, LeasedJob, StartedJob
 from sluice.scheduling.fit import Allocation, ResourceRequest
 
@@ -15,19 +15,20 @@ from sluice.scheduling.fit import Allocation, ResourceRequest
 class AssignedJob:
     """A job that the pilot has a lease on.
 
-    ``deadline`` is the tick at which the job is stopped unless its lease is renewed. ``booked`` is
-    its allocation once a slot has it. ``stopped`` is the tick of the first stop. ``kind`` names the
+    ``deadline``, ``leased_at`` and ``stopped_at`` are boot times. The job is stopped at the
+    deadline unless its lease is renewed. ``stopped_at`` is the time of the first stop. ``request``
+    is what the job needs, and ``allocation`` what it has once a slot has it. ``kind`` names the
     warm worker that the job needs, or is None.
     """
 
     job: LeasedJob
     deadline: float
-    leased: float
-    wanted: ResourceRequest
-    booked: Allocation = field(default_factory=Allocation)
+    leased_at: float
+    request: ResourceRequest
+    allocation: Allocation = field(default_factory=Allocation)
     slot: int | None = None
     stopping: StopReason | None = None
-    stopped: float | None = None
+    stopped_at: float | None = None
     kind: str | None = None
 
     @property
@@ -49,7 +50,7 @@ class AssignedJob:
         )
 
 
-def token_of(job: JobToken) -> Token:
+def get_token(job: JobToken) -> Token:
     """Return the fencing token of a job."""
     return (job.id, job.attempt)
 
@@ -61,18 +62,18 @@ class PilotJobs:
     Attributes:
         by_token: All jobs.
         waiting: The jobs that no slot has yet, in the order in which they start.
-        confirmed: The jobs whose end the next heartbeat confirms.
-        returned: The unfinished jobs that are given back at sign-off.
+        confirmed_tokens: The jobs whose end the next heartbeat confirms.
+        returned_tokens: The unfinished jobs that are given back at sign-off.
     """
 
     by_token: dict[Token, AssignedJob] = field(default_factory=dict)
     waiting: deque[AssignedJob] = field(default_factory=deque)
-    confirmed: list[Token] = field(default_factory=list)
-    returned: list[Token] = field(default_factory=list)
+    confirmed_tokens: list[Token] = field(default_factory=list)
+    returned_tokens: list[Token] = field(default_factory=list)
 
     def give_back(self, jobs: Iterable[AssignedJob], now: CurrentTime) -> Iterator[Instruction]:
         """Give back jobs that no slot has."""
-        yield from (SendReport(given_back(self.drop(job).job, now.wall)) for job in jobs)
+        yield from (SendReport(build_returned_report(self.drop(job).job, now.wall)) for job in jobs)
 
     def drop(self, job: AssignedJob) -> AssignedJob:
         """Remove a job that no slot has, and return it."""
@@ -82,13 +83,13 @@ class PilotJobs:
     def confirm_stopped(self, job: AssignedJob) -> None:
         """Confirm the end of a job if the WMS has asked for its stop."""
         if job.stopping in {StopReason.CANCEL, StopReason.ABANDON}:
-            self.confirmed.append(job.token)
+            self.confirmed_tokens.append(job.token)
 
     def end_unstarted(self, job: AssignedJob, now: CurrentTime) -> Iterator[Instruction]:
         """Remove a job that was told to stop before its slot started it."""
         del self.by_token[job.token]
         self.confirm_stopped(job)
         if job.stopping is StopReason.CANCEL:
-            yield SendReport(canceled_unstarted(job.job, now.wall))
+            yield SendReport(build_canceled_report(job.job, now.wall))
         elif job.stopping is StopReason.SHUTDOWN:
-            self.returned.append(job.token)
+            self.returned_tokens.append(job.token)

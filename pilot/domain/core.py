@@ -5,11 +5,10 @@ from types import MappingProxyType
 from typing import assert_never
 from uuid import UUID
 
-from pilot.domain.allocation import resource_request_of, with_full_gpu
-from pilot.domain.assigned_jobs import AssignedJob, PilotJobs, token_of
-from pilot.domain.heartbeats import heartbeat_of, renewed
+from pilot.domain.allocation import add_gpu_memory, compute_resource_request
+from pilot.domain.assigned_jobs import AssignedJob, PilotJobs, get_token
+from pilot.domain.heartbeats import build_heartbeat, select_renewed_jobs
 from pilot.domain.known_tasks import KnownTasks
-from pilot.domain.loaded_tools import loaded_of
 from pilot.domain.model import (
     AttemptEnded,
     CurrentTime,
@@ -27,9 +26,9 @@ from pilot.domain.model import (
     ReportDeadSlot,
     SendReport,
     ShutdownRequested,
-    SlotLeft,
     SlotLost,
     SlotReady,
+    SlotReleased,
     StartSlot,
     StopJob,
     StopReason,
@@ -38,10 +37,15 @@ from pilot.domain.model import (
     ToolUnloaded,
 )
 from pilot.domain.prefetch import MeanDuration, PrefetchPolicy
-from pilot.domain.reports import canceled_unstarted, lost_with_slot, without_task
+from pilot.domain.reports import (
+    build_canceled_report,
+    build_lost_slot_report,
+    build_unknown_task_report,
+)
 from pilot.domain.slot_filling import SlotFilling
 from pilot.domain.slots import Slot, Slots
 from pilot.domain.supply import Supply
+from pilot.domain.warm_worker_placement import list_warm_workers
 from sluice.contracts.common.states import AttemptOutcome
 from sluice.contracts.jobs.warm_workers import WarmWorkerState
 from sluice.contracts.pilots.pilots import Command, Heartbeat, JobToken, Room
@@ -54,7 +58,7 @@ class PilotCore:
     ``handle`` takes an event and returns instructions in order. Invariant 6: an attempt is always
     told to stop before its lease ends. Running jobs never need more than ``node`` has.
 
-    ``slots`` is the maximum number of slots. ``few`` slots run from the start.
+    ``slots`` is the maximum number of slots. ``min_slots`` slots run from the start.
     """
 
     def __init__(
@@ -63,13 +67,13 @@ class PilotCore:
         policy: PrefetchPolicy | None = None,
         node: NodeCapacity = BOUNDLESS,
         *,
-        few: int = 1,
+        min_slots: int = 1,
     ) -> None:
         self.policy = policy or PrefetchPolicy()
         self.node = node
         self.pace = MeanDuration()
         self.draining = False
-        self.slots = Slots(slots, few)
+        self.slots = Slots(slots, min_slots)
         self._jobs = PilotJobs()
         self._tasks = KnownTasks()
         self._filling = SlotFilling(
@@ -92,9 +96,9 @@ class PilotCore:
         return self._tasks.uids
 
     @property
-    def returned(self) -> list[JobToken]:
+    def returned_tokens(self) -> list[JobToken]:
         """Return the unfinished jobs that are given back at sign-off."""
-        return [JobToken(id=token[0], attempt=token[1]) for token in self._jobs.returned]
+        return [JobToken(id=token[0], attempt=token[1]) for token in self._jobs.returned_tokens]
 
     @property
     def tokens(self) -> list[Token]:
@@ -106,116 +110,122 @@ class PilotCore:
         """Return the capacity of the node that no running job uses."""
         return self._supply.free
 
-    def jobs_wanted(self, now: CurrentTime) -> int:
+    def count_jobs_to_request(self, now: CurrentTime) -> int:
         """Return how many jobs to request now."""
-        return 0 if self.draining else self._supply.jobs_wanted(now)
+        return 0 if self.draining else self._supply.count_jobs_to_request(now)
 
-    def room(self, now: CurrentTime, wanted: int) -> Room | None:
-        """Return the capacity for the ``wanted`` jobs, or None if the node was not measured."""
-        return None if self.node is BOUNDLESS else self._supply.room(now, wanted)
+    def room(self, now: CurrentTime, requested: int) -> Room | None:
+        """Return the capacity for the ``requested`` jobs, or None if the node was not measured."""
+        return None if self.node is BOUNDLESS else self._supply.room(now, requested)
 
     @property
-    def loaded(self) -> list[WarmWorkerState]:
+    def warm_workers(self) -> list[WarmWorkerState]:
         """Return the warm workers, including those that are being loaded."""
-        return list(loaded_of(self.slots, self._tasks.steps))
+        return list(list_warm_workers(self.slots, self._tasks.steps))
 
     def heartbeat(self, progress: Mapping[Token, Progress] = MappingProxyType({})) -> Heartbeat:
         """Return the heartbeat to send now. ``progress`` need not name every job."""
-        return heartbeat_of(
+        return build_heartbeat(
             self._jobs.by_token.values(),
             self.slots,
-            confirmed=self._jobs.confirmed,
+            confirmed=self._jobs.confirmed_tokens,
             progress=progress,
-        ).model_copy(update={"loaded": self.loaded})
+        ).model_copy(update={"loaded": self.warm_workers})
 
     def next_check(self) -> float | None:
         """Return the boot time of the next ``TimePassed``, or None if there is nothing to watch."""
-        ticks = [
+        checks = [
             assigned.deadline
             for assigned in self._jobs.by_token.values()
             if assigned.stopping is not StopReason.LEASE
         ]
-        obeyed = (slot.obeys_by(self.policy.stop_limit) for slot in self.slots)
-        ticks += [boot_time for boot_time in obeyed if boot_time is not None]
+        stop_deadlines = (slot.stop_deadline(self.policy.stop_limit) for slot in self.slots)
+        checks += [boot_time for boot_time in stop_deadlines if boot_time is not None]
         if self._jobs.waiting:
-            ticks.append(self._jobs.waiting[0].leased + self.policy.return_after)
-        ticks += [slot.since + self.policy.keep_idle for slot in self.slots.unused()]
-        return min(ticks, default=None)
+            checks.append(self._jobs.waiting[0].leased_at + self.policy.return_after)
+        checks += [slot.since + self.policy.keep_idle for slot in self.slots.unused()]
+        return min(checks, default=None)
 
     def handle(self, event: Event, now: CurrentTime) -> list[Instruction]:
         """Process an event and return the instructions that follow from it."""
-        moves: Iterable[Instruction] = ()
+        instructions: Iterable[Instruction] = ()
         match event:
             case LeaseGranted():
-                moves = self._on_lease(event, now)
+                instructions = self._on_lease(event, now)
             case HeartbeatAnswered():
-                moves = self._on_heartbeat(event, now)
+                instructions = self._on_heartbeat(event, now)
             case PilotStarted():
-                moves = self._filling.start_slots(self.slots.few)
+                instructions = self._filling.start_slots(self.slots.min_slots)
             case SlotReady(slot=number):
                 self.slots.make_ready(number, now.boot_time)
-            case SlotLeft(slot=number):
+            case SlotReleased(slot=number):
                 self.slots.remove(number)
             case SlotLost():
-                moves = self._on_slot_lost(event, now)
+                instructions = self._on_slot_lost(event, now)
             case AttemptEnded():
-                moves = self._on_ended(event, now)
+                instructions = self._on_ended(event, now)
             case ToolUnloaded(slot=number):
                 self.slots[number].load(None, Allocation())
             case TimePassed():
-                moves = self._on_time(now)
+                instructions = self._on_time(now)
             case DrainRequested():
-                moves = self._on_drain(now)
+                instructions = self._on_drain(now)
             case ShutdownRequested():
-                moves = self._on_shutdown(now)
+                instructions = self._on_shutdown(now)
             case _:
                 assert_never(event)
-        return [*moves, *self._filling.fill(self.free, now)]
+        return [*instructions, *self._filling.fill(self.free, now)]
 
     def _on_lease(self, event: LeaseGranted, now: CurrentTime) -> Iterator[Instruction]:
         self._tasks.learn(event.lease.tasks)
-        deadline = event.sent + event.lease.seconds - self.policy.margin(event.lease.seconds)
+        deadline = event.sent_at + event.lease.seconds - self.policy.margin(event.lease.seconds)
         for job in event.lease.jobs:
             if (job.id, job.attempt) in self._jobs.by_token or deadline <= now.boot_time:
                 continue
             if job.task_uid not in self._tasks:
-                yield SendReport(without_task(job, now.wall))
+                yield SendReport(build_unknown_task_report(job, now.wall))
                 continue
-            wanted = resource_request_of(self._tasks[job.task_uid], job, self.node)
+            request = compute_resource_request(self._tasks[job.task_uid], job, self.node)
             kind = self._tasks.kind(job.task_uid)
-            assigned = AssignedJob(job, deadline, leased=now.boot_time, wanted=wanted, kind=kind)
+            assigned = AssignedJob(
+                job, deadline, leased_at=now.boot_time, request=request, kind=kind
+            )
             self._tasks.use(job.task_uid)
             self._jobs.by_token[assigned.token] = assigned
-            self._jobs.waiting.insert(self._tasks.place_of(assigned, self._jobs.waiting), assigned)
+            self._jobs.waiting.insert(
+                self._tasks.find_position(assigned, self._jobs.waiting), assigned
+            )
         yield from self._forget_tasks()
         if event.lease.drain or self.draining:
             yield from self._on_drain(now)
 
     def _on_heartbeat(self, event: HeartbeatAnswered, now: CurrentTime) -> Iterator[Instruction]:
-        deadline = event.sent + event.answer.lease - self.policy.margin(event.answer.lease)
-        for assigned in renewed(event, self._jobs.by_token):
+        deadline = event.sent_at + event.answer.lease - self.policy.margin(event.answer.lease)
+        for assigned in select_renewed_jobs(event, self._jobs.by_token):
             assigned.deadline = max(assigned.deadline, deadline)
             if assigned.slot is not None:
                 yield Renew(assigned.slot, assigned.token, assigned.deadline)
-        sent = {token_of(job) for job in event.heartbeat.confirmed}
-        self._jobs.confirmed = [token for token in self._jobs.confirmed if token not in sent]
+        confirmed = {get_token(job) for job in event.heartbeat.confirmed}
+        self._jobs.confirmed_tokens = [
+            token for token in self._jobs.confirmed_tokens if token not in confirmed
+        ]
         for command in event.answer.commands:
             yield from self._obey(command, now)
         if event.answer.drain:
             yield from self._on_drain(now)
 
     def _obey(self, command: Command, now: CurrentTime) -> Iterator[Instruction]:
-        token = token_of(command.job)
+        token = get_token(command.job)
         reason = StopReason.CANCEL if command.kind == "cancel" else StopReason.ABANDON
         assigned = self._jobs.by_token.get(token)
         if assigned is None:
-            if token not in self._jobs.confirmed:
-                self._jobs.confirmed.append(token)
+            if token not in self._jobs.confirmed_tokens:
+                self._jobs.confirmed_tokens.append(token)
         elif assigned.slot is None:
             self._jobs.drop(assigned)
-            self._jobs.confirmed.append(token)
+            self._jobs.confirmed_tokens.append(token)
             if reason is StopReason.CANCEL:
-                yield SendReport(canceled_unstarted(assigned.job, now.wall))
+                yield SendReport(build_canceled_report(assigned.job, now.wall))
         elif assigned.stopping is None or (
             assigned.stopping is StopReason.CANCEL and reason is StopReason.ABANDON
         ):
@@ -226,13 +236,15 @@ class PilotCore:
         self.pace.add(event.seconds)
         token = (event.report.id, event.report.attempt)
         assigned = self._jobs.by_token.get(token)
-        slot.load(event.loaded, slot.booked)
+        slot.load(event.loaded, slot.allocation)
         if assigned is not None:
             self._forget_job(slot, assigned, now)
         if event.report.outcome is not AttemptOutcome.RETURNED:
-            yield SendReport(with_full_gpu(event.report, assigned.booked if assigned else None))
+            yield SendReport(
+                add_gpu_memory(event.report, assigned.allocation if assigned else None)
+            )
         elif assigned is not None and assigned.stopping is StopReason.SHUTDOWN:
-            self._jobs.returned.append(token)
+            self._jobs.returned_tokens.append(token)
         if assigned is not None and event.report.no_room is not None:
             # The task waits for room on that storage: its other jobs would fail too.
             same_task = [
@@ -253,14 +265,14 @@ class PilotCore:
         for first in lost:
             del self._jobs.by_token[first.token]
             self._jobs.confirm_stopped(first)
-            yield ReportDeadSlot(lost_with_slot(first.job, event.reason, now.wall))
+            yield ReportDeadSlot(build_lost_slot_report(first.job, event.reason, now.wall))
         yield StartSlot(event.slot)
 
     def _on_time(self, now: CurrentTime) -> Iterator[Instruction]:
         yield from self._stop_overdue(now)
         yield from self._end_stuck(now)
         yield from self._give_back_stuck(now)
-        yield from self._let_go(now)
+        yield from self._release_unused_slots(now)
 
     def _stop_overdue(self, now: CurrentTime) -> Iterator[Instruction]:
         for assigned in [
@@ -276,7 +288,7 @@ class PilotCore:
     def _end_stuck(self, now: CurrentTime) -> Iterator[Instruction]:
         """End slots whose job or warm worker has ignored a stop for too long."""
         for slot in self.slots:
-            boot_time = slot.obeys_by(self.policy.stop_limit)
+            boot_time = slot.stop_deadline(self.policy.stop_limit)
             if boot_time is not None and boot_time <= now.boot_time:
                 slot.ready = False
                 yield EndSlot(slot.number)
@@ -286,12 +298,12 @@ class PilotCore:
         yield from self._filling.fill(self.free, now)
         while (
             self._jobs.waiting
-            and self._jobs.waiting[0].leased + self.policy.return_after <= now.boot_time
+            and self._jobs.waiting[0].leased_at + self.policy.return_after <= now.boot_time
         ):
             yield from self._jobs.give_back([self._jobs.waiting[0]], now)
             yield from self._filling.fill(self.free, now)
 
-    def _let_go(self, now: CurrentTime) -> Iterator[Instruction]:
+    def _release_unused_slots(self, now: CurrentTime) -> Iterator[Instruction]:
         for slot in self.slots.unused():
             if slot.since + self.policy.keep_idle <= now.boot_time:
                 slot.ready, slot.leaving = False, True
@@ -302,14 +314,16 @@ class PilotCore:
         yield from self._jobs.give_back(list(self._jobs.waiting), now)
 
     def _on_shutdown(self, now: CurrentTime) -> Iterator[Instruction]:
-        self._jobs.returned += [self._jobs.drop(job).token for job in list(self._jobs.waiting)]
+        self._jobs.returned_tokens += [
+            self._jobs.drop(job).token for job in list(self._jobs.waiting)
+        ]
         for assigned in list(self._jobs.by_token.values()):
             if assigned.stopping is None:
                 yield self._stop(assigned, StopReason.SHUTDOWN, now)
 
     def _stop(self, assigned: AssignedJob, reason: StopReason, now: CurrentTime) -> Instruction:
         assigned.stopping = reason
-        assigned.stopped = now.boot_time if assigned.stopped is None else assigned.stopped
+        assigned.stopped_at = now.boot_time if assigned.stopped_at is None else assigned.stopped_at
         assert assigned.slot is not None  # noqa: S101 - callers drop jobs that wait
         return StopJob(assigned.slot, assigned.token, reason)
 
@@ -322,7 +336,7 @@ class PilotCore:
 
     def _forget_tasks(self) -> Iterator[Instruction]:
         used = {assigned.job.task_uid for assigned in self._jobs.by_token.values()}
-        for uid in self._tasks.forget(used, most=self.policy.most_tasks):
+        for uid in self._tasks.forget(used, limit=self.policy.max_tasks):
             for slot in self.slots:
                 if uid in slot.tasks:
                     slot.tasks.discard(uid)

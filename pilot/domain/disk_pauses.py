@@ -37,12 +37,12 @@ class DiskPauses:
                 self._failures, first=FIRST_PAUSE, longest=LONGEST_PAUSE
             )
 
-    def most_jobs(self, wanted: int, boot_time: float) -> int:
-        """Return how many of the ``wanted`` jobs the pilot should take.
+    def limit_jobs(self, requested: int, boot_time: float) -> int:
+        """Return how many of the ``requested`` jobs the pilot should take.
 
         Returns:
-            0 during a pause, 1 after a pause as a trial, and otherwise ``wanted``.
+            0 during a pause, 1 after a pause as a trial, and otherwise ``requested``.
         """
         if boot_time < self._until:
             return 0
-        return min(wanted, 1) if self.is_persistent else wanted
+        return min(requested, 1) if self.is_persistent else requested

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from pilot.domain.assigned_jobs import AssignedJob, token_of
+from pilot.domain.assigned_jobs import AssignedJob, get_token
 from pilot.domain.model import HeartbeatAnswered, Progress, StopReason, Token
 from pilot.domain.slots import Slots
 from sluice.contracts.pilots.pilots import Heartbeat, JobToken
@@ -11,7 +11,7 @@ from sluice.contracts.pilots.pilots import Heartbeat, JobToken
 LONG_ENOUGH = 0.5
 
 
-def heartbeat_of(
+def build_heartbeat(
     jobs: Iterable[AssignedJob],
     slots: Slots,
     *,
@@ -31,31 +31,33 @@ def heartbeat_of(
             running.append(assigned.started_job(slot.started, progress.get(assigned.token)))
         else:
             waiting.append(JobToken(id=assigned.job.id, attempt=assigned.job.attempt))
-    done = [JobToken(id=token[0], attempt=token[1]) for token in confirmed]
-    return Heartbeat(running=running, waiting=waiting, confirmed=done)
+    tokens = [JobToken(id=token[0], attempt=token[1]) for token in confirmed]
+    return Heartbeat(running=running, waiting=waiting, confirmed=tokens)
 
 
-def has_untold_start(told: Heartbeat, slots: Slots, *, boot_time: float) -> bool:
-    """Return whether the heartbeat ``told`` misses a job that has run for ``LONG_ENOUGH`` seconds.
+def has_unreported_start(last_heartbeat: Heartbeat, slots: Slots, *, boot_time: float) -> bool:
+    """Return whether the last heartbeat misses a job that has run for ``LONG_ENOUGH`` seconds.
 
-    ``told`` is the last heartbeat. A job that ends sooner is reported before anybody looks.
+    A job that ends sooner is reported before anybody looks.
     """
-    known = {token_of(job) for job in told.running}
+    reported = {get_token(job) for job in last_heartbeat.running}
     return any(
-        slot.queue[0].token not in known and boot_time - slot.since >= LONG_ENOUGH
+        slot.queue[0].token not in reported and boot_time - slot.since >= LONG_ENOUGH
         for slot in slots
         if slot.queue and slot.started is not None
     )
 
 
-def renewed(event: HeartbeatAnswered, jobs: Mapping[Token, AssignedJob]) -> Iterator[AssignedJob]:
+def select_renewed_jobs(
+    event: HeartbeatAnswered, jobs: Mapping[Token, AssignedJob]
+) -> Iterator[AssignedJob]:
     """Yield the jobs of a heartbeat that this pilot still has to run."""
-    taken = {token_of(command.job) for command in event.answer.commands}
-    for named in [*event.heartbeat.running, *event.heartbeat.waiting]:
-        assigned = jobs.get(token_of(named))
+    commanded = {get_token(command.job) for command in event.answer.commands}
+    for job in [*event.heartbeat.running, *event.heartbeat.waiting]:
+        assigned = jobs.get(get_token(job))
         if (
             assigned is not None
             and assigned.stopping is not StopReason.LEASE
-            and assigned.token not in taken
+            and assigned.token not in commanded
         ):
             yield assigned

@@ -59,10 +59,10 @@ class StopReason(StrEnum):
 class LeaseGranted:
     """The WMS has leased jobs.
 
-    ``sent`` is the tick at which the request was sent.
+    ``sent_at`` is the boot time at which the request was sent.
     """
 
-    sent: float
+    sent_at: float
     lease: Lease
 
 
@@ -70,10 +70,10 @@ class LeaseGranted:
 class HeartbeatAnswered:
     """The WMS has answered a heartbeat.
 
-    ``sent`` is the tick at which ``heartbeat`` was sent.
+    ``sent_at`` is the boot time at which ``heartbeat`` was sent.
     """
 
-    sent: float
+    sent_at: float
     heartbeat: Heartbeat
     answer: HeartbeatAnswer
 
@@ -91,7 +91,7 @@ class SlotReady:
 
 
 @dataclass(frozen=True, slots=True)
-class SlotLeft:
+class SlotReleased:
     """The process of a slot that had to leave has ended."""
 
     slot: int
@@ -149,7 +149,7 @@ Event = (
     | HeartbeatAnswered
     | PilotStarted
     | SlotReady
-    | SlotLeft
+    | SlotReleased
     | SlotLost
     | AttemptEnded
     | ToolUnloaded
@@ -182,8 +182,8 @@ class ForgetTask:
 class RunJob:
     """Run a job in a slot.
 
-    ``deadline`` is the tick of its stop. ``secrets`` says that the job must not run without the
-    secrets of its task. ``gpus`` lists the uuids of the GPUs that the job may use.
+    ``deadline`` is the boot time of its stop. ``secrets`` says that the job must not run without
+    the secrets of its task. ``gpus`` lists the uuids of the GPUs that the job may use.
     """
 
     slot: int
@@ -197,7 +197,7 @@ class RunJob:
 class Renew:
     """Renew the deadline of a job.
 
-    At the tick ``deadline`` the slot stops the job by itself, even if the pilot hangs.
+    At the boot time ``deadline`` the slot stops the job by itself, even if the pilot hangs.
     """
 
     slot: int
@@ -255,7 +255,7 @@ class StartSlot:
 
 @dataclass(frozen=True, slots=True)
 class ReleaseSlot:
-    """End a slot that has no job and is not needed. ``SlotLeft`` follows."""
+    """End a slot that has no job and is not needed. ``SlotReleased`` follows."""
 
     slot: int
 

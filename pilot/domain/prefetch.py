@@ -14,7 +14,7 @@ class PrefetchPolicy:
 
     Attributes:
         horizon: Amount of work to have at hand.
-        most_per_slot: Maximum number of waiting jobs per slot.
+        max_per_slot: Maximum number of waiting jobs per slot.
         short: Mean duration below which a busy slot gets its next job.
         return_after: Time after which waiting jobs are given back.
         grace: Time that a tool has after a stop before it is killed.
@@ -23,12 +23,12 @@ class PrefetchPolicy:
         margin_share: Share of a lease that is kept as a margin.
         shortest_margin: Minimum of the margin.
         longest_margin: Maximum of the margin.
-        most_tasks: Maximum number of known tasks.
-        most_a_lease: Maximum number of jobs in one request.
+        max_tasks: Maximum number of known tasks.
+        max_per_lease: Maximum number of jobs in one request.
     """
 
     horizon: float = 0.75
-    most_per_slot: int = 64
+    max_per_slot: int = 64
     short: float = 0.2
     return_after: float = 5.0
     grace: float = 5.0
@@ -37,8 +37,8 @@ class PrefetchPolicy:
     margin_share: float = 0.15
     shortest_margin: float = 0.2
     longest_margin: float = 6.0
-    most_tasks: int = 32
-    most_a_lease: int = 1024
+    max_tasks: int = 32
+    max_per_lease: int = 1024
 
     @property
     def stop_limit(self) -> float:
@@ -80,11 +80,11 @@ class MeanDuration:
         return max(self.mean, running_for)
 
 
-def spare_jobs(policy: PrefetchPolicy, *, slots: int, expected: float | None) -> int:
+def count_spare_jobs(policy: PrefetchPolicy, *, slots: int, expected: float | None) -> int:
     """Return how many jobs should wait besides those that run in ``slots`` slots.
 
     The waiting jobs are ``horizon`` seconds of work. Longer jobs get none.
     """
     if expected is None or expected >= policy.horizon:
         return 0
-    return min(slots * policy.most_per_slot, round(slots * policy.horizon / max(expected, 1e-6)))
+    return min(slots * policy.max_per_slot, round(slots * policy.horizon / max(expected, 1e-6)))

@@ -6,8 +6,8 @@ from sluice.contracts.common.states import AttemptOutcome, ErrorClass
 from sluice.contracts.pilots.pilots import AttemptReport, LeasedJob
 
 
-def canceled_unstarted(job: LeasedJob, now: datetime) -> AttemptReport:
-    """Report a job that was canceled before it started."""
+def build_canceled_report(job: LeasedJob, now: datetime) -> AttemptReport:
+    """Return the report of a job that was canceled before it started."""
     return AttemptReport(
         id=job.id,
         attempt=job.attempt,
@@ -18,8 +18,8 @@ def canceled_unstarted(job: LeasedJob, now: datetime) -> AttemptReport:
     )
 
 
-def given_back(job: LeasedJob, now: datetime) -> AttemptReport:
-    """Report a job that is given back unstarted."""
+def build_returned_report(job: LeasedJob, now: datetime) -> AttemptReport:
+    """Return the report of a job that is given back unstarted."""
     return AttemptReport(
         id=job.id,
         attempt=job.attempt,
@@ -29,8 +29,8 @@ def given_back(job: LeasedJob, now: datetime) -> AttemptReport:
     )
 
 
-def lost_with_slot(job: LeasedJob, reason: str, now: datetime) -> AttemptReport:
-    """Report a job whose slot process ended."""
+def build_lost_slot_report(job: LeasedJob, reason: str, now: datetime) -> AttemptReport:
+    """Return the report of a job whose slot process ended."""
     return AttemptReport(
         id=job.id,
         attempt=job.attempt,
@@ -41,8 +41,8 @@ def lost_with_slot(job: LeasedJob, reason: str, now: datetime) -> AttemptReport:
     )
 
 
-def lost_with_pilot(job_id: int, attempt: int, now: datetime) -> AttemptReport:
-    """Report a job that ran when the pilot ended."""
+def build_lost_pilot_report(job_id: int, attempt: int, now: datetime) -> AttemptReport:
+    """Return the report of a job that ran when the pilot ended."""
     return AttemptReport(
         id=job_id,
         attempt=attempt,
@@ -53,8 +53,8 @@ def lost_with_pilot(job_id: int, attempt: int, now: datetime) -> AttemptReport:
     )
 
 
-def without_task(job: LeasedJob, now: datetime) -> AttemptReport:
-    """Report a job whose task the WMS never described."""
+def build_unknown_task_report(job: LeasedJob, now: datetime) -> AttemptReport:
+    """Return the report of a job whose task the WMS never described."""
     return AttemptReport(
         id=job.id,
         attempt=job.attempt,

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from pilot.domain.allocation import count_startable
 from pilot.domain.assigned_jobs import AssignedJob, PilotJobs
 from pilot.domain.known_tasks import KnownTasks
-from pilot.domain.loaded_tools import best_slot, place
 from pilot.domain.model import (
     CurrentTime,
     DescribeTask,
@@ -17,6 +16,7 @@ from pilot.domain.model import (
 )
 from pilot.domain.prefetch import MeanDuration, PrefetchPolicy
 from pilot.domain.slots import Slot, Slots
+from pilot.domain.warm_worker_placement import find_best_slot, plan_placement
 from sluice.scheduling.fit import Allocation, NodeCapacity
 
 
@@ -39,25 +39,27 @@ class SlotFilling:
         node.
         """
         idle = self.slots.idle
-        while self.jobs.waiting and (slot := best_slot(idle, self.jobs.waiting[0], self.slots)):
-            booked, going = place(
+        while self.jobs.waiting and (
+            slot := find_best_slot(idle, self.jobs.waiting[0], self.slots)
+        ):
+            allocation, slots_to_unload = plan_placement(
                 self.jobs.waiting[0], slot, self.slots, free=free, devices=self.node.devices
             )
-            for other in going:
+            for other in slots_to_unload:
                 other.unloading = now.boot_time
                 yield UnloadWarmWorker(other.number)
-            if booked is None:
+            if allocation is None:
                 break
             idle.remove(slot)
-            yield from self._hand(self.jobs.waiting.popleft(), slot, booked, now)
-            free = free.minus(booked)
+            yield from self._hand(self.jobs.waiting.popleft(), slot, allocation, now)
+            free = free.minus(allocation)
         else:
-            could = count_startable(
-                free, (assigned.wanted for assigned in self.jobs.waiting), self.node.devices
+            startable = count_startable(
+                free, (assigned.request for assigned in self.jobs.waiting), self.node.devices
             )
-            yield from self.start_slots(could - self.slots.coming)
+            yield from self.start_slots(startable - self.slots.starting)
         if self.pace.mean is not None and self.pace.mean < self.policy.short:
-            yield from self._hand_second(free.minus(self.slots.kept), now)
+            yield from self._hand_second(free.minus(self.slots.warm_worker_allocation), now)
 
     def _hand_second(self, free: Allocation, now: CurrentTime) -> Iterator[Instruction]:
         """Hand second jobs to busy slots. ``free`` is the free capacity of the node."""
@@ -70,23 +72,23 @@ class SlotFilling:
                 or slot.queue[0].kind != self.jobs.waiting[0].kind
             ):
                 continue
-            before = slot.booked
-            booked = slot.place_for(self.jobs.waiting[0], free, self.node.devices)
-            if booked is not None:
-                yield from self._hand(self.jobs.waiting.popleft(), slot, booked, now)
-                free = free.plus(before).minus(slot.booked)
+            before = slot.allocation
+            allocation = slot.fit_job(self.jobs.waiting[0], free, self.node.devices)
+            if allocation is not None:
+                yield from self._hand(self.jobs.waiting.popleft(), slot, allocation, now)
+                free = free.plus(before).minus(slot.allocation)
 
     def _hand(
-        self, assigned: AssignedJob, slot: Slot, booked: Allocation, now: CurrentTime
+        self, assigned: AssignedJob, slot: Slot, allocation: Allocation, now: CurrentTime
     ) -> Iterator[Instruction]:
         if assigned.job.task_uid not in slot.tasks:
             slot.tasks.add(assigned.job.task_uid)
             yield DescribeTask(slot.number, self.tasks[assigned.job.task_uid])
-        assigned.slot, assigned.booked = slot.number, booked
+        assigned.slot, assigned.allocation = slot.number, allocation
         slot.queue.append(assigned)
         if slot.queue[0] is assigned:
             slot.since, slot.started = now.boot_time, now.wall
-        secrets, gpus = self.tasks[assigned.job.task_uid].needs.secrets, tuple(booked.gpus)
+        secrets, gpus = self.tasks[assigned.job.task_uid].needs.secrets, tuple(allocation.gpus)
         yield RunJob(slot.number, assigned.job, assigned.deadline, secrets=bool(secrets), gpus=gpus)
 
     def start_slots(self, number: int) -> Iterator[Instruction]:

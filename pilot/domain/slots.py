@@ -20,12 +20,12 @@ from sluice.scheduling.fit import Allocation, fit
 class Slot:
     """One slot.
 
-    ``queue`` holds the jobs handed over, of which the first runs. ``since`` (tick) and ``started``
-    (UTC) are its start. Without jobs, ``since`` is the end of the last job.
+    ``queue`` holds the jobs handed over, of which the first runs. ``since`` (boot time) and
+    ``started`` (UTC) are its start. Without jobs, ``since`` is the end of the last job.
 
-    ``ready`` says that the slot takes jobs, ``leaving`` that it ends as it is not needed.
-    ``loaded`` is its warm worker, and ``kept`` the allocation of an idle warm worker. ``unloading``
-    is the tick at which the warm worker was told to end.
+    ``ready`` says that the slot takes jobs, ``leaving`` that it ends because it is not needed.
+    ``warm_worker_allocation`` is the allocation of an idle warm worker. ``unloading`` is the boot
+    time at which the warm worker was told to end.
     """
 
     number: int
@@ -35,17 +35,21 @@ class Slot:
     since: float = 0.0
     started: datetime | None = None
     tasks: set[UUID] = field(default_factory=set)
-    loaded: WarmWorkerState | None = None
-    kept: Allocation = field(default_factory=Allocation)
+    warm_worker: WarmWorkerState | None = None
+    warm_worker_allocation: Allocation = field(default_factory=Allocation)
     unloading: float | None = None
 
-    def load(self, loaded: WarmWorkerState | None, booked: Allocation) -> None:
+    def load(self, warm_worker: WarmWorkerState | None, allocation: Allocation) -> None:
         """Set the warm worker of the slot.
 
-        ``booked`` is the allocation of its last job.
+        ``allocation`` is the allocation of its last job.
         """
-        self.loaded, self.unloading = loaded, None
-        self.kept = Allocation() if loaded is None else Allocation(ram=booked.ram, gpus=booked.gpus)
+        self.warm_worker, self.unloading = warm_worker, None
+        self.warm_worker_allocation = (
+            Allocation()
+            if warm_worker is None
+            else Allocation(ram=allocation.ram, gpus=allocation.gpus)
+        )
 
     def lose(self) -> list[AssignedJob]:
         """Reset the slot after the end of its process and return the jobs that it had."""
@@ -61,28 +65,28 @@ class Slot:
         return self.ready and not self.queue and self.unloading is None
 
     @property
-    def booked(self) -> Allocation:
+    def allocation(self) -> Allocation:
         """Return the allocation of the slot.
 
         It is enough for each queued job, as the second job starts right after the first without
         asking the pilot.
         """
-        return reduce(Allocation.most, [one.booked for one in self.queue] or [Allocation()])
+        return reduce(Allocation.most, [job.allocation for job in self.queue] or [Allocation()])
 
-    def obeys_by(self, patience: float) -> float | None:
-        """Return the tick by which a stopped job or an unloading warm worker must have ended.
+    def stop_deadline(self, limit: float) -> float | None:
+        """Return the boot time by which a stopped job or an unloading warm worker must have ended.
 
-        It is ``patience`` seconds after the stop, or after the start of the job if that is later.
+        It is ``limit`` seconds after the stop, or after the start of the job if that is later.
 
         Returns:
             None if there was no stop or the slot is being ended.
         """
         if not self.ready:
             return None
-        stopped = self.queue[0].stopped if self.queue else self.unloading
-        return None if stopped is None else max(stopped, self.since) + patience
+        stopped = self.queue[0].stopped_at if self.queue else self.unloading
+        return None if stopped is None else max(stopped, self.since) + limit
 
-    def place_for(
+    def fit_job(
         self, assigned: AssignedJob, free: Allocation, devices: Mapping[str, Gpu]
     ) -> Allocation | None:
         """Return the allocation of a job in this slot, or None if it does not fit.
@@ -90,30 +94,30 @@ class Slot:
         ``free`` is the free capacity of the node without the allocation of this slot.
         """
         if not self.queue:
-            return fit(free, assigned.wanted, devices)
-        return fit(free.plus(self.booked), assigned.wanted, devices)
+            return fit(free, assigned.request, devices)
+        return fit(free.plus(self.allocation), assigned.request, devices)
 
 
 class Slots:
-    """Slots by number, from 0 to ``most`` - 1.
+    """Slots by number, from 0 to ``max_slots`` - 1.
 
-    A lost slot keeps its number, and a slot that has left frees it. ``few`` slots run from the
-    start and stay.
+    A lost slot keeps its number, and a slot that was released frees it. ``min_slots`` slots run
+    from the start and stay.
     """
 
-    def __init__(self, most: int, few: int) -> None:
-        self.most = most
-        self.few = min(few, most)
-        self._there: dict[int, Slot] = {}
+    def __init__(self, max_slots: int, min_slots: int) -> None:
+        self.max_slots = max_slots
+        self.min_slots = min(min_slots, max_slots)
+        self._by_number: dict[int, Slot] = {}
 
     def __iter__(self) -> Iterator[Slot]:
-        return iter(self._there.values())
+        return iter(self._by_number.values())
 
     def __len__(self) -> int:
-        return len(self._there)
+        return len(self._by_number)
 
     def __getitem__(self, number: int) -> Slot:
-        return self._there[number]
+        return self._by_number[number]
 
     @property
     def busy(self) -> list[Slot]:
@@ -126,27 +130,31 @@ class Slots:
         return [slot for slot in self if slot.idle]
 
     @property
-    def kept(self) -> Allocation:
+    def warm_worker_allocation(self) -> Allocation:
         """Return the allocation of all idle warm workers."""
-        return reduce(Allocation.plus, (slot.kept for slot in self if not slot.queue), Allocation())
+        return reduce(
+            Allocation.plus,
+            (slot.warm_worker_allocation for slot in self if not slot.queue),
+            Allocation(),
+        )
 
     @property
-    def coming(self) -> int:
+    def starting(self) -> int:
         """Return how many slots are starting."""
         return sum(not slot.ready and not slot.leaving and not slot.queue for slot in self)
 
     @property
     def startable(self) -> int:
         """Return how many more slots may start."""
-        return self.most - len(self)
+        return self.max_slots - len(self)
 
     def start(self, number: int) -> list[Slot]:
         """Add up to ``number`` slots, as far as the maximum allows, and return them."""
-        unused = (number for number in range(self.most) if number not in self._there)
-        started = [Slot(one) for one in islice(unused, max(0, number))]
+        unused = (number for number in range(self.max_slots) if number not in self._by_number)
+        started = [Slot(free) for free in islice(unused, max(0, number))]
         if started:
-            there = {**self._there, **{slot.number: slot for slot in started}}
-            self._there = dict(sorted(there.items()))
+            slots = {**self._by_number, **{slot.number: slot for slot in started}}
+            self._by_number = dict(sorted(slots.items()))
         return started
 
     def make_ready(self, number: int, boot_time: float) -> None:
@@ -156,14 +164,14 @@ class Slots:
 
     def remove(self, number: int) -> None:
         """Remove a slot."""
-        self._there.pop(number, None)
+        self._by_number.pop(number, None)
 
     def unused(self) -> list[Slot]:
         """Return the slots that may leave, the one that has been idle the longest first.
 
-        They have neither a job nor a warm worker. At least ``few`` slots stay.
+        They have neither a job nor a warm worker. At least ``min_slots`` slots stay.
         """
         staying = [slot for slot in self if not slot.leaving]
-        unused = (slot for slot in staying if slot.idle and slot.loaded is None)
+        unused = (slot for slot in staying if slot.idle and slot.warm_worker is None)
         idle = sorted(unused, key=lambda slot: slot.since)
-        return idle[: max(0, len(staying) - self.few)]
+        return idle[: max(0, len(staying) - self.min_slots)]

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import reduce
 
 from pilot.domain.model import CurrentTime
-from pilot.domain.prefetch import MeanDuration, PrefetchPolicy, spare_jobs
+from pilot.domain.prefetch import MeanDuration, PrefetchPolicy, count_spare_jobs
 from pilot.domain.slots import Slots
 from sluice.contracts.pilots.pilots import Room
 from sluice.scheduling.fit import Allocation, NodeCapacity
@@ -29,9 +29,9 @@ class Supply:
     @property
     def free(self) -> Allocation:
         """Return the capacity of the node that no running job uses."""
-        return self._without(slot.booked for slot in self.slots.busy)
+        return self._subtract(slot.allocation for slot in self.slots.busy)
 
-    def jobs_wanted(self, now: CurrentTime) -> int:
+    def count_jobs_to_request(self, now: CurrentTime) -> int:
         """Return how many jobs to request now.
 
         Small refills are put off while all free capacity has work.
@@ -40,21 +40,21 @@ class Supply:
             return 0
         starts = self.starts
         busy = sum(slot.ready for slot in self.slots.busy)
-        target = starts + busy + self._spare(starts, now)
-        want = min(target - self.assigned, self.policy.most_a_lease)
-        return want if want > 0 and (starts > 0 or want >= max(1, target // 3)) else 0
+        target = starts + busy + self._count_spare_jobs(starts, now)
+        missing = min(target - self.assigned, self.policy.max_per_lease)
+        return missing if missing > 0 and (starts > 0 or missing >= max(1, target // 3)) else 0
 
-    def room(self, now: CurrentTime, wanted: int) -> Room:
-        """Return the capacity that the ``wanted`` jobs must fit in."""
-        long = [
-            slot.booked
+    def room(self, now: CurrentTime, requested: int) -> Room:
+        """Return the capacity that the ``requested`` jobs must fit in."""
+        long_running = [
+            slot.allocation
             for slot in self.slots.busy
             if now.boot_time - slot.since > self.policy.horizon
         ]
         return Room(
             free=self.free.amounts(),
-            soon=self._without(long).amounts(),
-            ahead=max(0, wanted - self.starts),
+            soon=self._subtract(long_running).amounts(),
+            ahead=max(0, requested - self.starts),
         )
 
     @property
@@ -68,7 +68,7 @@ class Supply:
             return 0
         return len(self.slots.idle) + self.slots.startable
 
-    def _spare(self, starts: int, now: CurrentTime) -> int:
+    def _count_spare_jobs(self, starts: int, now: CurrentTime) -> int:
         """Return how many jobs should wait for busy slots.
 
         Jobs that could start at once count as running, up to the number of cores.
@@ -78,7 +78,7 @@ class Supply:
         if starts:
             at_once = max(at_once, int(min(at_once + starts, self.node.amounts.cores)), 1)
         expected = self.pace.expected(max(running, default=0.0))
-        return spare_jobs(self.policy, slots=at_once, expected=expected)
+        return count_spare_jobs(self.policy, slots=at_once, expected=expected)
 
-    def _without(self, booked: Iterable[Allocation]) -> Allocation:
-        return reduce(Allocation.minus, booked, self.node.amounts)
+    def _subtract(self, allocations: Iterable[Allocation]) -> Allocation:
+        return reduce(Allocation.minus, allocations, self.node.amounts)

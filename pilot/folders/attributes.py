@@ -3,7 +3,7 @@
 import os
 
 
-def attributes(path: str | int) -> list[str]:
+def list_attributes(path: str | int) -> list[str]:
     """Return the names of a file's extended attributes.
 
     A link is not followed. The list is empty if the file system has no extended attributes.

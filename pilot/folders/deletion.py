@@ -32,7 +32,7 @@ def _flatten(path: Path | str) -> None:
     waiting, prefix, number = [str(path)], secrets.token_hex(8), 0
     while waiting:
         folder = waiting.pop()
-        for inner in _folders_in(folder):
+        for inner in _list_folders(folder):
             number += 1
             place = inner if folder == str(path) else f"{path}/{prefix}-{number}"
             with contextlib.suppress(OSError):
@@ -41,12 +41,12 @@ def _flatten(path: Path | str) -> None:
                 waiting.append(place)
 
 
-def _folders_in(folder: str) -> list[str]:
+def _list_folders(folder: str) -> list[str]:
     """Return the paths of the folders in a folder. Links to folders are left out."""
     with contextlib.suppress(OSError):
         os.chmod(folder, stat.S_IRWXU)
-        with os.scandir(folder) as found:
-            return [entry.path for entry in found if entry.is_dir(follow_symlinks=False)]
+        with os.scandir(folder) as entries:
+            return [entry.path for entry in entries if entry.is_dir(follow_symlinks=False)]
     return []
 
 
@@ -63,8 +63,8 @@ def empty_folder(
     if os.path.islink(folder):
         os.unlink(folder)
     try:
-        with os.scandir(folder) as found:
-            for entry in found:
+        with os.scandir(folder) as entries:
+            for entry in entries:
                 if entry.is_dir(follow_symlinks=False):
                     if entry.name not in keep or os.listdir(entry.path):
                         delete_tree(entry.path)

@@ -9,7 +9,7 @@ import tempfile
 from contextlib import suppress
 from pathlib import Path
 
-from pilot.folders.ownership import PRIVATE, UnsafeFolderError, own_folder
+from pilot.folders.ownership import PRIVATE, UnsafeFolderError, make_own_folder
 
 _LINK = "slots"
 
@@ -24,24 +24,26 @@ class DotlessAlias:
         self._folder = folder
         self._unique = unique
         self._mode = mode
-        self._known = folder
+        self._path = folder
 
-    def now(self) -> str:
+    def find_path(self) -> str:
         """Return a path of the folder without a dot, and create its link if necessary.
 
         The link lies in a folder of temporary files and belongs to this user alone. If no such link
         is possible, the folder's own path is returned.
         """
-        if "." in self._folder and not self._leads(self._known):
-            self._known = next(filter(self._leads, map(self._made, _places())), self._folder)
-        return self._known
+        if "." in self._folder and not self._leads_to_folder(self._path):
+            self._path = next(
+                filter(self._leads_to_folder, map(self._make_link, _places())), self._folder
+            )
+        return self._path
 
-    def forget(self) -> None:
+    def remove(self) -> None:
         """Remove the link and its folder, even if another process of this user made them."""
         for place in _places():
             with suppress(OSError):
                 above = os.open(
-                    _own(place, self._unique),
+                    _get_link_folder(place, self._unique),
                     os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC,
                 )
                 try:
@@ -50,21 +52,22 @@ class DotlessAlias:
                         and os.readlink(_LINK, dir_fd=above) == self._folder
                     ):
                         os.unlink(_LINK, dir_fd=above)
-                        os.rmdir(_own(place, self._unique))
+                        os.rmdir(_get_link_folder(place, self._unique))
                 finally:
                     os.close(above)
 
-    def _made(self, place: str) -> str:
+    def _make_link(self, place: str) -> str:
         """Create the link in ``place`` and return its path, or the folder's own path on failure."""
         try:
-            link = f"{own_folder(Path(_own(place, self._unique)), mode=self._mode)}/{_LINK}"
+            folder = make_own_folder(Path(_get_link_folder(place, self._unique)), mode=self._mode)
+            link = f"{folder}/{_LINK}"
             with suppress(FileExistsError):
                 os.symlink(self._folder, link)
         except (UnsafeFolderError, OSError):
             return self._folder
         return link
 
-    def _leads(self, name: str) -> bool:
+    def _leads_to_folder(self, name: str) -> bool:
         try:
             return "." not in name and os.readlink(name) == self._folder
         except OSError:
@@ -72,10 +75,10 @@ class DotlessAlias:
 
 
 def _places() -> list[str]:
-    places = (tempfile.gettempdir(), "/tmp", "/var/tmp")  # noqa: S108 - looked at, not written
-    found = dict.fromkeys(os.path.realpath(place) for place in places)
-    return [place for place in found if "." not in place and os.path.isdir(place)]
+    candidates = (tempfile.gettempdir(), "/tmp", "/var/tmp")  # noqa: S108 - looked at, not written
+    folders = dict.fromkeys(os.path.realpath(place) for place in candidates)
+    return [place for place in folders if "." not in place and os.path.isdir(place)]
 
 
-def _own(place: str, unique: str) -> str:
+def _get_link_folder(place: str, unique: str) -> str:
     return f"{place}/sluice-{unique}"

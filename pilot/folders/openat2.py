@@ -32,7 +32,7 @@ _how = ctypes.pointer(_OpenHow(os.O_PATH | os.O_CLOEXEC, 0, _BENEATH | _NO_LINKS
 _SIZE = ctypes.sizeof(_OpenHow)
 
 
-def look_beneath(folder: int, path: str) -> int | None:
+def open_beneath(folder: int, path: str) -> int | None:
     """Return an ``O_PATH`` descriptor of ``path`` below an open folder.
 
     Returns:
@@ -43,9 +43,9 @@ def look_beneath(folder: int, path: str) -> int | None:
         FileNotFoundError: The path does not exist.
         NotADirectoryError: A part of the path is no folder.
     """
-    found = _syscall(_NUMBER, folder, os.fsencode(path) or b".", _how, _SIZE)
-    if found >= 0:
-        return int(found)
+    descriptor = _syscall(_NUMBER, folder, os.fsencode(path) or b".", _how, _SIZE)
+    if descriptor >= 0:
+        return int(descriptor)
     number = ctypes.get_errno()
     if number in (errno.ENOENT, errno.ENOTDIR):
         raise OSError(number, os.strerror(number), path)

@@ -26,7 +26,7 @@ class UnsafeFolderError(Exception):
         self.why = why
 
 
-def own_folder(path: Path, *, mode: int | None = None) -> Path:
+def make_own_folder(path: Path, *, mode: int | None = None) -> Path:
     """Return the path of a folder that only this user writes to, with links resolved.
 
     A missing folder is created, closed to others. ``mode`` is set on an existing folder too. The
@@ -38,7 +38,7 @@ def own_folder(path: Path, *, mode: int | None = None) -> Path:
     place = Path(os.path.abspath(path))
     try:
         _make(place)
-        _check_way(str(place))
+        _check_parents(str(place))
         place = Path(os.path.realpath(place))
         _check_own(place)
         if mode is not None:
@@ -61,7 +61,7 @@ def _make(path: Path) -> None:
             return
 
 
-def _check_way(path: str) -> None:
+def _check_parents(path: str) -> None:
     """Check that nobody else can replace a part of the path.
 
     A folder that everybody may write to needs a sticky bit, and its entry must belong to this user
@@ -70,7 +70,7 @@ def _check_way(path: str) -> None:
     above, name = os.path.split(path)
     if not name:
         return
-    _check_way(above)
+    _check_parents(above)
     folder, entry = os.stat(above), os.lstat(path)
     if folder.st_mode & stat.S_IWOTH:
         if not folder.st_mode & stat.S_ISVTX:
@@ -81,28 +81,30 @@ def _check_way(path: str) -> None:
             )
         if entry.st_uid not in {0, os.geteuid()}:
             raise UnsafeFolderError(
-                path, f"was put into {above}, where everybody may write, by {_name(entry.st_uid)}"
+                path,
+                f"was put into {above}, where everybody may write, by {_format_user(entry.st_uid)}",
             )
     if stat.S_ISLNK(entry.st_mode):
-        _check_way(os.path.realpath(path))
+        _check_parents(os.path.realpath(path))
 
 
 def _check_own(path: Path) -> None:
-    found = os.lstat(path)
-    if not stat.S_ISDIR(found.st_mode):
+    status = os.lstat(path)
+    if not stat.S_ISDIR(status.st_mode):
         raise UnsafeFolderError(path, "is no folder")
-    if found.st_uid != os.geteuid():
+    if status.st_uid != os.geteuid():
         raise UnsafeFolderError(
-            path, f"belongs to {_name(found.st_uid)}, and this is {_name(os.geteuid())}"
+            path,
+            f"belongs to {_format_user(status.st_uid)}, and this is {_format_user(os.geteuid())}",
         )
-    if found.st_mode & _OTHERS_WRITE:
-        mode = stat.S_IMODE(found.st_mode)
+    if status.st_mode & _OTHERS_WRITE:
+        mode = stat.S_IMODE(status.st_mode)
         raise UnsafeFolderError(
             path, f"may be written to by others (mode {mode:o}), so what is in it may be theirs"
         )
 
 
-def _name(uid: int) -> str:
+def _format_user(uid: int) -> str:
     try:
         return f"user {pwd.getpwuid(uid).pw_name}"
     except KeyError:

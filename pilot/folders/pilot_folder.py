@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from uuid import UUID
 
-from pilot.folders.ownership import PASSAGE, PRIVATE, own_folder
+from pilot.folders.ownership import PASSAGE, PRIVATE, make_own_folder
 from pilot.folders.run_folder import RunFolder
 
 
@@ -92,7 +92,7 @@ def open_folder(path: Path, *, patience: float) -> PilotFolder:
         FolderInUseError: Another pilot of this name still runs.
         UnsafeFolderError: Others may have written to the folder.
     """
-    path = own_folder(own_folder(path.parent) / path.name, mode=PRIVATE)
+    path = make_own_folder(make_own_folder(path.parent) / path.name, mode=PRIVATE)
     lock = os.open(path / "lock", os.O_RDWR | os.O_CREAT, 0o600)
     deadline = time.monotonic() + patience
     while True:

@@ -59,21 +59,21 @@ class RunFolder:
 
     def save_tokens(self, tokens: Iterable[Token]) -> None:
         """Record the jobs that the pilot has."""
-        self._note("held", json.dumps(list(tokens)))
+        self._write("held", json.dumps(list(tokens)))
 
-    def held(self) -> list[Token]:
+    def read_tokens(self) -> list[Token]:
         """Return the recorded jobs, or an empty list if the record is missing or incomplete."""
         try:
             return [(token[0], token[1]) for token in json.loads((self.path / "held").read_text())]
         except (OSError, ValueError):
             return []
 
-    def note_memory_group(self, folder: str) -> None:
+    def save_memory_group(self, folder: str) -> None:
         """Record the folder of the memory groups."""
         with contextlib.suppress(OSError):  # A full disk must not prevent the run.
-            self._note("memory_group", folder)
+            self._write("memory_group", folder)
 
-    def memory_group(self) -> str | None:
+    def read_memory_group(self) -> str | None:
         """Return the recorded folder of the memory groups, or None."""
         with contextlib.suppress(OSError):
             return (self.path / "memory_group").read_text() or None
@@ -81,7 +81,7 @@ class RunFolder:
 
     def delete(self) -> None:
         """Delete the folder of the run."""
-        self._plain(PRIVATE).forget()
+        self._create_alias(PRIVATE).remove()
         delete_tree(self.path)
 
     def forget_slot(self, pid: int) -> None:
@@ -101,10 +101,10 @@ class RunFolder:
 
     def job_sources(self) -> list[str]:
         """Create the folders in which jobs have files, and return their paths."""
-        found = [f"{os.path.realpath(self.path)}/{name}" for name in (_SLOTS, _SHARED)]
-        for folder in found:
+        sources = [f"{os.path.realpath(self.path)}/{name}" for name in (_SLOTS, _SHARED)]
+        for folder in sources:
             os.makedirs(folder, exist_ok=True)
-        return found
+        return sources
 
     @property
     def system(self) -> Path:
@@ -117,17 +117,17 @@ class RunFolder:
         ``user`` is the user of the slot's tools, or None if they run as this process's user.
         """
         mode = PRIVATE if user is None else PASSAGE
-        return WorkFolder(f"{self.slots}/{pid}", self._plain(mode), user)
+        return WorkFolder(f"{self.slots}/{pid}", self._create_alias(mode), user)
 
     @property
     def slots(self) -> Path:
         """Return the folder of the slots' work folders, with links resolved."""
         return Path(os.path.realpath(self.path)) / _SLOTS
 
-    def _plain(self, mode: int) -> DotlessAlias:
+    def _create_alias(self, mode: int) -> DotlessAlias:
         return DotlessAlias(str(self.slots), self.path.name, mode)
 
-    def _note(self, name: str, text: str) -> None:
+    def _write(self, name: str, text: str) -> None:
         """Write a file that only this user can read.
 
         Raises:

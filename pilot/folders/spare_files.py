@@ -7,13 +7,13 @@ freed within the last minutes. For small jobs the search takes as long as the jo
 import os
 import stat
 
-from pilot.folders.attributes import attributes
+from pilot.folders.attributes import list_attributes
 from pilot.folders.ownership import PRIVATE
 
 #: Bytes on disk that each file counts at least. This limits the number of empty files too.
-_LEAST = 4096
+_MIN_SIZE = 4096
 #: Bytes on disk of the largest file that is kept, and of all of them.
-_MOST, _MAX_TOGETHER = 1 << 18, 64 << 20
+_MAX_SIZE, _MAX_TOTAL = 1 << 18, 64 << 20
 
 
 class SpareFiles:
@@ -27,10 +27,10 @@ class SpareFiles:
 
     def __init__(self, folder: str) -> None:
         self._folder = folder
-        self._kept: list[tuple[str, int]] = []
+        self._files: list[tuple[str, int]] = []
         self._bytes = 0
         self._number = 0
-        self._mode = _mode_of_new_files()
+        self._mode = _get_new_file_mode()
         os.makedirs(folder, PRIVATE, exist_ok=True)
 
     def take(self, entry: os.DirEntry[str]) -> bool:
@@ -38,20 +38,22 @@ class SpareFiles:
 
         Only small plain files without other links, attributes or owners are taken.
         """
-        found = entry.stat(follow_symlinks=False)
-        plain = found.st_mode == self._mode and found.st_nlink == 1 and found.st_uid == os.geteuid()
-        size = max(_LEAST, found.st_size, found.st_blocks * 512)
+        status = entry.stat(follow_symlinks=False)
+        plain = (
+            status.st_mode == self._mode and status.st_nlink == 1 and status.st_uid == os.geteuid()
+        )
+        size = max(_MIN_SIZE, status.st_size, status.st_blocks * 512)
         if (
             not plain
-            or attributes(entry.path)
-            or size > _MOST
-            or self._bytes + size > _MAX_TOGETHER
+            or list_attributes(entry.path)
+            or size > _MAX_SIZE
+            or self._bytes + size > _MAX_TOTAL
         ):
             return False
         path = f"{self._folder}/{self._number}"
         os.rename(entry.path, path)
         self._number += 1
-        self._kept.append((path, size))
+        self._files.append((path, size))
         self._bytes += size
         return True
 
@@ -63,15 +65,15 @@ class SpareFiles:
         Returns:
             Whether a spare file was available.
         """
-        if not self._kept:
+        if not self._files:
             return False
-        kept, size = self._kept.pop()
+        spare, size = self._files.pop()
         self._bytes -= size
-        os.rename(kept, path)
+        os.rename(spare, path)
         return True
 
 
-def _mode_of_new_files() -> int:
+def _get_new_file_mode() -> int:
     umask = os.umask(0o077)
     os.umask(umask)
     return stat.S_IFREG | (0o666 & ~umask)

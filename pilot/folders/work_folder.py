@@ -4,7 +4,7 @@ import os
 import stat
 from typing import NamedTuple
 
-from pilot.folders.attributes import attributes
+from pilot.folders.attributes import list_attributes
 from pilot.folders.deletion import delete_tree, empty_folder
 from pilot.folders.dotless_alias import DotlessAlias
 from pilot.folders.ownership import PRIVATE
@@ -12,7 +12,7 @@ from pilot.folders.spare_files import SpareFiles
 from pilot.isolation.users.slot_user import SlotUser, let_pass
 
 #: Folders of a job: inputs, outputs and working directory, temporary files, and its ``/tmp``.
-IN, OUT, TMP, SYSTEM_TMP = _OWN = "in", "out", "tmp", "system-tmp"
+IN, OUT, TMP, SYSTEM_TMP = _JOB_FOLDERS = "in", "out", "tmp", "system-tmp"
 
 _APPEND = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC
 
@@ -40,10 +40,10 @@ class _FolderState(NamedTuple):
     blocks: int
 
     @classmethod
-    def of(cls, path: str) -> "_FolderState":
-        found = os.stat(path)
-        owner = found.st_uid, found.st_gid
-        return cls(stat.S_IMODE(found.st_mode), owner, attributes(path), found.st_blocks)
+    def read(cls, path: str) -> "_FolderState":
+        status = os.stat(path)
+        owner = status.st_uid, status.st_gid
+        return cls(stat.S_IMODE(status.st_mode), owner, list_attributes(path), status.st_blocks)
 
     def restore(self, path: str, *, stays: bool) -> None:
         """Restore the state of an emptied folder and set its time to now.
@@ -53,7 +53,7 @@ class _FolderState(NamedTuple):
         Raises:
             OSError: The folder could not be restored.
         """
-        for name in attributes(path):
+        for name in list_attributes(path):
             if name not in self.attributes:
                 os.removexattr(path, name)
         if not stays and os.stat(path).st_blocks > self.blocks:
@@ -93,14 +93,14 @@ class WorkFolder:
         """Return the path of the job's folder."""
         return self.folders[0].path
 
-    def known(self, *, plain: bool) -> list[OpenFolder]:
+    def list_folders(self, *, plain: bool) -> list[OpenFolder]:
         """Return the folders under all their names, first the name that the job uses.
 
         ``plain`` asks for a name without a dot. Container engines need the real name instead, as
         they may see no other.
         """
         own = self.folders[0]
-        name = f"{self._plain.now()}/{os.path.basename(own.path)}" if plain else own.path
+        name = f"{self._plain.find_path()}/{os.path.basename(own.path)}" if plain else own.path
         return [*([] if name == own.path else [OpenFolder(name, own.descriptor)]), *self.folders]
 
     def open_stream(self, name: str) -> int:
@@ -113,11 +113,11 @@ class WorkFolder:
             descriptor = os.open(name, _APPEND | os.O_NOFOLLOW | os.O_NONBLOCK, 0o600, dir_fd=root)
         except OSError:
             return self._new_stream(name)
-        found = os.fstat(descriptor)
-        if not stat.S_ISREG(found.st_mode) or found.st_nlink > 1 or attributes(descriptor):
+        status = os.fstat(descriptor)
+        if not stat.S_ISREG(status.st_mode) or status.st_nlink > 1 or list_attributes(descriptor):
             os.close(descriptor)
             return self._new_stream(name)
-        if found.st_size:
+        if status.st_size:
             os.ftruncate(descriptor, 0)
         return descriptor
 
@@ -140,10 +140,10 @@ class WorkFolder:
         Raises:
             OSError: A folder or file is missing.
         """
-        found = [os.stat(f"{self.path}/{name}") for name in (*_OWN, "stderr")]
-        return [(one.st_dev, one.st_ino) for one in found]
+        states = [os.stat(f"{self.path}/{name}") for name in (*_JOB_FOLDERS, "stderr")]
+        return [(status.st_dev, status.st_ino) for status in states]
 
-    def keep(self) -> str:
+    def open_kept_folder(self) -> str:
         """Return a folder for files that the next program of the job must not see.
 
         Raises:
@@ -151,7 +151,7 @@ class WorkFolder:
         """
         if len(self.folders) == 1:
             os.mkdir(f"{self._base}-kept", PRIVATE)
-            self.folders.append(_opened(f"{self._base}-kept"))
+            self.folders.append(_open_folder(f"{self._base}-kept"))
         return self.folders[1].path
 
     def clear(self) -> None:
@@ -178,10 +178,10 @@ class WorkFolder:
             empty_folder(f"{self.path}/{IN}", take=take)
             for name in (OUT, TMP):
                 empty_folder(f"{self.path}/{name}")
-            ways = _first_in_tmp(self._base) | _first_in_tmp(self._plain.now())
-            ways |= self.reserved_for or set()
-            empty_folder(f"{self.path}/{SYSTEM_TMP}", keep=ways)
-            for name in _OWN:
+            reserved = _find_name_in_tmp(self._base) | _find_name_in_tmp(self._plain.find_path())
+            reserved |= self.reserved_for or set()
+            empty_folder(f"{self.path}/{SYSTEM_TMP}", keep=reserved)
+            for name in _JOB_FOLDERS:
                 self._new.restore(f"{self.path}/{name}", stays=self.reserved_for is not None)
         except OSError:  # The tool has removed this user's permissions.
             delete_tree(self.path)
@@ -190,17 +190,17 @@ class WorkFolder:
     def _open_next(self) -> None:
         self._number += 1
         path = f"{self._base}-{self._number}"
-        for name in _OWN:
+        for name in _JOB_FOLDERS:
             os.makedirs(f"{path}/{name}")
         if self._user is not None:
             let_pass(path, self._user)
-        self._new = _FolderState.of(f"{path}/{OUT}")
+        self._new = _FolderState.read(f"{path}/{OUT}")
         for folder in self.folders[:1]:
             os.close(folder.descriptor)
-        self.folders[:1] = [_opened(path)]
+        self.folders[:1] = [_open_folder(path)]
 
 
-def _first_in_tmp(path: str) -> set[str]:
+def _find_name_in_tmp(path: str) -> set[str]:
     """Return the first name below ``/tmp`` on the way to a path.
 
     In a sandbox for several jobs, each job has its own ``/tmp``, and this name must exist in it.
@@ -208,7 +208,7 @@ def _first_in_tmp(path: str) -> set[str]:
     return {path.split("/")[2]} if path.startswith("/tmp/") else set()  # noqa: S108
 
 
-def _opened(path: str) -> OpenFolder:
+def _open_folder(path: str) -> OpenFolder:
     return OpenFolder(
         path, os.open(path, os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
     )

@@ -9,13 +9,13 @@ from pilot.runtime import PilotRuntime, now
 _LONGEST = 1.0
 
 
-async def watch_deadlines(agent: PilotRuntime) -> None:
+async def watch_deadlines(runtime: PilotRuntime) -> None:
     """Tell the core whenever one of its deadlines has passed."""
     while True:
-        check = agent.core.next_check()
+        check = runtime.core.next_check()
         boot_time = now().boot_time
         if check is not None and check <= boot_time:
-            agent.tell(TimePassed())
+            runtime.tell(TimePassed())
             await asyncio.sleep(0.02)
         else:
             await asyncio.sleep(_LONGEST if check is None else min(_LONGEST, check - boot_time))

@@ -4,7 +4,7 @@ import asyncio
 
 import structlog
 
-from pilot.domain.heartbeats import has_untold_start
+from pilot.domain.heartbeats import has_unreported_start
 from pilot.domain.model import HeartbeatAnswered
 from pilot.runtime import PilotRuntime, now
 from pilot.wms_session import FORGOTTEN, WmsSession
@@ -14,7 +14,7 @@ from sluice.contracts.pilots.pilots import Heartbeat
 log = structlog.get_logger(__name__)
 
 
-async def send_heartbeats(agent: PilotRuntime, session: WmsSession) -> None:
+async def send_heartbeats(runtime: PilotRuntime, session: WmsSession) -> None:
     """Send a heartbeat every ``Registration.heartbeat`` seconds.
 
     The next heartbeat comes sooner after a failure, as leases still run. It also comes sooner after
@@ -22,12 +22,16 @@ async def send_heartbeats(agent: PilotRuntime, session: WmsSession) -> None:
     """
     while True:
         period = session.registration.heartbeat
-        seen, sent, heartbeat = session.times, now().boot_time, agent.heartbeat()
+        registration, sent_at, heartbeat = (
+            session.registration_count,
+            now().boot_time,
+            runtime.heartbeat(),
+        )
         try:
             async with asyncio.timeout(max(period, 1.0)):
                 answer = await session.heartbeat(heartbeat)
         except FORGOTTEN:
-            await session.register_again(seen)
+            await session.register_again(registration)
             continue
         except (ServiceError, TimeoutError) as error:
             log.warning(
@@ -37,20 +41,20 @@ async def send_heartbeats(agent: PilotRuntime, session: WmsSession) -> None:
             )
             await asyncio.sleep(period / 4)
             continue
-        agent.tell(HeartbeatAnswered(sent, heartbeat, answer))
-        await _wait_for_next(agent, heartbeat, sent=sent, period=period)
+        runtime.tell(HeartbeatAnswered(sent_at, heartbeat, answer))
+        await _wait_for_next(runtime, heartbeat, sent_at=sent_at, period=period)
 
 
 async def _wait_for_next(
-    agent: PilotRuntime, told: Heartbeat, *, sent: float, period: float
+    runtime: PilotRuntime, heartbeat: Heartbeat, *, sent_at: float, period: float
 ) -> None:
-    """Wait until ``period`` seconds after the tick ``sent``.
+    """Wait until ``period`` seconds after the boot time ``sent_at``.
 
-    The wait ends within 2 seconds if a job has started that ``told`` does not list as running.
+    The wait ends within 2 seconds if a job has started that ``heartbeat`` does not list.
     """
     early = min(period / 5, 2.0)
-    await asyncio.sleep(max(0.0, sent + early - now().boot_time))
-    while (left := sent + period - now().boot_time) > 0:
-        if has_untold_start(told, agent.core.slots, boot_time=now().boot_time):
+    await asyncio.sleep(max(0.0, sent_at + early - now().boot_time))
+    while (remaining := sent_at + period - now().boot_time) > 0:
+        if has_unreported_start(heartbeat, runtime.core.slots, boot_time=now().boot_time):
             return
-        await asyncio.sleep(min(left, early))
+        await asyncio.sleep(min(remaining, early))

@@ -20,47 +20,47 @@ _SHORTEST_WAIT = 0.1
 _WAIT_AT_WORK = 2.0
 
 
-async def request_jobs(agent: PilotRuntime, session: WmsSession, *, wait: float) -> None:
+async def request_jobs(runtime: PilotRuntime, session: WmsSession, *, wait: float) -> None:
     """Request jobs until the pilot drains.
 
     ``wait`` is the maximum number of seconds that one request waits for jobs.
     """
     backoff = Backoff()
-    while not agent.core.draining:
-        agent.changed.clear()
-        wanted = agent.core.jobs_wanted(now())
-        if wanted == 0:
-            await agent.changed.wait()
+    while not runtime.core.draining:
+        runtime.changed.clear()
+        requested = runtime.core.count_jobs_to_request(now())
+        if requested == 0:
+            await runtime.changed.wait()
             continue
-        wanted = agent.most_jobs(wanted)
-        if wanted == 0:
+        requested = runtime.limit_jobs(requested)
+        if requested == 0:
             log.warning("lease.no_room", attempt=backoff.count + 1)
             await backoff.wait()
             continue
-        seen, sent = session.times, now().boot_time
+        registration, sent_at = session.registration_count, now().boot_time
         try:
-            at_most = wait if agent.core.idle else min(wait, _WAIT_AT_WORK)
-            room = agent.core.room(now(), wanted)
+            max_wait = wait if runtime.core.idle else min(wait, _WAIT_AT_WORK)
+            room = runtime.core.room(now(), requested)
             request = LeaseRequest(
-                jobs=wanted,
-                wait=at_most,
-                known_tasks=agent.core.known_tasks,
+                jobs=requested,
+                wait=max_wait,
+                known_tasks=runtime.core.known_tasks,
                 room=room,
-                loaded=sorted({tool.kind for tool in agent.core.loaded}),
+                loaded=sorted({tool.kind for tool in runtime.core.warm_workers}),
             )
             lease = await session.lease(request)
         except FORGOTTEN:
-            await session.register_again(seen)
+            await session.register_again(registration)
             continue
         except ServiceError as error:
             log.warning("lease.failed", reason=error.detail, attempt=backoff.count + 1)
             await backoff.wait()
             continue
         backoff.reset()
-        agent.tell(LeaseGranted(sent, lease))
+        runtime.tell(LeaseGranted(sent_at, lease))
         if lease.jobs:
-            agent.save_tokens()
+            runtime.save_tokens()
         else:
             await asyncio.sleep(
-                max(0.0, min(_SHORTEST_WAIT, sent + _SHORTEST_WAIT - now().boot_time))
+                max(0.0, min(_SHORTEST_WAIT, sent_at + _SHORTEST_WAIT - now().boot_time))
             )

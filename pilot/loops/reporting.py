@@ -23,7 +23,7 @@ _SPACING = 0.02
 _BUSY_SPACING = 0.2
 
 
-async def send_reports(agent: PilotRuntime, outbox: Outbox, session: WmsSession) -> None:
+async def send_reports(runtime: PilotRuntime, outbox: Outbox, session: WmsSession) -> None:
     """Send the reports of the outbox until the task is canceled."""
     backoff = Backoff()
     last = 0.0
@@ -32,14 +32,14 @@ async def send_reports(agent: PilotRuntime, outbox: Outbox, session: WmsSession)
         await asyncio.sleep(max(0.0, last + _SPACING - time.monotonic()))
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(max(0.0, last + _BUSY_SPACING - time.monotonic())):
-                await agent.hungry.wait()
+                await runtime.needs_jobs.wait()
         last = time.monotonic()
-        batch, seen = outbox.next_batch(), session.times
+        batch, registration = outbox.next_batch(), session.registration_count
         try:
             await send_batch(batch, outbox, session)
             backoff.reset()
         except FORGOTTEN:
-            await session.register_again(seen)
+            await session.register_again(registration)
         except ServiceError as error:
             log.warning(
                 "report.failed", reason=error.detail, reports=len(batch), attempt=backoff.count + 1
@@ -56,10 +56,10 @@ async def send_batch(batch: list[AttemptReport], outbox: Outbox, session: WmsSes
         answers = await session.client.report(session.pilot.uid, Report(reports=batch))
     except Unprocessable as error:
         if len(batch) == 1:
-            outbox.refused(batch[0], error.detail)
+            outbox.drop_refused(batch[0], error.detail)
             return
         middle = len(batch) // 2
         await send_batch(batch[:middle], outbox, session)
         await send_batch(batch[middle:], outbox, session)
         return
-    await outbox.answered(batch, answers)
+    await outbox.process_answers(batch, answers)

@@ -8,10 +8,10 @@ import structlog
 
 from pilot.backoff import Backoff
 from pilot.domain.model import Token
-from pilot.domain.reports import lost_with_pilot
+from pilot.domain.reports import build_lost_pilot_report
 from pilot.folders.run_folder import RunFolder
 from pilot.isolation.node.memory_groups import remove_groups
-from pilot.reports.file_remover import FileRemover, files_of
+from pilot.reports.file_remover import FileRemover, list_files
 from pilot.reports.journal import Trace, read_journals
 from pilot.wms_session import WmsSession
 from sluice.contracts.common.problems import NotFound, ServiceError
@@ -30,34 +30,34 @@ log = structlog.get_logger(__name__)
 _MAX_PER_CALL = 256
 
 
-async def take_over(runs: list[RunFolder], session: WmsSession, leftovers: FileRemover) -> None:
+async def take_over(runs: list[RunFolder], session: WmsSession, remover: FileRemover) -> None:
     """Send the reports and give back the leases of each earlier run, then remove its files.
 
     Files on storages are removed if no accepted report names them. The caller holds the lock on the
     pilot's folder, so no process of those runs is alive.
     """
-    left: list[tuple[RunFolder, list[str]]] = []
-    ended: list[tuple[list[AttemptReport], ReportAnswers]] = []
+    files_to_remove: list[tuple[RunFolder, list[str]]] = []
+    answered_runs: list[tuple[list[AttemptReport], ReportAnswers]] = []
     for run in runs:
         traces = await asyncio.to_thread(read_journals, run.journals)
         reports = [
-            trace.report or lost_with_pilot(*token, datetime.now(UTC))
+            trace.report or build_lost_pilot_report(*token, datetime.now(UTC))
             for token, trace in traces.items()
         ]
         log.info("takeover.begun", run=str(run.uid), reports=len(reports))
         answers = await _send(reports, run, session)
-        left.append((run, _files_of_nobody(traces, answers)))
-        ended.append((reports, ReportAnswers(answers=list(answers.values()))))
-    for told in ended:
-        await leftovers.remove_checkpoints(*told)
-    for run, urls in left:
+        files_to_remove.append((run, _list_unreported_files(traces, answers)))
+        answered_runs.append((reports, ReportAnswers(answers=list(answers.values()))))
+    for reports, run_answers in answered_runs:
+        await remover.remove_checkpoints(reports, run_answers)
+    for run, urls in files_to_remove:
         backoff = Backoff(longest=10.0)
-        while not await leftovers.remove(urls):
+        while not await remover.remove(urls):
             await backoff.wait()
         await asyncio.to_thread(_delete, run)
 
 
-def _files_of_nobody(
+def _list_unreported_files(
     traces: Mapping[Token, Trace], answers: Mapping[Token, AnsweredReport]
 ) -> list[str]:
     """Return the files of attempts whose reports were late or never accepted.
@@ -67,17 +67,17 @@ def _files_of_nobody(
     """
     urls: list[str] = []
     for token, trace in traces.items():
-        found = answers.get(token)
-        answer = ReportAnswer.STALE if found is None else found.answer
+        answered = answers.get(token)
+        answer = ReportAnswer.STALE if answered is None else answered.answer
         if trace.report is None:
             urls += [] if answer is ReportAnswer.ALREADY else trace.urls
         elif answer is ReportAnswer.STALE:
-            urls += files_of([trace.report])
+            urls += list_files([trace.report])
     return urls
 
 
 def _delete(run: RunFolder) -> None:
-    if group := run.memory_group():
+    if group := run.read_memory_group():
         remove_groups(group)
     run.delete()
 
@@ -97,14 +97,16 @@ async def _send(
             await backoff.wait()
 
 
-def _unstarted(run: RunFolder, reports: list[AttemptReport]) -> list[JobToken]:
+def _list_unstarted_jobs(run: RunFolder, reports: list[AttemptReport]) -> list[JobToken]:
     """Return the jobs that the run had and never started.
 
     The list may name jobs that were reported long ago: the WMS ignores them.
     """
     reported = {(report.id, report.attempt) for report in reports}
     return [
-        JobToken(id=token[0], attempt=token[1]) for token in run.held() if token not in reported
+        JobToken(id=token[0], attempt=token[1])
+        for token in run.read_tokens()
+        if token not in reported
     ]
 
 
@@ -120,12 +122,12 @@ async def _send_all(
     """
     answered: dict[Token, AnsweredReport] = {}
     try:
-        async with session.in_the_name_of(run.uid) as client:
+        async with session.act_as(run.uid) as client:
             for begin in range(0, len(reports), _MAX_PER_CALL):
                 batch = Report(reports=reports[begin : begin + _MAX_PER_CALL])
                 answers = (await client.report(run.uid, batch)).answers
                 answered |= {(answer.id, answer.attempt): answer for answer in answers}
-            await client.sign_off(run.uid, SignOff(returned=_unstarted(run, reports)))
+            await client.sign_off(run.uid, SignOff(returned=_list_unstarted_jobs(run, reports)))
     except NotFound:
         log.warning(
             "takeover.forgotten",

@@ -56,7 +56,7 @@ class Engine(Contract):
     limits_memory: bool = False
 
     @property
-    def apart(self) -> bool:
+    def runs_outside(self) -> bool:
         """Return whether a daemon or monitor runs the containers outside the caller's process tree.
 
         Such containers have to be ended by name.
@@ -70,28 +70,28 @@ def engine_environment() -> dict[str, str]:
     return {name: os.environ[name] for name in names if name in os.environ}
 
 
-def find_engines(wanted: Sequence[ContainerEngine]) -> list[Engine]:
-    """Return the wanted engines that work, in the given order.
+def find_engines(kinds: Sequence[ContainerEngine]) -> list[Engine]:
+    """Return the engines of these kinds that work, in the given order.
 
     The reason why an engine does not work is logged.
     """
-    found = []
-    for kind in wanted:
+    engines = []
+    for kind in kinds:
         name = _PROGRAMS.get(kind, kind.value)
         program = shutil.which(name)
         if program is None:
             log.info("engine.none", engine=kind, reason=f"there is no {name} on this node's PATH")
             continue
         try:
-            engine = _ASKED[kind](program)
+            engine = _PROBES[kind](program)
         except (OSError, subprocess.SubprocessError, ValueError, KeyError) as error:
-            log.warning("engine.none", engine=kind, reason=_reason(error))
+            log.warning("engine.none", engine=kind, reason=_format_reason(error))
             continue
         log.info(
             "engine.found", engine=kind, version=engine.version, limits_memory=engine.limits_memory
         )
-        found.append(engine)
-    return found
+        engines.append(engine)
+    return engines
 
 
 def remove_containers(engine: Engine, label: str) -> None:
@@ -99,28 +99,28 @@ def remove_containers(engine: Engine, label: str) -> None:
 
     Errors are logged.
     """
-    if not engine.apart:
+    if not engine.runs_outside:
         return
     try:
-        found = _said(
+        containers = _read_output(
             engine.program, "ps", "--all", "--quiet", "--filter", f"label={label}"
         ).split()
-        if found:
-            _said(engine.program, *removal(engine), *found)
-            log.info("containers.removed", label=label, containers=len(found))
+        if containers:
+            _read_output(engine.program, *build_removal_command(engine), *containers)
+            log.info("containers.removed", label=label, containers=len(containers))
     except (OSError, subprocess.SubprocessError) as error:
-        log.error("containers.not_removed", label=label, reason=_reason(error))
+        log.error("containers.not_removed", label=label, reason=_format_reason(error))
 
 
-def removal(engine: Engine) -> list[str]:
+def build_removal_command(engine: Engine) -> list[str]:
     """Return the command that ends and removes containers at once, without their names."""
     return ["rm", "--force", *(["--time", "0"] if engine.kind is ContainerEngine.PODMAN else [])]
 
 
-def _docker(program: str) -> Engine:
-    version = _said(program, "version", "--format", "{{.Server.Version}}")
+def _probe_docker(program: str) -> Engine:
+    version = _read_output(program, "version", "--format", "{{.Server.Version}}")
     try:
-        limits = _said(program, "info", "--format", "{{.MemoryLimit}}") == "true"
+        limits = _read_output(program, "info", "--format", "{{.MemoryLimit}}") == "true"
     except subprocess.SubprocessError:
         limits = False
     return Engine(
@@ -128,13 +128,13 @@ def _docker(program: str) -> Engine:
     )
 
 
-def _podman(program: str) -> Engine:
+def _probe_podman(program: str) -> Engine:
     """Return Podman if it can run a container.
 
     Podman has no daemon to ask, so a container with an empty root folder is tried. Success is the
     exit status for a missing program.
     """
-    info = json.loads(_said(program, "info", "--format", "json"))
+    info = json.loads(_read_output(program, "info", "--format", "json"))
     engine = Engine(
         kind=ContainerEngine.PODMAN,
         program=program,
@@ -143,45 +143,45 @@ def _podman(program: str) -> Engine:
     )
     with tempfile.TemporaryDirectory(prefix="sluice-") as empty:
         run = (program, "run", "--rm", "--net=none", "--log-driver=none")
-        nothing = ("--rootfs", empty, "/nothing")
-        if _call(*run, "--memory=64m", *nothing).returncode == _NO_PROGRAM:
+        command = ("--rootfs", empty, "/nothing")
+        if _run_command(*run, "--memory=64m", *command).returncode == _NO_PROGRAM:
             return engine
-        tried = _call(*run, *nothing)
-    if tried.returncode != _NO_PROGRAM:
-        tried.check_returncode()
+        result = _run_command(*run, *command)
+    if result.returncode != _NO_PROGRAM:
+        result.check_returncode()
         raise ValueError("it reports success for a program that does not exist")
     return engine.model_copy(update={"limits_memory": False})
 
 
-def _apptainer(program: str) -> Engine:
+def _probe_apptainer(program: str) -> Engine:
     return Engine(
-        kind=ContainerEngine.APPTAINER, program=program, version=_said(program, "--version")
+        kind=ContainerEngine.APPTAINER, program=program, version=_read_output(program, "--version")
     )
 
 
-def _udocker(program: str) -> Engine:
+def _probe_udocker(program: str) -> Engine:
     return Engine(
         kind=ContainerEngine.UDOCKER,
         program=program,
-        version=_said(program, "--version").splitlines()[0],
+        version=_read_output(program, "--version").splitlines()[0],
     )
 
 
-_ASKED: Mapping[ContainerEngine, Callable[[str], Engine]] = {
-    ContainerEngine.DOCKER: _docker,
-    ContainerEngine.PODMAN: _podman,
-    ContainerEngine.APPTAINER: _apptainer,
-    ContainerEngine.UDOCKER: _udocker,
+_PROBES: Mapping[ContainerEngine, Callable[[str], Engine]] = {
+    ContainerEngine.DOCKER: _probe_docker,
+    ContainerEngine.PODMAN: _probe_podman,
+    ContainerEngine.APPTAINER: _probe_apptainer,
+    ContainerEngine.UDOCKER: _probe_udocker,
 }
 
 
-def _said(*command: str) -> str:
-    done = _call(*command)
-    done.check_returncode()
-    return done.stdout.strip()
+def _read_output(*command: str) -> str:
+    result = _run_command(*command)
+    result.check_returncode()
+    return result.stdout.strip()
 
 
-def _call(*command: str) -> "subprocess.CompletedProcess[str]":
+def _run_command(*command: str) -> "subprocess.CompletedProcess[str]":
     return subprocess.run(
         command,
         env=engine_environment(),
@@ -194,8 +194,10 @@ def _call(*command: str) -> "subprocess.CompletedProcess[str]":
     )
 
 
-def _reason(error: Exception) -> str:
+def _format_reason(error: Exception) -> str:
     if isinstance(error, subprocess.CalledProcessError):
-        said = (error.stderr or error.stdout or "").strip().splitlines()
-        return said[-1].removeprefix("Error: ")[:300] if said else f"exit status {error.returncode}"
+        lines = (error.stderr or error.stdout or "").strip().splitlines()
+        return (
+            lines[-1].removeprefix("Error: ")[:300] if lines else f"exit status {error.returncode}"
+        )
     return reason_of(error)[:300]

@@ -41,7 +41,7 @@ def find_gpus(
     except nvml.NVMLError:
         return []
     try:
-        found = list(_devices(nvml))
+        devices = list(_list_devices(nvml))
     except nvml.NVMLError as error:
         log.warning("gpus.unknown", reason=f"the NVIDIA driver cannot list its GPUs: {error}")
         return []
@@ -49,9 +49,9 @@ def find_gpus(
         nvml.nvmlShutdown()
     allowed = environment.get(_VISIBLE)
     if allowed is None:
-        return [gpu for _, gpu in found]
+        return [gpu for _, gpu in devices]
     names = [name.strip() for name in allowed.split(",")]
-    return [gpu for number, gpu in found if any(_is_named(name, number, gpu) for name in names)]
+    return [gpu for number, gpu in devices if any(_is_named(name, number, gpu) for name in names)]
 
 
 def _is_named(name: str, number: int, gpu: NodeGpu) -> bool:
@@ -59,23 +59,23 @@ def _is_named(name: str, number: int, gpu: NodeGpu) -> bool:
     return name == str(number) or (name[:4] in {"GPU-", "MIG-"} and gpu.gpu.uuid.startswith(name))
 
 
-def _devices(nvml: Any) -> Iterator[tuple[int, NodeGpu]]:
+def _list_devices(nvml: Any) -> Iterator[tuple[int, NodeGpu]]:
     """Yield each GPU with the number of its device.
 
     Raises:
         NVMLError: The driver could not be queried.
     """
-    driver = _text(nvml.nvmlSystemGetDriverVersion())
+    driver = _decode(nvml.nvmlSystemGetDriverVersion())
     cuda = nvml.nvmlSystemGetCudaDriverVersion_v2()
     for number in range(nvml.nvmlDeviceGetCount()):
         try:
             device = nvml.nvmlDeviceGetHandleByIndex(number)
             capability = ".".join(map(str, nvml.nvmlDeviceGetCudaComputeCapability(device)))
             path = f"/dev/nvidia{nvml.nvmlDeviceGetMinorNumber(device)}"
-            for handle in _instances(nvml, device):
+            for handle in _list_instances(nvml, device):
                 gpu = Gpu(
-                    uuid=_text(nvml.nvmlDeviceGetUUID(handle)),
-                    name=_text(nvml.nvmlDeviceGetName(handle)),
+                    uuid=_decode(nvml.nvmlDeviceGetUUID(handle)),
+                    name=_decode(nvml.nvmlDeviceGetName(handle)),
                     memory=nvml.nvmlDeviceGetMemoryInfo(handle).total // _MIB,
                     capability=capability,
                     driver=driver,
@@ -88,7 +88,7 @@ def _devices(nvml: Any) -> Iterator[tuple[int, NodeGpu]]:
             )
 
 
-def _instances(nvml: Any, device: Any) -> list[Any]:
+def _list_instances(nvml: Any, device: Any) -> list[Any]:
     """Return the MIG instances of a device, or the device itself if it is not divided.
 
     Raises:
@@ -100,15 +100,15 @@ def _instances(nvml: Any, device: Any) -> list[Any]:
         return [device]
     if not divided:
         return [device]
-    found = []
+    instances = []
     for number in range(nvml.nvmlDeviceGetMaxMigDeviceCount(device)):
         try:
-            found.append(nvml.nvmlDeviceGetMigDeviceHandleByIndex(device, number))
+            instances.append(nvml.nvmlDeviceGetMigDeviceHandleByIndex(device, number))
         except nvml.NVMLError_NotFound:
             continue
-    return found
+    return instances
 
 
-def _text(value: str | bytes) -> str:
+def _decode(value: str | bytes) -> str:
     """Return a string that NVML gives as str or bytes, depending on its version."""
     return value.decode() if isinstance(value, bytes) else value

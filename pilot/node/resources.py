@@ -23,7 +23,7 @@ def detect(work_dir: Path, *, gpus: Sequence[Gpu] = (), root: Path = Path("/")) 
 
     Disk is the free space where jobs work. ``root`` is the folder with the kernel's files.
     """
-    cores, ram = _limits(root)
+    cores, ram = _read_limits(root)
     return NodeResources(
         cores=min(len(os.sched_getaffinity(0)), cores),
         ram=int(min(psutil.virtual_memory().total, ram) // _MIB),
@@ -33,14 +33,14 @@ def detect(work_dir: Path, *, gpus: Sequence[Gpu] = (), root: Path = Path("/")) 
     )
 
 
-def _limits(root: Path) -> tuple[float, float]:
+def _read_limits(root: Path) -> tuple[float, float]:
     """Return the limits of cores and memory (bytes) that cgroup v2 sets for this process.
 
     Containers and batch systems set such limits. Without a limit, the value is infinite. At least
     one core is returned.
     """
     cores, ram = math.inf, math.inf
-    for folder in _groups(root):
+    for folder in _list_groups(root):
         with contextlib.suppress(OSError, ValueError, ZeroDivisionError):
             quota, period = (folder / "cpu.max").read_text().split()
             cores = min(cores, math.inf if quota == "max" else max(int(quota) / int(period), 1.0))
@@ -50,7 +50,7 @@ def _limits(root: Path) -> tuple[float, float]:
     return cores, ram
 
 
-def _groups(root: Path) -> Iterator[Path]:
+def _list_groups(root: Path) -> Iterator[Path]:
     """Yield the folders of this process's control group and of its parents."""
     top = root / "sys/fs/cgroup"
     with contextlib.suppress(OSError):
@@ -78,25 +78,25 @@ class DeclaredResources:
     labels: Mapping[str, str] = field(default_factory=dict)
 
 
-def offered(node: NodeResources, told: DeclaredResources) -> NodeResources:
+def compute_offer(node: NodeResources, declared: DeclaredResources) -> NodeResources:
     """Return the capacity that the pilot offers to jobs.
 
     ``node`` lists only the pilot's own GPUs.
     """
-    part = NodePart.of(told.part)
-    named = {name: part.named(amount) for name, amount in told.named.items()}
+    part = NodePart.of(declared.part)
+    named_amounts = {name: part.named_amount(amount) for name, amount in declared.named.items()}
     return node.model_copy(
         update={
-            "cores": told.cores or part.cores(node.cores),
-            "ram": told.memory or part.amount(node.ram),
-            "disk": told.disk or part.amount(node.disk),
-            "named": {name: amount for name, amount in named.items() if amount},
-            "labels": dict(told.labels),
-            "part": told.part,
+            "cores": declared.cores or part.cores(node.cores),
+            "ram": declared.memory or part.amount(node.ram),
+            "disk": declared.disk or part.amount(node.disk),
+            "named": {name: amount for name, amount in named_amounts.items() if amount},
+            "labels": dict(declared.labels),
+            "part": declared.part,
         }
     )
 
 
-def most_slots(cores: float) -> int:
+def default_max_slots(cores: float) -> int:
     """Return the default maximum of slots: enough for jobs of a tenth of a core."""
     return min(_MAX_SLOTS, max(_FEWEST_SLOTS, math.ceil(_SLOTS_A_CORE * cores)))

@@ -6,7 +6,7 @@ from functools import partial
 
 import structlog
 
-from pilot.checkpoints.checkpoint_store import remove_job
+from pilot.checkpoints.checkpoint_store import remove_job_checkpoints
 from sluice.contracts.common.naming import log_place
 from sluice.contracts.common.problems import ServiceError
 from sluice.contracts.pilots.pilots import AttemptReport, ReportAnswers, StorageUrls
@@ -18,12 +18,12 @@ log = structlog.get_logger(__name__)
 class FileRemover:
     """Removes files from registered storages.
 
-    Files elsewhere are never removed, whatever a journal or report names. ``ask`` returns the
-    registered storages. It raises ``ServiceError``.
+    Files elsewhere are never removed, whatever a journal or report names. ``request_storages``
+    returns the registered storages. It raises ``ServiceError``.
     """
 
-    def __init__(self, ask: Callable[[], Awaitable[StorageUrls]]) -> None:
-        self._ask = ask
+    def __init__(self, request_storages: Callable[[], Awaitable[StorageUrls]]) -> None:
+        self._request_storages = request_storages
         self._storages: Sequence[str] = ()
 
     async def remove(self, urls: Sequence[str]) -> bool:
@@ -32,7 +32,7 @@ class FileRemover:
         If they are not known, nothing is removed. If a storage does not answer, its file stays for
         its auditor. A file outside all storages stays too.
         """
-        if not await self._know(urls):
+        if not await self._refresh_storages(urls):
             return False
         await asyncio.to_thread(self._remove, urls)
         return True
@@ -51,21 +51,21 @@ class FileRemover:
             for report in reports
             if report.checkpoint and report.log is not None and (report.id, report.attempt) in ended
         ]
-        if not await self._know(logs):
+        if not await self._refresh_storages(logs):
             return False
         if logs:
             await asyncio.to_thread(self._remove_checkpoints, logs)
         return True
 
-    async def _know(self, urls: Sequence[str]) -> bool:
+    async def _refresh_storages(self, urls: Sequence[str]) -> bool:
         """Request the registered storages if a URL is in none of the known ones.
 
         Returns:
             False if the WMS cannot answer now.
         """
-        if not all(map(self._storage_of, urls)):
+        if not all(map(self._find_storage, urls)):
             try:
-                self._storages = (await self._ask()).urls
+                self._storages = (await self._request_storages()).urls
             except ServiceError as error:
                 log.warning("storages.not_told", reason=error.detail)
                 return False
@@ -73,14 +73,14 @@ class FileRemover:
 
     def _remove_checkpoints(self, logs: Sequence[str]) -> None:
         for url in logs:
-            storage, (folder, _, name) = self._storage_of(url), url.rpartition("/")
+            storage, (folder, _, name) = self._find_storage(url), url.rpartition("/")
             place = log_place(name)
             if storage is not None and place is not None:
-                remove_job(folder, *place, partial(remove_within, storage))
+                remove_job_checkpoints(folder, *place, partial(remove_within, storage))
 
     def _remove(self, urls: Sequence[str]) -> None:
         for url in urls:
-            storage = self._storage_of(url)
+            storage = self._find_storage(url)
             if storage is None:
                 log.error(
                     "file.not_removed",
@@ -93,11 +93,11 @@ class FileRemover:
             except StorageError as error:
                 log.error("file.not_removed", url=url, reason=error.reason)
 
-    def _storage_of(self, url: str) -> str | None:
+    def _find_storage(self, url: str) -> str | None:
         return next((storage for storage in self._storages if within(storage, url)), None)
 
 
-def files_of(reports: Iterable[AttemptReport]) -> list[str]:
+def list_files(reports: Iterable[AttemptReport]) -> list[str]:
     """Return the URLs of the files that the reports name."""
     return [
         url

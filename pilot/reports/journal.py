@@ -48,7 +48,7 @@ class Journal:
         """Return the name of the current file."""
         return f"{self._writer}.{self._number}{_SUFFIX}"
 
-    def begun(self, token: Token) -> None:
+    def record_start(self, token: Token) -> None:
         """Record that an attempt has started."""
         if self._size >= _LARGE:
             self.close()
@@ -56,15 +56,15 @@ class Journal:
             self._size = 0
         self._append("begun", json.dumps(token))
 
-    def placing(self, token: Token, urls: list[str]) -> None:
+    def record_urls(self, token: Token, urls: list[str]) -> None:
         """Record the URLs that an attempt is about to write."""
         self._append("placing", json.dumps([token, urls]))
 
-    def report(self, report: AttemptReport) -> None:
+    def record_report(self, report: AttemptReport) -> None:
         """Record the report of an attempt."""
         self._append("report", report.model_dump_json(exclude_defaults=True))
 
-    def gone(self, token: Token) -> None:
+    def record_removal(self, token: Token) -> None:
         """Record that an attempt ended without a report and its files are removed."""
         self._append("gone", json.dumps(token))
 
@@ -106,9 +106,9 @@ def read_journals(folder: Path, *, writer: str = "*") -> dict[Token, Trace]:
     traces: dict[Token, Trace] = {}
     answered: set[Token] = set()
     for path in sorted(folder.glob(f"{writer}.*{_SUFFIX}")):
-        for kind, body in _lines(path):
+        for kind, body in _read_lines(path):
             _apply(traces, path.name, kind, body)
-        answered |= _answered(path.with_name(path.name + _ANSWERED))
+        answered |= _read_answered_tokens(path.with_name(path.name + _ANSWERED))
     return {token: trace for token, trace in traces.items() if token not in answered}
 
 
@@ -135,7 +135,7 @@ class UnansweredReports:
         if before is not None and before != journal:
             self._remove_if_done(before)
 
-    def answered(self, journal: str, tokens: list[Token]) -> None:
+    def record_answers(self, journal: str, tokens: list[Token]) -> None:
         """Record that the WMS has answered reports of a journal."""
         waiting = self._waiting.get(journal)
         if waiting is None:
@@ -154,7 +154,7 @@ class UnansweredReports:
             (self._folder / name).unlink(missing_ok=True)
 
 
-def _lines(path: Path) -> Iterator[tuple[str, str]]:
+def _read_lines(path: Path) -> Iterator[tuple[str, str]]:
     """Yield the complete lines of a journal.
 
     A kill may have cut off the last line.
@@ -170,31 +170,31 @@ def _apply(traces: dict[Token, Trace], journal: str, kind: str, body: str) -> No
     try:
         match kind:
             case "begun":
-                traces.setdefault(_token(json.loads(body)), Trace(journal))
+                traces.setdefault(_parse_token(json.loads(body)), Trace(journal))
             case "placing":
                 token, urls = json.loads(body)
-                traces.setdefault(_token(token), Trace(journal)).urls = urls
+                traces.setdefault(_parse_token(token), Trace(journal)).urls = urls
             case "report":
                 report = AttemptReport.model_validate_json(body)
                 trace = traces.setdefault((report.id, report.attempt), Trace(journal))
                 trace.journal, trace.report = journal, report
             case "gone":
-                traces.pop(_token(json.loads(body)), None)
+                traces.pop(_parse_token(json.loads(body)), None)
     except (ValueError, ValidationError):
         return  # A full disk has damaged this line.
 
 
-def _answered(path: Path) -> set[Token]:
+def _read_answered_tokens(path: Path) -> set[Token]:
     if not path.exists():
         return set()
-    found: set[Token] = set()
+    tokens: set[Token] = set()
     for line in path.read_text().splitlines():
         try:
-            found.add(_token(json.loads(line)))
+            tokens.add(_parse_token(json.loads(line)))
         except ValueError:
             continue
-    return found
+    return tokens
 
 
-def _token(value: list[int]) -> Token:
+def _parse_token(value: list[int]) -> Token:
     return (value[0], value[1])

@@ -9,7 +9,7 @@ from pathlib import Path
 import structlog
 
 from pilot.domain.model import Token
-from pilot.reports.file_remover import FileRemover, files_of
+from pilot.reports.file_remover import FileRemover, list_files
 from pilot.reports.journal import Journal, UnansweredReports
 from sluice.contracts.common.states import ReportAnswer
 from sluice.contracts.pilots.pilots import AttemptReport, ReportAnswers
@@ -38,13 +38,13 @@ class Outbox:
     ``waiting`` is set while there are reports, ``empty`` while there are none.
     """
 
-    def __init__(self, journals: Path, leftovers: FileRemover) -> None:
-        self.leftovers = leftovers
+    def __init__(self, journals: Path, file_remover: FileRemover) -> None:
+        self.file_remover = file_remover
         self.waiting = asyncio.Event()
         self.empty = asyncio.Event()
         self.empty.set()
         self._journal = Journal(journals, "pilot")
-        self._ledger = UnansweredReports(journals)
+        self._journals = UnansweredReports(journals)
         self._unanswered: dict[Token, _Unanswered] = {}
 
     def add(self, report: AttemptReport, journal: str | None = None) -> None:
@@ -56,8 +56,8 @@ class Outbox:
         token = (report.id, report.attempt)
         if journal is None:
             try:
-                self._journal.begun(token)
-                self._journal.report(report)
+                self._journal.record_start(token)
+                self._journal.record_report(report)
                 journal = self._journal.name
             except OSError as error:
                 # The disk is full: the report is sent anyway, and only a kill would lose it.
@@ -69,15 +69,15 @@ class Outbox:
                     note="the report is sent from memory; free space on the pilot's disk",
                 )
         if journal is not None:
-            self._ledger.expect(journal, token)
+            self._journals.expect(journal, token)
         self._unanswered[token] = _Unanswered(report, journal)
         self._signal()
 
     def next_batch(self) -> list[AttemptReport]:
         """Return the next reports to send."""
-        return [kept.report for kept in islice(self._unanswered.values(), _MAX_PER_CALL)]
+        return [entry.report for entry in islice(self._unanswered.values(), _MAX_PER_CALL)]
 
-    async def answered(self, batch: list[AttemptReport], answers: ReportAnswers) -> None:
+    async def process_answers(self, batch: list[AttemptReport], answers: ReportAnswers) -> None:
         """Process the answers to a batch and drop the answered reports.
 
         Files of stale attempts and checkpoints of ended jobs are removed first.
@@ -93,28 +93,28 @@ class Outbox:
                 log.warning(
                     "report.stale", job=report.id, attempt=report.attempt, outcome=report.outcome
                 )
-                await self.leftovers.remove(files_of([report]))
+                await self.file_remover.remove(list_files([report]))
             done.append(token)
-        await self.leftovers.remove_checkpoints(batch, answers)
-        self._done(done)
+        await self.file_remover.remove_checkpoints(batch, answers)
+        self._forget_reports(done)
 
-    def refused(self, report: AttemptReport, reason: str) -> None:
+    def drop_refused(self, report: AttemptReport, reason: str) -> None:
         """Log and drop a report that the WMS cannot process.
 
         The report would block the others.
         """
         log.error("report.refused", job=report.id, attempt=report.attempt, reason=reason)
-        self._done([(report.id, report.attempt)])
+        self._forget_reports([(report.id, report.attempt)])
 
-    def _done(self, tokens: list[Token]) -> None:
+    def _forget_reports(self, tokens: list[Token]) -> None:
         by_journal: defaultdict[str, list[Token]] = defaultdict(list)
         for token in tokens:
-            kept = self._unanswered.pop(token, None)
-            if kept is not None and kept.journal is not None:
-                by_journal[kept.journal].append(token)
+            entry = self._unanswered.pop(token, None)
+            if entry is not None and entry.journal is not None:
+                by_journal[entry.journal].append(token)
         for journal, answered in by_journal.items():
             try:
-                self._ledger.answered(journal, answered)
+                self._journals.record_answers(journal, answered)
             except OSError as error:
                 # The disk is full: after a kill these reports are sent again and answered
                 # "already".

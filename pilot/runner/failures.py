@@ -12,8 +12,8 @@ from sluice.text.visible_text import quoted
 class AttemptError(Exception):
     """The attempt has failed.
 
-    ``exit_code`` is the tool's, if it ended by itself. ``gpu_full`` says that its GPU had no memory
-    left. ``no_room`` is the storage that was full.
+    ``exit_code`` is the exit code of a tool that ended by itself. ``gpu_full`` says that its GPU
+    had no memory left. ``no_room`` is the storage that was full.
     """
 
     def __init__(
@@ -58,7 +58,7 @@ def stage_in_error(name: str, error: StorageError) -> AttemptError:
     if isinstance(error, ChecksumMismatch):
         sentence = (
             f"input file {quoted(name)} is not the one registered: expected {error.expected}, found"
-            f" {error.found} at {error.url}"
+            f" {error.actual} at {error.url}"
         )
         return AttemptError(ErrorClass.CHECKSUM_MISMATCH, sentence)
     if isinstance(error, StorageFull):

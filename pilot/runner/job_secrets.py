@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from cwltool.secrets import SecretStore
 from pydantic import SecretStr
 
-from pilot.runner.redaction import NOTHING, Redaction
+from pilot.runner.redaction import NO_REDACTION, Redaction
 from sluice.contracts.access.secrets import SecretContract, SecretRef, SecretText
 
 
@@ -32,9 +32,9 @@ class JobSecrets:
             port: str(self.store.add(value.get_secret_value())) for port, value in values.items()
         }
         self._names = {self.placeholders[port]: refs[port].name for port in values}
-        self.redaction = _redaction(self.store, self._names)
+        self.redaction = _create_redaction(self.store, self._names)
 
-    def for_inner_process(self) -> bytes:
+    def serialize_for_inner_process(self) -> bytes:
         """Return the secrets for a process inside the job, or empty bytes if there are none."""
         if not self._names:
             return b""
@@ -42,22 +42,23 @@ class JobSecrets:
         return InnerSecrets(values=values, names=self._names).model_dump_json().encode()
 
 
-def taken(handed: bytes) -> tuple[SecretStore, Redaction]:
-    """Return the store and the redaction for the secrets that ``for_inner_process`` returned."""
+def read_secrets(data: bytes) -> tuple[SecretStore, Redaction]:
+    """Return the store and the redaction for the result of ``serialize_for_inner_process``."""
     store = SecretStore()
-    if not handed:
-        return store, NOTHING
-    found = InnerSecrets.model_validate_json(handed)
-    store.secrets = {key: value.get_secret_value() for key, value in found.values.items()}
-    return store, _redaction(store, found.names)
+    if not data:
+        return store, NO_REDACTION
+    secrets = InnerSecrets.model_validate_json(data)
+    store.secrets = {key: value.get_secret_value() for key, value in secrets.values.items()}
+    return store, _create_redaction(store, secrets.names)
 
 
-def _redaction(store: SecretStore, names: Mapping[str, str]) -> Redaction:
-    shown = {placeholder: f"(secret {name})" for placeholder, name in names.items()}
+def _create_redaction(store: SecretStore, names: Mapping[str, str]) -> Redaction:
+    replacements = {placeholder: f"(secret {name})" for placeholder, name in names.items()}
     return Redaction(
-        shown | {store.secrets[placeholder]: text for placeholder, text in shown.items()}
+        replacements
+        | {store.secrets[placeholder]: text for placeholder, text in replacements.items()}
     )
 
 
-#: The secrets of a job without any.
+#: Secrets of a job that has none.
 NO_SECRETS = JobSecrets({}, {})

@@ -12,7 +12,7 @@ from pathlib import Path
 from pilot.domain.model import Progress, Token
 from sluice.contracts.common.states import AttemptPhase
 
-_NOTE = struct.Struct("=qqqq")
+_RECORD = struct.Struct("=qqqq")
 _PHASES = list(AttemptPhase)
 
 
@@ -28,8 +28,8 @@ class ProgressFile:
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:
             # Allocate the block now, as the disk may be full later.
-            os.posix_fallocate(descriptor, 0, _NOTE.size)
-            self._memory = mmap.mmap(descriptor, _NOTE.size)
+            os.posix_fallocate(descriptor, 0, _RECORD.size)
+            self._memory = mmap.mmap(descriptor, _RECORD.size)
         finally:
             os.close(descriptor)
 
@@ -38,7 +38,7 @@ class ProgressFile:
 
         ``size`` is the size of the outputs in bytes, once they are being stored.
         """
-        _NOTE.pack_into(self._memory, 0, *token, _PHASES.index(phase) + 1, size)
+        _RECORD.pack_into(self._memory, 0, *token, _PHASES.index(phase) + 1, size)
 
 
 def read_slot_progress(path: Path) -> tuple[Token, Progress] | None:
@@ -47,7 +47,7 @@ def read_slot_progress(path: Path) -> tuple[Token, Progress] | None:
     The job may have ended meanwhile.
     """
     try:
-        job, attempt, phase, size = _NOTE.unpack(path.read_bytes())
+        job, attempt, phase, size = _RECORD.unpack(path.read_bytes())
     except (OSError, struct.error):
         return None
     if not 0 < phase <= len(_PHASES):

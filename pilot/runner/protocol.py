@@ -159,7 +159,7 @@ to_slot: TypeAdapter[ToSlot] = TypeAdapter(Annotated[ToSlot, Field(discriminator
 from_slot: TypeAdapter[FromSlot] = TypeAdapter(Annotated[FromSlot, Field(discriminator="kind")])
 
 
-def frame_bytes(frame: ToSlot | FromSlot) -> bytes:
+def encode_frame(frame: ToSlot | FromSlot) -> bytes:
     """Return the bytes of a frame for the connection."""
     body = frame.model_dump_json().encode()
     return _LENGTH.pack(len(body)) + body
@@ -181,14 +181,14 @@ class FrameReader:
         self._connection = connection
         self._poll = select.poll()
         self._poll.register(connection, select.POLLIN)
-        self._read = bytearray()
+        self._buffer = bytearray()
 
     def receive(self, meanwhile: Callable[[], float | None] = lambda: None) -> bytes | None:
         """Wait for the next frame and return its JSON, or None at the end.
 
         ``meanwhile`` is called while there is none, and again after the seconds that it returns.
         """
-        while (frame := self._taken()) is None:
+        while (frame := self._pop_frame()) is None:
             seconds = meanwhile()
             if self._poll.poll(None if seconds is None else seconds * 1000):
                 try:
@@ -197,15 +197,15 @@ class FrameReader:
                     return None
                 if not data:
                     return None
-                self._read += data
+                self._buffer += data
         return frame
 
-    def _taken(self) -> bytes | None:
-        if len(self._read) < _LENGTH.size:
+    def _pop_frame(self) -> bytes | None:
+        if len(self._buffer) < _LENGTH.size:
             return None
-        end = _LENGTH.size + _LENGTH.unpack_from(self._read)[0]
-        if len(self._read) < end:
+        end = _LENGTH.size + _LENGTH.unpack_from(self._buffer)[0]
+        if len(self._buffer) < end:
             return None
-        frame = bytes(self._read[_LENGTH.size : end])
-        del self._read[:end]
+        frame = bytes(self._buffer[_LENGTH.size : end])
+        del self._buffer[:end]
         return frame

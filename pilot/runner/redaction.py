@@ -11,25 +11,25 @@ from collections.abc import Mapping
 class Redaction:
     """Replaces values of secrets.
 
-    ``shown`` maps each value to its replacement. Values are searched without surrounding
+    ``replacements`` maps each value to its replacement. Values are searched without surrounding
     whitespace, as a shell removes a final newline.
     """
 
-    def __init__(self, shown: Mapping[str, str]) -> None:
-        self._shown = {
-            (value.strip() or value).encode(): text.encode() for value, text in shown.items()
+    def __init__(self, replacements: Mapping[str, str]) -> None:
+        self._replacements = {
+            (value.strip() or value).encode(): text.encode() for value, text in replacements.items()
         }
-        self._longest = max(map(len, self._shown), default=0)
-        longest_first = sorted(self._shown, key=len, reverse=True)
+        self._longest = max(map(len, self._replacements), default=0)
+        longest_first = sorted(self._replacements, key=len, reverse=True)
         self._pattern = re.compile(b"|".join(map(re.escape, longest_first)))
 
-    def text(self, said: str) -> str:
+    def redact_text(self, text: str) -> str:
         """Return a text without values of secrets."""
-        return self.data(said.encode(errors="surrogatepass")).decode(errors="surrogatepass")
+        return self.redact(text.encode(errors="surrogatepass")).decode(errors="surrogatepass")
 
-    def data(self, said: bytes) -> bytes:
+    def redact(self, data: bytes) -> bytes:
         """Return bytes without values of secrets."""
-        return self._between(said, 0, len(said))
+        return self._redact_range(data, 0, len(data))
 
     def read(self, file: int, start: int, end: int) -> bytes:
         """Return the bytes of a file from ``start`` to ``end`` without values of secrets.
@@ -39,8 +39,8 @@ class Redaction:
         Raises:
             OSError: The file could not be read.
         """
-        first, said = self._around(file, start, end)
-        return self._between(said, start - first, end - first)
+        first, data = self._read_around(file, start, end)
+        return self._redact_range(data, start - first, end - first)
 
     def read_in_place(self, file: int, start: int, end: int) -> bytes:
         """Return bytes of a file with an asterisk for each byte of a value, so offsets stay valid.
@@ -51,13 +51,13 @@ class Redaction:
         Raises:
             OSError: The file could not be read.
         """
-        first, said = self._around(file, start, end)
-        if not self._shown:
-            return said
-        said = self._pattern.sub(lambda found: b"*" * len(found[0]), said)
-        return said[start - first : max(start, end - self._begun(said)) - first]
+        first, data = self._read_around(file, start, end)
+        if not self._replacements:
+            return data
+        data = self._pattern.sub(lambda match: b"*" * len(match[0]), data)
+        return data[start - first : max(start, end - self._measure_partial_value(data)) - first]
 
-    def _around(self, file: int, start: int, end: int) -> tuple[int, bytes]:
+    def _read_around(self, file: int, start: int, end: int) -> tuple[int, bytes]:
         """Return the bytes of a range and around it, as far as a value may reach.
 
         Returns:
@@ -66,32 +66,35 @@ class Redaction:
         Raises:
             OSError: The file could not be read.
         """
-        more = max(0, self._longest - 1)
-        first = max(0, start - more)
-        return first, os.pread(file, end + more - first, first)
+        margin = max(0, self._longest - 1)
+        first = max(0, start - margin)
+        return first, os.pread(file, end + margin - first, first)
 
-    def _between(self, said: bytes, start: int, end: int) -> bytes:
-        if not self._shown:
-            return said[start:end]
-        parts, at = [], start
-        for found in self._pattern.finditer(said):
-            if found.end() > at and found.start() < end:
-                parts += [said[at : max(at, found.start())], self._shown[found[0]]]
-                at = found.end()
-        return b"".join([*parts, said[at : max(at, end)]])
+    def _redact_range(self, data: bytes, start: int, end: int) -> bytes:
+        if not self._replacements:
+            return data[start:end]
+        parts, position = [], start
+        for match in self._pattern.finditer(data):
+            if match.end() > position and match.start() < end:
+                parts += [
+                    data[position : max(position, match.start())],
+                    self._replacements[match[0]],
+                ]
+                position = match.end()
+        return b"".join([*parts, data[position : max(position, end)]])
 
-    def _begun(self, said: bytes) -> int:
+    def _measure_partial_value(self, data: bytes) -> int:
         """Return the number of bytes at the end that may be the start of a value."""
         return max(
             (
                 size
-                for value in self._shown
-                for size in range(1, min(len(value), len(said) + 1))
-                if said.endswith(value[:size])
+                for value in self._replacements
+                for size in range(1, min(len(value), len(data) + 1))
+                if data.endswith(value[:size])
             ),
             default=0,
         )
 
 
 #: Redaction without any secret.
-NOTHING = Redaction({})
+NO_REDACTION = Redaction({})

@@ -13,12 +13,12 @@ import structlog
 
 from pilot.folders.run_folder import RunFolder
 from pilot.runner.cwl.documents import warm_up
-from pilot.runner.expressions.engine import install
+from pilot.runner.expressions.engine import install_engine
 from pilot.runner.expressions.javascript import find_javascript
 from pilot.runner.protocol import SLOT_NUMBER, RunnerSettings
-from pilot.runner.signals import leave_ending_to_the_pilot
+from pilot.runner.signals import disable_termination_signals
 from pilot.runner.slot import SlotProcess
-from sluice.process.garbage_collection import keep_what_is_loaded
+from sluice.process.garbage_collection import freeze_loaded_objects
 from sluice.servicekit.running.logging import configure_logging
 
 log = structlog.get_logger(__name__)
@@ -29,7 +29,7 @@ def main() -> None:
     control = socket.socket(fileno=int(sys.argv[1]))
     settings = RunnerSettings.model_validate_json(sys.argv[2])
     configure_logging("pilot")
-    leave_ending_to_the_pilot()
+    disable_termination_signals()
     # Programs of pipeline packs are installed beside this Python. The folder comes last, so that it
     # hides no program of the user.
     os.environ["PATH"] = (
@@ -39,7 +39,7 @@ def main() -> None:
     _install_javascript(settings)
     # The pilot notices the end of a slot by its connection, so nobody waits for it here.
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
-    keep_what_is_loaded()  # forks keep sharing its pages
+    freeze_loaded_objects()  # forks keep sharing its pages
     while True:
         data, descriptors, _, _ = socket.recv_fds(control, SLOT_NUMBER.size, 1)
         if not data:
@@ -52,7 +52,7 @@ def main() -> None:
 
 def _install_javascript(settings: RunnerSettings) -> None:
     javascript = find_javascript(sandbox_required=settings.sandbox_required)
-    install(javascript.model_copy(update={"limit": settings.expression_limit}))
+    install_engine(javascript.model_copy(update={"limit": settings.expression_limit}))
     if not javascript.command:
         log.warning("expressions.none", reason=javascript.reason)
     elif javascript.namespaces is not None:

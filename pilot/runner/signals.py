@@ -3,7 +3,7 @@
 import signal
 
 
-def leave_ending_to_the_pilot() -> None:
+def disable_termination_signals() -> None:
     """Make SIGTERM and SIGINT have no effect on this process.
 
     The pilot decides what happens to running jobs. The handler does nothing: if the signals were

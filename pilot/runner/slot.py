@@ -14,16 +14,16 @@ import structlog
 from pilot.folders.run_folder import RunFolder
 from pilot.reports.journal import Journal
 from pilot.runner.attempts.attempt import AttemptRun
-from pilot.runner.attempts.context import SlotContext, warm_worker_children
+from pilot.runner.attempts.context import SlotContext, list_long_lived_children
 from pilot.runner.attempts.live_log import LiveLogs
 from pilot.runner.attempts.slot_warm_worker import SlotWarmWorker
 from pilot.runner.containers.containers import Containers
-from pilot.runner.containers.options import isolation
+from pilot.runner.containers.options import isolation_options
 from pilot.runner.files.asset_cache import AssetCache
 from pilot.runner.files.shared_inputs import SharedFiles
-from pilot.runner.isolation.isolation import choose_isolation, most_processes
+from pilot.runner.isolation.isolation import choose_isolation, find_process_limit
 from pilot.runner.programs.control import SlotControl
-from pilot.runner.programs.memory import memory_of
+from pilot.runner.programs.memory import create_memory
 from pilot.runner.programs.orphans import adopt_orphans
 from pilot.runner.programs.slot_group import SlotGroup
 from pilot.runner.programs.zygote import Zygote
@@ -37,10 +37,10 @@ from pilot.runner.protocol import (
     TaskFrame,
     UnloadedFrame,
     UnloadFrame,
-    frame_bytes,
+    encode_frame,
 )
-from pilot.runner.signals import leave_ending_to_the_pilot
-from pilot.runner.tools.loading import Loaded, load
+from pilot.runner.signals import disable_termination_signals
+from pilot.runner.tools.loading import Executable, load_executable
 from sluice.contracts.pilots.pilots import PilotTask
 from sluice.servicekit.running.logging import log_ids
 
@@ -58,17 +58,17 @@ class SlotProcess:
         self._settings = settings
         self._number = number
         self._tasks: dict[UUID, PilotTask] = {}
-        self._tools: dict[UUID, Loaded] = {}
+        self._tools: dict[UUID, Executable] = {}
 
     def serve(self) -> None:
         """Run jobs until the pilot closes the connection, which ends this process."""
-        leave_ending_to_the_pilot()
+        disable_termination_signals()
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         adopt_orphans()
         # Processes that exist before would not move to the group.
-        memory = memory_of(self._settings.memory_groups)
-        most = most_processes(self._settings, self._number)
-        group = SlotGroup(self._settings.memory_groups, most)
+        memory = create_memory(self._settings.memory_groups)
+        max_processes = find_process_limit(self._settings, self._number)
+        group = SlotGroup(self._settings.memory_groups, max_processes)
         zygote = Zygote()
         isolation = choose_isolation(self._settings, self._number)
         control = SlotControl(self._connection)
@@ -78,28 +78,30 @@ class SlotProcess:
         context = SlotContext(
             settings=self._settings,
             folder=folder,
-            warm=SlotWarmWorker(folder, isolation),
+            warm_worker=SlotWarmWorker(folder, isolation),
             journal=Journal(run.journals, f"slot-{os.getpid()}"),
             control=control,
             zygote=zygote,
-            shared=SharedFiles(run.shared_folder(os.getpid()), self._cache()),
-            phase=ProgressFile(run.phase_file(os.getpid())),
-            containers=self._containers(control, partial(warm_worker_children, zygote, isolation)),
+            shared=SharedFiles(run.shared_folder(os.getpid()), self._create_asset_cache()),
+            progress=ProgressFile(run.phase_file(os.getpid())),
+            containers=self._create_containers(
+                control, partial(list_long_lived_children, zygote, isolation)
+            ),
             live=live,
             memory=memory,
             group=group,
             isolation=isolation,
         )
         if context.containers is not None:
-            control.on_gone = partial(context.containers.remove, None)
+            control.on_disconnect = partial(context.containers.remove, None)
         control.start()
         live.start()
-        self._connection.sendall(frame_bytes(ReadyFrame(pid=os.getpid())))
+        self._connection.sendall(encode_frame(ReadyFrame(pid=os.getpid())))
         while True:
             match self._next_frame(context):
                 case None | UnloadFrame():
-                    context.warm.end()
-                    self._connection.sendall(frame_bytes(UnloadedFrame()))
+                    context.warm_worker.end()
+                    self._connection.sendall(encode_frame(UnloadedFrame()))
                 case TaskFrame(task=task):
                     self._tasks[task.uid] = task
                 case ForgetFrame(uid=uid):
@@ -107,23 +109,23 @@ class SlotProcess:
                     self._tools.pop(uid, None)
                     context.shared.forget(uid)
                 case JobFrame() as frame:
-                    self._connection.sendall(frame_bytes(self._run(frame, context)))
+                    self._connection.sendall(encode_frame(self._run(frame, context)))
 
     def _next_frame(
         self, context: SlotContext
     ) -> TaskFrame | ForgetFrame | JobFrame | UnloadFrame | None:
         """Return the next frame, or None if the warm worker has been idle for too long."""
         try:
-            return context.control.frames.get(timeout=context.warm.idle_for())
+            return context.control.frames.get(timeout=context.warm_worker.compute_idle_timeout())
         except queue.Empty:
             return None
 
-    def _cache(self) -> AssetCache | None:
-        most = self._settings.asset_cache
-        return AssetCache(self._settings.assets, most) if most else None
+    def _create_asset_cache(self) -> AssetCache | None:
+        max_bytes = self._settings.asset_cache
+        return AssetCache(self._settings.assets, max_bytes) if max_bytes else None
 
-    def _containers(
-        self, control: SlotControl, spared: Callable[[], frozenset[int]]
+    def _create_containers(
+        self, control: SlotControl, list_others: Callable[[], frozenset[int]]
     ) -> Containers | None:
         settings = self._settings
         if settings.engine is None:
@@ -133,10 +135,10 @@ class SlotProcess:
             images=Path(settings.images),
             run=Path(settings.run_folder).name,
             control=control,
-            spared=spared,
-            isolation=[]
+            list_others=list_others,
+            isolation_options=[]
             if settings.sandbox is None
-            else isolation(settings.engine, settings.sandbox),
+            else isolation_options(settings.engine, settings.sandbox),
         )
 
     def _run(self, frame: JobFrame, context: SlotContext) -> EndedFrame:
@@ -153,15 +155,15 @@ class SlotProcess:
             )
             return ended
 
-    def _loader(self, task: PilotTask, context: SlotContext) -> Callable[[], Loaded]:
-        def give() -> Loaded:
+    def _loader(self, task: PilotTask, context: SlotContext) -> Callable[[], Executable]:
+        def load_tool() -> Executable:
             tool = self._tools.get(task.uid)
             if tool is None:
-                tool = self._tools[task.uid] = load(
+                tool = self._tools[task.uid] = load_executable(
                     task,
                     str(RunFolder(Path(self._settings.run_folder)).documents),
                     context.containers,
                 )
             return tool
 
-        return give
+        return load_tool

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 
-from scripts.docs.services import app_of
+from scripts.docs.services import build_app
 from sluice.contracts.access.services import SERVICES
 from sluice.servicekit.access.policy import RoutePolicy
 
@@ -38,10 +38,10 @@ def access_page() -> str:
     return "\n".join([_INTRODUCTION, *(_section(service) for service in SERVICES)])
 
 
-def policies_of(service: str) -> Mapping[str, RoutePolicy]:
+def list_policies(service: str) -> Mapping[str, RoutePolicy]:
     """Return the policies of a service's routes, by method and address."""
-    found: Mapping[str, RoutePolicy] = app_of(service).state.policies
-    return found
+    policies: Mapping[str, RoutePolicy] = build_app(service).state.policies
+    return policies
 
 
 def _section(service: str) -> str:
@@ -49,7 +49,7 @@ def _section(service: str) -> str:
 
 
 def _rows(service: str) -> Iterator[str]:
-    policies = policies_of(service)
+    policies = list_policies(service)
     for route in sorted(policies, key=lambda route: route.split(" ")[::-1]):
         method, address = route.split(" ")
         if method != "HEAD" or f"GET {address}" not in policies:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from sluice.cwl import features
-from sluice.cwl.features import Feature, Features, Where
+from sluice.cwl.features import Feature, Features, SupportLevel
 from sluice.cwl.properties.extension_fields import FIELDS
 from sluice.cwl.properties.extension_reader import PREFIX
 
@@ -31,11 +31,11 @@ def groups() -> dict[str, Features]:
         "`scatterMethod`, over data sets": features.SCATTER_METHODS,
         "Sources, and their `linkMerge` and `pickValue`": features.SOURCES,
         "Inputs of the workflow": features.INPUTS,
-        "Requirements and hints of tools": features.OF_TOOLS,
+        "Requirements and hints of tools": features.TOOL_REQUIREMENTS,
         "Fields of `DockerRequirement`": features.CONTAINERS,
-        "Requirements and hints of workflows": features.OF_WORKFLOWS,
+        "Requirements and hints of workflows": features.WORKFLOW_REQUIREMENTS,
         "Extensions of cwltool": {
-            f"cwltool:{name}": feature for name, feature in features.OF_CWLTOOL.items()
+            f"cwltool:{name}": feature for name, feature in features.CWLTOOL_EXTENSIONS.items()
         },
         "Extension fields of Sluice": dict(_own_fields()),
     }
@@ -44,8 +44,8 @@ def groups() -> dict[str, Features]:
 def _own_fields() -> Iterator[tuple[str, Feature]]:
     for name, field in FIELDS.items():
         example = f": `{field.example}`" if field.example else ""
-        yield f"{PREFIX}:{name}", Feature(Where.SYSTEM, f"on {field.owner}{example}")
-    for name, feature in features.LATER.items():
+        yield f"{PREFIX}:{name}", Feature(SupportLevel.SYSTEM, f"on {field.owner}{example}")
+    for name, feature in features.PLANNED_FIELDS.items():
         yield f"{PREFIX}:{name}", feature
 
 
@@ -56,7 +56,7 @@ def cwl_features_page() -> str:
 
 def _section(heading: str, rows: Features) -> str:
     lines = [
-        f"| {name} | {feature.where.value} | {feature.note} |\n" for name, feature in rows.items()
+        f"| {name} | {feature.support.value} | {feature.note} |\n" for name, feature in rows.items()
     ]
     return (
         f"\n## {heading}\n\n| feature | support | meaning, or alternative"

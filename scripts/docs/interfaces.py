@@ -8,7 +8,7 @@ from typing import Any
 from pydantic import BaseModel
 from pydantic.json_schema import models_json_schema
 
-from scripts.docs.services import app_of, built
+from scripts.docs.services import build_app, build_service
 from scripts.docs.source_comments import first_sentence
 from sluice.contracts import messages
 from sluice.contracts.access.services import SERVICES, CallingService
@@ -22,7 +22,7 @@ _CONTENT_TYPE = "application/cloudevents+json"
 
 def openapi_document(service: str) -> str:
     """Return the OpenAPI document of a service."""
-    return as_json(app_of(service).openapi())
+    return as_json(build_app(service).openapi())
 
 
 def forwarded_document() -> str:
@@ -45,7 +45,7 @@ def forwarded_document() -> str:
 
 def _forwarded_part(service: str) -> dict[str, Any]:
     """Return the operations that the service declares for the gateway, with their schemas."""
-    document = app_of(service).openapi()
+    document = build_app(service).openapi()
     part: dict[str, Any] = {
         "paths": {},
         "components": {"schemas": document["components"]["schemas"]},
@@ -68,7 +68,7 @@ def asyncapi_document() -> str:
     """Return the AsyncAPI 3.0 document; senders and receivers are read from the services' code."""
     models: list[type[BaseModel]] = [CloudEvent, *PAYLOADS.values()]
     _, schemas = models_json_schema([(model, "validation") for model in models], ref_template=_REF)
-    made: dict[str, Any] = {
+    document: dict[str, Any] = {
         "asyncapi": "3.0.0",
         "info": {
             "title": "Sluice: messages between services",
@@ -87,8 +87,8 @@ def asyncapi_document() -> str:
             "schemas": schemas["$defs"],
         },
     }
-    remove_unused_schemas(made)
-    return as_json(made)
+    remove_unused_schemas(document)
+    return as_json(document)
 
 
 def _key(name: str) -> str:
@@ -133,13 +133,13 @@ def _receive_operations() -> dict[str, Any]:
             "channel": {"$ref": f"#/channels/{_key(queue)}"},
         }
         for service in SERVICES
-        for queue in received_by(service)
+        for queue in list_received_queues(service)
     }
 
 
-def received_by(service: str) -> list[str]:
+def list_received_queues(service: str) -> list[str]:
     """Return the queues whose consumers the service starts."""
-    components = built(service).components
+    components = build_service(service).components
     return sorted(
         component.queue
         for component in components
@@ -148,26 +148,26 @@ def received_by(service: str) -> list[str]:
 
 
 def _send_operations() -> dict[str, Any]:
-    found: dict[str, Any] = {}
+    operations: dict[str, Any] = {}
     for service in SERVICES:
-        for name in sent_by(service):
+        for name in list_sent_messages(service):
             for queue in sorted(queue for queue, types in QUEUES.items() if name in types):
-                found[f"{_key(service)}-sends-{_key(name)}-to-{_key(queue)}"] = {
+                operations[f"{_key(service)}-sends-{_key(name)}-to-{_key(queue)}"] = {
                     "action": "send",
                     "channel": {"$ref": f"#/channels/{_key(queue)}"},
                     "messages": [{"$ref": f"#/channels/{_key(queue)}/messages/{_key(name)}"}],
                 }
-    return found
+    return operations
 
 
-def sent_by(service: str) -> list[str]:
+def list_sent_messages(service: str) -> list[str]:
     """Return the message types that the service's code passes to ``transaction.send``."""
-    found: set[str] = set()
+    message_types: set[str] = set()
     for path in sorted(Path(*service.split(".")).rglob("*.py")):
         for call in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             match call:
                 case ast.Call(func=ast.Attribute(attr="send"), args=[ast.Name(id=name), *_]) if (
                     name.isupper()
                 ):
-                    found.add(getattr(messages, name))
-    return sorted(found)
+                    message_types.add(getattr(messages, name))
+    return sorted(message_types)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import cast
 
 from scripts.docs.life_cycle_notes import NOTES, CycleNotes
-from scripts.docs.source_comments import comments_of
+from scripts.docs.source_comments import read_comments
 from sluice.contracts.common.life_cycles import Moves
 
 HEAD = """# Life cycles
@@ -44,17 +44,17 @@ class LifeCycle:
 
     def reachable(self, start: StrEnum) -> set[StrEnum]:
         """Return ``start`` and every state that a sequence of transitions leads to."""
-        found, ahead = {start}, [start]
+        states, ahead = {start}, [start]
         while ahead:
-            new = self.moves.get(ahead.pop(), frozenset()) - found
-            found |= new
+            new = self.moves.get(ahead.pop(), frozenset()) - states
+            states |= new
             ahead += new
-        return found
+        return states
 
 
 def life_cycles() -> list[LifeCycle]:
     """Return every ``*_MOVES`` table of every ``domain/transitions.py``, by name of the owner."""
-    found: list[LifeCycle] = []
+    cycles: list[LifeCycle] = []
     for path in sorted(
         [*Path().glob("*/domain/transitions.py"), *Path("wfms").glob("*/domain/transitions.py")]
     ):
@@ -62,8 +62,8 @@ def life_cycles() -> list[LifeCycle]:
         for name, table in vars(import_module(module)).items():
             if name.endswith("_MOVES"):
                 moves = cast(Moves[StrEnum], table)
-                found.append(LifeCycle(f"{module}.{name}", type(next(iter(moves))), moves))
-    return found
+                cycles.append(LifeCycle(f"{module}.{name}", type(next(iter(moves))), moves))
+    return cycles
 
 
 def life_cycles_page() -> str:
@@ -105,7 +105,7 @@ def _diagram(cycle: LifeCycle) -> Iterable[str]:
 
 
 def _rows(cycle: LifeCycle, notes: CycleNotes) -> Iterable[str]:
-    meanings = comments_of(cycle.states)
+    meanings = read_comments(cycle.states)
     for state in cycle.states:
         final = not cycle.moves.get(state)
         mover, crash = ("none: final", "–") if final else notes.states[state]

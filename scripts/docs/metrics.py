@@ -6,7 +6,7 @@ from typing import Any
 
 from prometheus_client import Counter, Gauge, Histogram
 
-from scripts.docs.services import built
+from scripts.docs.services import build_service
 from sluice.contracts.access.services import SERVICES
 from sluice.servicekit.gauges import Gauges
 
@@ -49,10 +49,12 @@ class Metric:
         return frozenset({*self.labels, "le"} if self.kind == "histogram" else self.labels)
 
 
-def exported(service: str) -> list[Metric]:
+def list_metrics(service: str) -> list[Metric]:
     """Return the metrics that ``/metrics`` of a service shows, by name."""
     [registry] = [
-        part.metrics.registry for part in built(service).components if isinstance(part, Gauges)
+        part.metrics.registry
+        for part in build_service(service).components
+        if isinstance(part, Gauges)
     ]
     return sorted(
         (_metric(collector) for collector in registry._collector_to_names),
@@ -68,10 +70,12 @@ def _metric(collector: Any) -> Metric:
 
 def metrics_page() -> str:
     """Return the text of the page."""
-    common = set.intersection(*(set(exported(service)) for service in SERVICES))
-    parts = [_section("Every service", (metric for metric in exported("dms") if metric in common))]
+    common = set.intersection(*(set(list_metrics(service)) for service in SERVICES))
+    parts = [
+        _section("Every service", (metric for metric in list_metrics("dms") if metric in common))
+    ]
     parts += [
-        _section(service, (metric for metric in exported(service) if metric not in common))
+        _section(service, (metric for metric in list_metrics(service) if metric not in common))
         for service in SERVICES
     ]
     return HEAD + "".join(parts)

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from scripts.docs import schemas
-from scripts.docs.interfaces import received_by, sent_by
+from scripts.docs.interfaces import list_received_queues, list_sent_messages
 from scripts.docs.life_cycle_notes import NOTES
 from scripts.docs.life_cycles import life_cycles
-from scripts.docs.services import app_of, built
+from scripts.docs.services import build_app, build_service
 from scripts.docs.settings_reference import own_settings
 from scripts.docs.source_comments import first_sentence, module_sentence
 from sluice.contracts.messages import PAYLOADS, QUEUES
@@ -25,7 +25,7 @@ inbox, transport, health and metrics.
 """
 
 #: Tables of every service, which its page leaves out.
-_OF_ALL = {"alembic_version", "inbox", "outbox"}
+_COMMON_TABLES = {"alembic_version", "inbox", "outbox"}
 _METHODS = ("get", "put", "post", "patch", "delete")
 
 
@@ -66,7 +66,7 @@ def _use_cases(service: str) -> Iterator[str]:
 
 
 def _routes(service: str) -> Iterator[str]:
-    document: dict[str, Any] = app_of(service).openapi()
+    document: dict[str, Any] = build_app(service).openapi()
     yield f"Details: [OpenAPI document](../openapi/{service}.json).\n"
     yield "| method | path | description |"
     yield "| -- | -- | -- |"
@@ -84,21 +84,21 @@ def _cell(text: str) -> str:
 
 
 def _messages(service: str) -> Iterator[str]:
-    received, sent = received_by(service), sent_by(service)
-    if not received and not sent:
+    received_queues, sent_messages = list_received_queues(service), list_sent_messages(service)
+    if not received_queues and not sent_messages:
         return
     yield "| direction | message | queue | meaning |"
     yield "| -- | -- | -- | -- |"
-    for queue in received:
+    for queue in received_queues:
         for name in sorted(QUEUES[queue]):
             yield f"| receives | `{name}` | `{queue}` | {_cell(first_sentence(PAYLOADS[name]))} |"
-    for name in sent:
+    for name in sent_messages:
         queues = ", ".join(f"`{q}`" for q in sorted(QUEUES) if name in QUEUES[q])
         yield f"| sends | `{name}` | {queues} | {_cell(first_sentence(PAYLOADS[name]))} |"
 
 
 def _loops(service: str) -> Iterator[str]:
-    loops = [part for part in built(service).components if isinstance(part, Loops)]
+    loops = [part for part in build_service(service).components if isinstance(part, Loops)]
     names = [name for part in loops for name in part.by_name]
     if names:
         yield ", ".join(f"`{name}`" for name in names) + "."
@@ -106,31 +106,31 @@ def _loops(service: str) -> Iterator[str]:
 
 def _tables(service: str) -> Iterator[str]:
     yield f"Details: [`schema.sql`](../../../{schemas.schema_path(service)}).\n"
-    for table, columns in tables_of(
+    for table, columns in parse_tables(
         schemas.schema_path(service).read_text(encoding="utf-8")
     ).items():
-        if table not in _OF_ALL:
+        if table not in _COMMON_TABLES:
             yield f"- `{table}`: {', '.join(columns)}"
 
 
-def tables_of(schema: str) -> dict[str, list[str]]:
+def parse_tables(schema: str) -> dict[str, list[str]]:
     """Return the columns of each table, from the statements that create, change and drop tables."""
-    found: dict[str, list[str]] = {}
+    tables: dict[str, list[str]] = {}
     for statement in re.sub(r"--.*", "", schema).split(";"):
-        if made := re.match(r"\s*CREATE TABLE (\w+) \((.*)\)", statement, re.DOTALL):
-            found[made[1]] = [
+        if creation := re.match(r"\s*CREATE TABLE (\w+) \((.*)\)", statement, re.DOTALL):
+            tables[creation[1]] = [
                 column[1]
-                for line in made[2].splitlines()
+                for line in creation[2].splitlines()
                 if (column := re.match(r"\s{4}([a-z_]\w*) ", line))
             ]
-        elif changed := re.match(r"\s*ALTER TABLE (?:ONLY )?(\w+)\s", statement):
-            columns = found[changed[1]]
+        elif change := re.match(r"\s*ALTER TABLE (?:ONLY )?(\w+)\s", statement):
+            columns = tables[change[1]]
             columns += re.findall(r"ADD COLUMN (?:IF NOT EXISTS )?(\w+)", statement)
-            for gone in re.findall(r"DROP COLUMN (?:IF EXISTS )?(\w+)", statement):
-                columns.remove(gone)
-        elif dropped := re.match(r"\s*DROP TABLE (?:IF EXISTS )?(\w+)", statement):
-            del found[dropped[1]]
-    return found
+            for name in re.findall(r"DROP COLUMN (?:IF EXISTS )?(\w+)", statement):
+                columns.remove(name)
+        elif removal := re.match(r"\s*DROP TABLE (?:IF EXISTS )?(\w+)", statement):
+            del tables[removal[1]]
+    return tables
 
 
 def _states(service: str) -> Iterator[str]:

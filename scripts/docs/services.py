@@ -18,7 +18,7 @@ NOWHERE = "postgresql://nobody@localhost/nothing"
 
 
 @cache
-def built(service: str) -> Service:
+def build_service(service: str) -> Service:
     """Return the service, built but not started."""
     settings = settings_class(service)(database_url=NOWHERE, broker_url=NOWHERE)
     links = NetworkLinks(Addresses().by_service())
@@ -26,9 +26,9 @@ def built(service: str) -> Service:
     return build_function(service)(settings, links=links, transport=transport)
 
 
-def app_of(service: str) -> Any:
+def build_app(service: str) -> Any:
     """Return the FastAPI application.
 
     The operator's application contains Flask, and describes its REST interface itself.
     """
-    return built(service).app
+    return build_service(service).app

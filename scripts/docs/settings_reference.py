@@ -10,7 +10,7 @@ from pydantic.fields import FieldInfo
 from pydantic_settings import BaseSettings
 
 from pilot.settings import PilotSettings
-from scripts.docs.source_comments import comments_of
+from scripts.docs.source_comments import read_comments
 from sluice.contracts.access.services import SERVICES
 from sluice.contracts.common.base import Contract
 from sluice.servicekit.running.service_modules import settings_class
@@ -75,7 +75,7 @@ def settings_page() -> str:
 
 def variables() -> set[str]:
     """Return every variable that a process or a command reads."""
-    own = {setting.variable for owner in processes().values() for setting in settings_of(owner)}
+    own = {setting.variable for owner in processes().values() for setting in list_settings(owner)}
     shared = {
         name
         for setting in (
@@ -104,7 +104,7 @@ def _shared_settings() -> Iterator[Setting]:
 def _own_part(name: str, owner: type[BaseSettings]) -> str:
     """Return the section of one process; for a service, without the settings of every service."""
     if not issubclass(owner, ServiceSettings):
-        return _section(name, settings_of(owner))
+        return _section(name, list_settings(owner))
     return _section(name, own_settings(name))
 
 
@@ -117,7 +117,7 @@ def own_settings(service: str) -> list[Setting]:
         _with_shared(setting, prefix)
         if _field(setting, prefix) in owner.SHARED - ServiceSettings.SHARED
         else setting
-        for setting in settings_of(owner)
+        for setting in list_settings(owner)
         if shared.get(setting.variable) != setting
     ]
 
@@ -144,14 +144,14 @@ def _section(title: str, settings: Iterable[Setting]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def settings_of(owner: type[BaseSettings]) -> list[Setting]:
+def list_settings(owner: type[BaseSettings]) -> list[Setting]:
     """Return the settings of a settings class."""
     delimiter = str(owner.model_config.get("env_nested_delimiter") or "__")
     return list(_settings(owner, str(owner.model_config["env_prefix"]), delimiter))
 
 
 def _settings(owner: type[BaseModel], prefix: str, delimiter: str) -> Iterator[Setting]:
-    comments = comments_of(owner)
+    comments = read_comments(owner)
     for name, field in owner.model_fields.items():
         variable = f"{prefix}{name.upper()}"
         inner = field.annotation

@@ -12,16 +12,16 @@ from pathlib import Path
 
 
 @cache
-def comments_of(owner: type) -> dict[str, str]:
+def read_comments(owner: type) -> dict[str, str]:
     """Return the ``#:`` comment of each name of the class and of its base classes.
 
     The comment stands behind the name or on the lines before it.
     """
-    found: dict[str, str] = {}
+    comments: dict[str, str] = {}
     for part in reversed(owner.__mro__):
         if part.__module__.split(".")[0] in {"sluice", "dms", "wms", "wfms", "pilot"}:
-            found |= _own_comments(part)
-    return found
+            comments |= _own_comments(part)
+    return comments
 
 
 def _own_comments(owner: type) -> dict[str, str]:
@@ -29,7 +29,7 @@ def _own_comments(owner: type) -> dict[str, str]:
         lines = inspect.getsource(owner).splitlines()
     except OSError:  # made by ``create_model``
         return {}
-    found: dict[str, str] = {}
+    comments: dict[str, str] = {}
     before: list[str] = []
     for line in lines:
         code, comment = _split(line)
@@ -38,9 +38,9 @@ def _own_comments(owner: type) -> dict[str, str]:
             continue
         name = code.split(":")[0].split("=")[0].strip()
         if name.isidentifier() and (comment or before):
-            found[name] = " ".join([*before, *([comment] if comment else [])])
+            comments[name] = " ".join([*before, *([comment] if comment else [])])
         before = []
-    return found
+    return comments
 
 
 def _split(line: str) -> tuple[str, str]:

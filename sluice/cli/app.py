@@ -67,7 +67,7 @@ _SETTINGS: dict[str, dict[str, Any]] = {
 }
 
 
-def _in_one_style(parameters: list[Any]) -> list[Any]:
+def _style_parameters(parameters: list[Any]) -> list[Any]:
     """Let flags show no value, and arguments their names in capital letters."""
     for parameter in parameters:
         if isinstance(parameter, TyperOption) and parameter.is_flag:
@@ -82,7 +82,7 @@ class Command(TyperCommand):
 
     def get_params(self, ctx: Any) -> list[Any]:
         """Return the options and arguments."""
-        return _in_one_style(super().get_params(ctx))
+        return _style_parameters(super().get_params(ctx))
 
 
 class Commands(TyperGroup):
@@ -90,7 +90,7 @@ class Commands(TyperGroup):
 
     def get_params(self, ctx: Any) -> list[Any]:
         """Return the options."""
-        return _in_one_style(super().get_params(ctx))
+        return _style_parameters(super().get_params(ctx))
 
     def invoke(self, ctx: Any) -> Any:
         """Run the command that the arguments name."""
@@ -98,18 +98,20 @@ class Commands(TyperGroup):
             return super().invoke(ctx)
         except typer.BadParameter as error:
             if isinstance(error.__cause__, ValidationError):
-                error.message = _wrong_value(error.__cause__, error.param)
+                error.message = _describe_invalid_value(error.__cause__, error.param)
             raise
 
 
-def _wrong_value(error: ValidationError, parameter: Any) -> str:
+def _describe_invalid_value(error: ValidationError, parameter: Any) -> str:
     fault = error.errors(include_url=False)[0]
-    named = names_value(fault) or fault["type"] == "value_error"
-    said = sentence_of(fault).replace("Input should", "it should", 1)
-    known = [str(choice) for choice in parameter.type_descriptor.choices or ()] if parameter else []
-    if meant := did_you_mean(str(fault["input"]), known):
-        return f"{said.removesuffix('.')}{meant}."
-    return said + ("" if named else f", not {quoted(fault['input'])}")
+    has_value = names_value(fault) or fault["type"] == "value_error"
+    message = sentence_of(fault).replace("Input should", "it should", 1)
+    choices = (
+        [str(choice) for choice in parameter.type_descriptor.choices or ()] if parameter else []
+    )
+    if suggestion := did_you_mean(str(fault["input"]), choices):
+        return f"{message.removesuffix('.')}{suggestion}."
+    return message + ("" if has_value else f", not {quoted(fault['input'])}")
 
 
 def command_line(only: str | None = None) -> typer.Typer:
@@ -126,14 +128,14 @@ def command_line(only: str | None = None) -> typer.Typer:
         help="Workflow management for data that never stops arriving.",
     )
     app.callback()(_options)
-    alone = only in COMMANDS or only in GROUPS
+    is_known = only in COMMANDS or only in GROUPS
     for name, (module, function) in COMMANDS.items():
-        if not alone or name == only:
+        if not is_known or name == only:
             app.command(name, context_settings=_SETTINGS.get(name))(
                 getattr(importlib.import_module(module), function)
             )
     for name, module in GROUPS.items():
-        if not alone or name == only:
+        if not is_known or name == only:
             app.add_typer(importlib.import_module(module).app, name=name)
     _unify_help(app)
     return app
@@ -154,8 +156,8 @@ def _unify_help(app: typer.Typer) -> None:
             _unify_help(group.typer_instance)
 
 
-def _show_version(asked: bool) -> None:
-    if asked:
+def _show_version(requested: bool) -> None:
+    if requested:
         typer.echo(f"sluice {version('sluice')}")
         raise typer.Exit
 

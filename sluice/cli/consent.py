@@ -70,8 +70,8 @@ def with_consent(command: Callable[..., None]) -> Callable[..., None]:
     [system, _, *own] = inspect.signature(command, eval_str=True).parameters.values()
 
     @wraps(command)
-    def called(system: System, *, yes: bool, dry_run: bool, **options: Any) -> None:
+    def wrapper(system: System, *, yes: bool, dry_run: bool, **options: Any) -> None:
         command(system, Consent(system, yes, dry_run), **options)
 
-    called.__signature__ = inspect.Signature([system, *own, *_OPTIONS])  # type: ignore[attr-defined]
-    return called
+    wrapper.__signature__ = inspect.Signature([system, *own, *_OPTIONS])  # type: ignore[attr-defined]
+    return wrapper

@@ -30,9 +30,9 @@ def plain_errors(call: Callable[[], Result]) -> Result:
         err.print("interrupted")
         raise typer.Exit(130) from None
     except ValidationError as error:
-        for wrong in error.errors():
-            value = "" if names_value(wrong) else f", not {quoted(wrong['input'])}"
-            err.print(f"error: {'.'.join(map(str, wrong['loc']))}: {sentence_of(wrong)}{value}")
+        for fault in error.errors():
+            value = "" if names_value(fault) else f", not {quoted(fault['input'])}"
+            err.print(f"error: {'.'.join(map(str, fault['loc']))}: {sentence_of(fault)}{value}")
     except OSError as error:
         err.print(f"error: {os_sentence(error)}")
     except (StorageError, BundleError) as error:

@@ -5,13 +5,13 @@ from shlex import quote
 from uuid import UUID
 
 from sluice.cli.connection import Connection
-from sluice.cli.lookup import SHORTEST, template_called
+from sluice.cli.lookup import MIN_UID_PREFIX, resolve_template
 from sluice.clients.operator.asking import HumanStepKey
 from sluice.contracts.common.problems import Conflict, NotFound
 from sluice.text.visible_text import quoted
 
 
-async def find_asking(
+async def get_step_key(
     connection: Connection, template: str, step: str, *, group: str | None
 ) -> HumanStepKey:
     """Return the key of a human task step that has asked people.
@@ -26,33 +26,33 @@ async def find_asking(
         NotFound: No such step has asked people.
         Conflict: Several groups have such a step, and ``group`` is None.
     """
-    places = await _places(connection)
-    found = [each for each in places if (each.template, each.step) == (template, step)]
+    keys = await _list_step_keys(connection)
+    matches = [each for each in keys if (each.template, each.step) == (template, step)]
     if group is not None:
-        found = [each for each in found if each.group == group]
-    if not found and not any((each.template, each.step) == (template, step) for each in places):
-        await _refuse_unasked(connection, template, step)
-    if not found:
-        known = ", ".join(sorted({f"{each.template} {each.step}" for each in places}))
-        of = "" if group is None else f" of group {group}"
+        matches = [each for each in matches if each.group == group]
+    if not matches and not any((each.template, each.step) == (template, step) for each in keys):
+        await _refuse_inactive_step(connection, template, step)
+    if not matches:
+        known_steps = ", ".join(sorted({f"{each.template} {each.step}" for each in keys}))
+        in_group = "" if group is None else f" of group {group}"
         raise NotFound(
-            f"no step {quoted(step)} of template {quoted(template)}{of} asks people"
-            + (f"; those that do: {known}" if known else "; none does")
+            f"no step {quoted(step)} of template {quoted(template)}{in_group} asks people"
+            + (f"; those that do: {known_steps}" if known_steps else "; none does")
         )
-    if len(found) > 1:
-        groups = ", ".join(sorted(each.group for each in found))
+    if len(matches) > 1:
+        groups = ", ".join(sorted(each.group for each in matches))
         raise Conflict(f"{template} {step} asks people of several groups: --group {groups}")
-    return found[0]
+    return matches[0]
 
 
-async def _refuse_unasked(connection: Connection, template: str, step: str) -> None:
+async def _refuse_inactive_step(connection: Connection, template: str, step: str) -> None:
     """Report a human task step of the template that has not asked anything lately.
 
     Raises:
         NotFound: The template has such a step.
     """
     try:
-        plan = (await template_called(connection, template)).plan
+        plan = (await resolve_template(connection, template)).plan
     except NotFound:
         return
     if any(each.name == step and each.needs.ask is not None for each in plan.steps):
@@ -76,9 +76,9 @@ async def find_link(connection: Connection, text: str) -> UUID:
     if (uid := _uid(text)) is not None:
         return uid
     lists = await asyncio.gather(
-        *(connection.operator.ask_links(of) for of in await _places(connection))
+        *(connection.operator.ask_links(key) for key in await _list_step_keys(connection))
     )
-    return _one(text, [link.uid for each in lists for link in each.links], what="link")
+    return _get_matching_uid(text, [link.uid for each in lists for link in each.links], what="link")
 
 
 async def find_device(connection: Connection, text: str) -> UUID:
@@ -86,12 +86,14 @@ async def find_device(connection: Connection, text: str) -> UUID:
     if (uid := _uid(text)) is not None:
         return uid
     lists = await asyncio.gather(
-        *(connection.operator.ask_devices(of) for of in await _places(connection))
+        *(connection.operator.ask_devices(key) for key in await _list_step_keys(connection))
     )
-    return _one(text, [device.uid for each in lists for device in each.devices], what="browser")
+    return _get_matching_uid(
+        text, [device.uid for each in lists for device in each.devices], what="browser"
+    )
 
 
-async def _places(connection: Connection) -> list[HumanStepKey]:
+async def _list_step_keys(connection: Connection) -> list[HumanStepKey]:
     steps = (await connection.operator.asking_steps()).steps
     return [HumanStepKey(each.group, each.template, each.step) for each in steps]
 
@@ -103,10 +105,14 @@ def _uid(text: str) -> UUID | None:
         return None
 
 
-def _one(text: str, uids: list[UUID], *, what: str) -> UUID:
-    found = [uid for uid in uids if len(text) >= SHORTEST and str(uid).startswith(text.lower())]
-    if len(found) == 1:
-        return found[0]
-    if not found:
-        raise NotFound(f"there is no {what} {quoted(text)}; its uid, or {SHORTEST} or more of that")
-    raise Conflict(f"{quoted(text)} may be several: {', '.join(map(str, sorted(found)))}")
+def _get_matching_uid(text: str, uids: list[UUID], *, what: str) -> UUID:
+    matches = [
+        uid for uid in uids if len(text) >= MIN_UID_PREFIX and str(uid).startswith(text.lower())
+    ]
+    if len(matches) == 1:
+        return matches[0]
+    if not matches:
+        raise NotFound(
+            f"there is no {what} {quoted(text)}; its uid, or {MIN_UID_PREFIX} or more of that"
+        )
+    raise Conflict(f"{quoted(text)} may be several: {', '.join(map(str, sorted(matches)))}")

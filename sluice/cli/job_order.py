@@ -44,7 +44,11 @@ def read_job_order(path: Path) -> dict[str, Any]:
             " values, as in `threshold: 3`"
         )
     folder = path.absolute().parent
-    return {name: _placed(value, folder) for name, value in order.items() if value is not None}
+    return {
+        name: _with_absolute_paths(value, folder)
+        for name, value in order.items()
+        if value is not None
+    }
 
 
 class _UnreadableError(ValueError):
@@ -77,15 +81,15 @@ def _read(text: str) -> Any:
             raise _UnreadableError(f"{place}: the job order is not YAML or JSON: {why}") from error
 
 
-def _placed(value: Any, folder: Path) -> Any:
+def _with_absolute_paths(value: Any, folder: Path) -> Any:
     if isinstance(value, list):
-        return [_placed(item, folder) for item in value]
+        return [_with_absolute_paths(item, folder) for item in value]
     if not isinstance(value, dict):
         return value
-    placed = {key: _placed(inner, folder) for key, inner in value.items()}
+    result = {key: _with_absolute_paths(inner, folder) for key, inner in value.items()}
     if value.get("class") in ("File", "Directory"):
         for key in ("path", "location"):
-            where = placed.get(key)
-            if isinstance(where, str) and "://" not in where:
-                placed[key] = str(folder / where)
-    return placed
+            location = result.get(key)
+            if isinstance(location, str) and "://" not in location:
+                result[key] = str(folder / location)
+    return result

@@ -8,7 +8,7 @@ from sluice.cli.connection import Connection
 from sluice.cli.moments import local_time
 from sluice.cli.system import System
 from sluice.contracts.chains.chains import Chain, ChainStep
-from sluice.contracts.common.labels import Ambiguous, label, meant
+from sluice.contracts.common.labels import Ambiguous, label, select_dataset
 from sluice.contracts.common.problems import NotFound
 from sluice.contracts.common.states import PilotState, StepState
 from sluice.contracts.common.wording import did_you_mean
@@ -18,67 +18,68 @@ from sluice.contracts.templates.templates import Template, template_label
 from sluice.text.visible_text import quoted
 
 #: The minimum length of the beginning of a uid.
-SHORTEST = 6
+MIN_UID_PREFIX = 6
 #: The page sizes for a search of all data sets and chains.
 _DATASETS, _CHAINS = 10_000, 1_000
-_BEGINNING = re.compile(f"[0-9a-f-]{{{SHORTEST},36}}")
+_UID_PREFIX = re.compile(f"[0-9a-f-]{{{MIN_UID_PREFIX},36}}")
 
 
-async def dataset_called(connection: Connection, called: str) -> Dataset:
+async def resolve_dataset(connection: Connection, reference: str) -> Dataset:
     """Return the data set with this name, uid or beginning of a uid.
 
     Raises:
         NotFound: No data set matches. The message may suggest a similar name.
         Ambiguous: Several data sets match.
     """
-    uid = _uid(called)
+    uid = _parse_uid(reference)
     if uid is not None:
         return await connection.operator.dataset(uid)
-    found = (await connection.operator.datasets(name=called)).datasets
+    matches = (await connection.operator.datasets(name=reference)).datasets
     names: list[str] = []
-    if not found:
-        async for page in _dataset_pages(connection, every=_may_begin(called)):
-            found += [dataset for dataset in page if _begins(dataset.uid, called)]
+    if not matches:
+        async for page in _dataset_pages(connection, every=_may_be_uid_prefix(reference)):
+            matches += [dataset for dataset in page if _has_prefix(dataset.uid, reference)]
             names += [label(dataset) for dataset in page]
-    dataset = meant(called, found)
+    dataset = select_dataset(reference, matches)
     if dataset is None:
         raise NotFound(
-            f"there is no data set {quoted(called)}{did_you_mean(called, names)}"
-            f"{_length_hint(called)}"
+            f"there is no data set {quoted(reference)}{did_you_mean(reference, names)}"
+            f"{_length_hint(reference)}"
         )
     return dataset
 
 
-async def chain_called(connection: Connection, called: str) -> Chain:
+async def resolve_chain(connection: Connection, reference: str) -> Chain:
     """Return the chain with this uid, beginning of a uid or name of its input data set.
 
     Raises:
         NotFound: No chain matches. The message may suggest a similar name.
         Ambiguous: Several chains match.
     """
-    uid = _uid(called)
+    uid = _parse_uid(reference)
     if uid is not None:
         return await connection.operator.chain(uid)
-    found = (await connection.operator.chains(name=called, limit=_CHAINS)).chains
+    matches = (await connection.operator.chains(name=reference, limit=_CHAINS)).chains
     names: list[str] = []
-    if not found:
-        async for page in _chain_pages(connection, every=_may_begin(called)):
-            found += [
+    if not matches:
+        async for page in _chain_pages(connection, every=_may_be_uid_prefix(reference)):
+            matches += [
                 chain
                 for chain in page
-                if chain.dataset_name == called or _begins(chain.uid, called)
+                if chain.dataset_name == reference or _has_prefix(chain.uid, reference)
             ]
             names += [chain.dataset_name for chain in page]
-    if len(found) > 1:
-        raise Ambiguous("chains", called, [chain_in_short(chain) for chain in found])
-    if not found:
+    if len(matches) > 1:
+        raise Ambiguous("chains", reference, [describe_chain(chain) for chain in matches])
+    if not matches:
         raise NotFound(
-            f"there is no chain {quoted(called)}{did_you_mean(called, names)}{_length_hint(called)}"
+            f"there is no chain {quoted(reference)}{did_you_mean(reference, names)}"
+            f"{_length_hint(reference)}"
         )
-    return found[0]
+    return matches[0]
 
 
-async def task_called(connection: Connection, called: str) -> UUID:
+async def resolve_task(connection: Connection, reference: str) -> UUID:
     """Return the uid of the task with this uid, beginning of a uid or ``CHAIN.STEP``.
 
     Names of data sets and of steps may contain dots. A complete uid is returned without a check.
@@ -87,32 +88,34 @@ async def task_called(connection: Connection, called: str) -> UUID:
         NotFound: No task matches. The message may suggest a similar name.
         Ambiguous: Several tasks or chains match.
     """
-    uid = _uid(called)
+    uid = _parse_uid(reference)
     if uid is not None:
         return uid
     steps: list[str] = []
-    for place in reversed([place for place, letter in enumerate(called) if letter == "."]):
+    for place in reversed([place for place, letter in enumerate(reference) if letter == "."]):
         try:
-            chain = await chain_called(connection, called[:place])
+            chain = await resolve_chain(connection, reference[:place])
         except NotFound:
             continue
         for step in chain.steps:
-            if step.name == called[place + 1 :]:
-                return _task_of(chain, step)
-        steps += [f"{called[:place]}.{step.name}" for step in chain.steps if step.task_uid]
-    found = await _tasks_that_begin(connection, called)
-    if len(found) > 1:
-        raise Ambiguous("tasks", called, [f"{uid}: {name}" for uid, name in found.items()])
-    if not found:
-        job = f"; for job {called}: `sluice task job {called}`" if called.isdecimal() else ""
-        raise NotFound(
-            f"there is no task {quoted(called)}{did_you_mean(called, steps)}: give its uid, the"
-            f" uid's beginning, or CHAIN.STEP of a step that has begun{job}"
+            if step.name == reference[place + 1 :]:
+                return _get_task_uid(chain, step)
+        steps += [f"{reference[:place]}.{step.name}" for step in chain.steps if step.task_uid]
+    matches = await _find_tasks_by_uid_prefix(connection, reference)
+    if len(matches) > 1:
+        raise Ambiguous("tasks", reference, [f"{uid}: {name}" for uid, name in matches.items()])
+    if not matches:
+        job = (
+            f"; for job {reference}: `sluice task job {reference}`" if reference.isdecimal() else ""
         )
-    return next(iter(found))
+        raise NotFound(
+            f"there is no task {quoted(reference)}{did_you_mean(reference, steps)}: give its uid,"
+            f" the uid's beginning, or CHAIN.STEP of a step that has begun{job}"
+        )
+    return next(iter(matches))
 
 
-def _task_of(chain: Chain, step: ChainStep) -> UUID:
+def _get_task_uid(chain: Chain, step: ChainStep) -> UUID:
     """Return the uid of a step's task.
 
     Raises:
@@ -130,16 +133,16 @@ def _task_of(chain: Chain, step: ChainStep) -> UUID:
     )
 
 
-async def _tasks_that_begin(connection: Connection, called: str) -> dict[UUID, str]:
+async def _find_tasks_by_uid_prefix(connection: Connection, reference: str) -> dict[UUID, str]:
     """Return ``CHAIN.STEP`` of all tasks whose uid begins with a text, by uid."""
-    if not _may_begin(called):
+    if not _may_be_uid_prefix(reference):
         return {}
     return {
         step.task_uid: f"{chain.dataset_name}.{step.name}"
         async for page in _chain_pages(connection, every=True)
         for chain in page
         for step in chain.steps
-        if step.task_uid is not None and _begins(step.task_uid, called)
+        if step.task_uid is not None and _has_prefix(step.task_uid, reference)
     }
 
 
@@ -165,7 +168,7 @@ async def _chain_pages(connection: Connection, *, every: bool) -> AsyncIterator[
             return
 
 
-async def pilot_called(connection: Connection, called: str) -> Pilot:
+async def resolve_pilot(connection: Connection, reference: str) -> Pilot:
     """Return the pilot with this name, uid or beginning of a uid.
 
     Active pilots take precedence over all others.
@@ -175,30 +178,31 @@ async def pilot_called(connection: Connection, called: str) -> Pilot:
         Ambiguous: Several pilots match.
     """
     pilots = (await connection.operator.pilots()).pilots
-    found = [
+    matches = [
         pilot
         for pilot in pilots
-        if called in {pilot.name, str(pilot.uid)} or _begins(pilot.uid, called)
+        if reference in {pilot.name, str(pilot.uid)} or _has_prefix(pilot.uid, reference)
     ]
-    active = [pilot for pilot in found if pilot.state is PilotState.ACTIVE]
-    if len(active or found) > 1:
+    active = [pilot for pilot in matches if pilot.state is PilotState.ACTIVE]
+    if len(active or matches) > 1:
         raise Ambiguous(
             "pilots",
-            called,
+            reference,
             [
                 f"{pilot.uid}: {pilot.name} on {pilot.host}, {pilot.state}"
-                for pilot in active or found
+                for pilot in active or matches
             ],
         )
-    if not found:
+    if not matches:
         names = [pilot.name for pilot in pilots]
         raise NotFound(
-            f"there is no pilot {quoted(called)}{did_you_mean(called, names)}{_length_hint(called)}"
+            f"there is no pilot {quoted(reference)}{did_you_mean(reference, names)}"
+            f"{_length_hint(reference)}"
         )
-    return (active or found)[0]
+    return (active or matches)[0]
 
 
-async def template_called(
+async def resolve_template(
     connection: Connection, name: str, *, version: int | None = None
 ) -> Template:
     """Return the template with this name.
@@ -209,24 +213,24 @@ async def template_called(
     try:
         return await connection.operator.template(name, version=version)
     except NotFound:
-        names = [known.name for known in (await connection.operator.templates()).templates]
-        if name not in names and (meant := did_you_mean(name, names)):
-            raise NotFound(f"there is no template {quoted(name)}{meant}") from None
+        names = [template.name for template in (await connection.operator.templates()).templates]
+        if name not in names and (suggestion := did_you_mean(name, names)):
+            raise NotFound(f"there is no template {quoted(name)}{suggestion}") from None
         raise
 
 
-def require_known(kind: str, name: str, known: Iterable[str]) -> None:
+def require_existing_name(kind: str, name: str, existing_names: Iterable[str]) -> None:
     """Check that a thing of this kind and name exists.
 
     Args:
         kind: The word of the command line, as in `sluice KIND list`.
         name: The name that the user typed.
-        known: All names that exist.
+        existing_names: All names that exist.
 
     Raises:
         NotFound: The name does not exist. The message may suggest a similar one.
     """
-    names = list(known)
+    names = list(existing_names)
     if name not in names:
         raise NotFound(
             f"there is no {kind} {quoted(name)}{did_you_mean(name, names)}: `sluice {kind} list`"
@@ -234,57 +238,57 @@ def require_known(kind: str, name: str, known: Iterable[str]) -> None:
         )
 
 
-def chain_in_short(chain: Chain) -> str:
+def describe_chain(chain: Chain) -> str:
     """Return one line that distinguishes a chain from others of its name."""
-    through = template_label(chain.template, chain.template_version)
+    template = template_label(chain.template, chain.template_version)
     return (
-        f"{chain.uid}: {chain.dataset_name} through {through}, {chain.outcome},"
+        f"{chain.uid}: {chain.dataset_name} through {template}, {chain.outcome},"
         f" {local_time(chain.created_at)}"
     )
 
 
-def _uid(text: str) -> UUID | None:
+def _parse_uid(text: str) -> UUID | None:
     try:
         return UUID(text)
     except ValueError:
         return None
 
 
-def _may_begin(text: str) -> bool:
-    return _BEGINNING.fullmatch(text.lower()) is not None
+def _may_be_uid_prefix(text: str) -> bool:
+    return _UID_PREFIX.fullmatch(text.lower()) is not None
 
 
 def _length_hint(text: str) -> str:
     """Return a hint if the text is empty, or the beginning of a uid but too short for one."""
     if not text:
         return "; give the name, the uid, or the beginning of the uid"
-    if re.fullmatch(f"[0-9a-f]{{1,{SHORTEST - 1}}}", text.lower()):
-        return f"; the beginning of a uid needs {SHORTEST} characters or more"
+    if re.fullmatch(f"[0-9a-f]{{1,{MIN_UID_PREFIX - 1}}}", text.lower()):
+        return f"; the beginning of a uid needs {MIN_UID_PREFIX} characters or more"
     return ""
 
 
-def _begins(uid: UUID, text: str) -> bool:
-    return len(text) >= SHORTEST and str(uid).startswith(text.lower())
+def _has_prefix(uid: UUID, text: str) -> bool:
+    return len(text) >= MIN_UID_PREFIX and str(uid).startswith(text.lower())
 
 
-def the_dataset(system: System, called: str) -> UUID:
+def resolve_dataset_uid(system: System, reference: str) -> UUID:
     """Return the uid of a data set, or end the command if not exactly one matches.
 
     A complete uid is returned without a check.
     """
-    return _uid(called) or system.ask(lambda c: dataset_called(c, called)).uid
+    return _parse_uid(reference) or system.ask(lambda c: resolve_dataset(c, reference)).uid
 
 
-def the_chain(system: System, called: str) -> UUID:
-    """Return the uid of a chain, like ``the_dataset``."""
-    return _uid(called) or system.ask(lambda c: chain_called(c, called)).uid
+def resolve_chain_uid(system: System, reference: str) -> UUID:
+    """Return the uid of a chain, like ``resolve_dataset_uid``."""
+    return _parse_uid(reference) or system.ask(lambda c: resolve_chain(c, reference)).uid
 
 
-def the_task(system: System, called: str) -> UUID:
-    """Return the uid of a task, like ``the_dataset``."""
-    return _uid(called) or system.ask(lambda c: task_called(c, called))
+def resolve_task_uid(system: System, reference: str) -> UUID:
+    """Return the uid of a task, like ``resolve_dataset_uid``."""
+    return _parse_uid(reference) or system.ask(lambda c: resolve_task(c, reference))
 
 
-def the_pilot(system: System, called: str) -> UUID:
-    """Return the uid of a pilot, like ``the_dataset``."""
-    return _uid(called) or system.ask(lambda c: pilot_called(c, called)).uid
+def resolve_pilot_uid(system: System, reference: str) -> UUID:
+    """Return the uid of a pilot, like ``resolve_dataset_uid``."""
+    return _parse_uid(reference) or system.ask(lambda c: resolve_pilot(c, reference)).uid

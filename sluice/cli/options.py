@@ -29,7 +29,7 @@ def similar_name(path: Path) -> str:
     return did_you_mean(path.name, names)
 
 
-def existing(paths: Paths) -> Paths:
+def check_paths_exist(paths: Paths) -> Paths:
     """Return the value of a path option or argument if there is a file or folder at each path.
 
     Raises:
@@ -101,7 +101,7 @@ SharedArgument = Annotated[
         " group sees it.",
     ),
 ]
-GivenOption = Annotated[
+NewGroupOption = Annotated[
     str | None, typer.Option("--group", metavar="GROUP", help="Transfer it to this group of yours.")
 ]
 
@@ -122,7 +122,7 @@ JobOption = Annotated[
     typer.Option(
         "--job",
         help="A job order (YAML or JSON) with the values of the inputs. Options take precedence.",
-        callback=existing,
+        callback=check_paths_exist,
         dir_okay=False,
     ),
 ]

@@ -38,7 +38,7 @@ def print_json(value: BaseModel | Sequence[BaseModel] | dict[str, Any]) -> None:
 
 
 def print_answer(value: BaseModel | dict[str, Any], sentence: str, *, as_json: bool) -> None:
-    """Print what a command did: a sentence for people, or a value for programs."""
+    """Print the result of a command: a sentence for people, or a value for programs."""
     if as_json:
         print_json(value)
     else:
@@ -76,11 +76,11 @@ def print_files(paths: Sequence[Path]) -> int:
     """Print the path, as one line, and the size of each file, and return the total size."""
     sizes = [path.stat().st_size for path in paths]
     for path, size in zip(paths, sizes, strict=True):
-        out.print(f"{shown_path(path)}  {human_bytes(size)}")
+        out.print(f"{shown_path(path)}  {format_bytes(size)}")
     return sum(sizes)
 
 
-def tell_more(after: object | None) -> None:
+def print_next_page_hint(after: object | None) -> None:
     """Say how to continue a list if it has another page.
 
     The hint goes to standard error, so that only the list itself is piped.
@@ -104,7 +104,7 @@ def print_problem(error: ServiceError) -> None:
             err.print(f"  {finding.message if plain else finding}")
 
 
-def human_bytes(size: float) -> str:
+def format_bytes(size: float) -> str:
     """Return a size in decimal units: ``950 B``, ``1.5 kB``, ``20.0 MB``."""
     if size < 1000:
         return f"{size:.0f} B"

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from sluice.contracts.access.owners import EVERYONE
 
 
-def whose(owner: str | None, group: str, shared_with: Sequence[str] = ()) -> str:
+def describe_ownership(owner: str | None, group: str, shared_with: Sequence[str] = ()) -> str:
     """Return the ownership in words: ``of anna, group ocr, shared with spd``.
 
     The text is empty if nobody in particular owns the object and everyone sees it.

@@ -8,12 +8,12 @@ from typing import Any
 import typer
 
 from sluice.cli.job_order import REQUIREMENTS_KEY, RUNNER_KEYS, read_job_order
-from sluice.contracts.common.bounds import not_finite, shown_number
+from sluice.contracts.common.bounds import describe_number, find_non_finite
 from sluice.contracts.common.key_values import json_or_text
 from sluice.contracts.common.problems import Finding, Unprocessable
 from sluice.contracts.templates.chain_requirements import DatasetFacts, requires_text, unmet
 from sluice.contracts.templates.matching import bind
-from sluice.contracts.templates.parameters import describe, findings, fits, unknown_fields
+from sluice.contracts.templates.parameters import describe, find_problems, fits, unknown_fields
 from sluice.contracts.templates.plan import Plan
 from sluice.text.visible_text import quoted
 
@@ -34,7 +34,7 @@ class ParameterInput:
             {key: value for key, value in self.values.items() if key != name}, self.texts
         )
 
-    def fitting(
+    def fit_to_plan(
         self, plan: Plan, subject: DatasetFacts, *, files: Collection[str]
     ) -> dict[str, Any]:
         """Return the values of the workflow's parameters.
@@ -54,16 +54,21 @@ class ParameterInput:
         """
         self._refuse_requirements(plan)
         values = {name: self._value(plan, name) for name in self._inputs(plan)}
-        bound, _ = bind(plan, subject.facts)
-        brought = {name: _some_dataset(plan.parameters[name].type) for name in files}
-        odd = {name: value for name, value in values.items() if not_finite(value) is not None}
-        wrong = [Finding(message=_not_a_number(plan, name, value)) for name, value in odd.items()]
-        wrong += findings(plan, {**bound, **values, **brought})
-        if wrong := wrong or _unknown_fields(plan, values):
-            raise Unprocessable("the parameters do not fit the workflow", findings=wrong)
-        if broken := unmet(plan, subject, {**bound, **values}):
-            found = [Finding(message=requires_text([rule])) for rule in broken]
-            raise Unprocessable("the workflow cannot take these data", findings=found)
+        bound_values, _ = bind(plan, subject.facts)
+        placeholders = {name: _placeholder_dataset(plan.parameters[name].type) for name in files}
+        non_finite = {
+            name: value for name, value in values.items() if find_non_finite(value) is not None
+        }
+        problems = [
+            Finding(message=_describe_non_finite(plan, name, value))
+            for name, value in non_finite.items()
+        ]
+        problems += find_problems(plan, {**bound_values, **values, **placeholders})
+        if problems := problems or _unknown_fields(plan, values):
+            raise Unprocessable("the parameters do not fit the workflow", findings=problems)
+        if unmet_rules := unmet(plan, subject, {**bound_values, **values}):
+            violations = [Finding(message=requires_text([rule])) for rule in unmet_rules]
+            raise Unprocessable("the workflow cannot take these data", findings=violations)
         return values
 
     def _inputs(self, plan: Plan) -> list[str]:
@@ -102,7 +107,7 @@ def _unknown_fields(plan: Plan, values: Mapping[str, Any]) -> list[Finding]:
     ]
 
 
-def _some_dataset(kind: Any) -> dict[str, str]:
+def _placeholder_dataset(kind: Any) -> dict[str, str]:
     """Return a placeholder for a data set that does not exist yet."""
     uid = "00000000-0000-0000-0000-000000000000"
     return {"class": "Directory" if kind == "Directory" else "File", "dataset": uid}
@@ -115,29 +120,29 @@ def read_parameters(texts: Sequence[str], *, job: Path | None = None) -> Paramet
         typer.BadParameter: A text has no ``=``, or a key occurs twice.
         Unprocessable: The job order cannot be read.
     """
-    texts_of = key_texts(texts, option="--param")
-    typed = {name: json_or_text(text) for name, text in texts_of.items()}
-    return ParameterInput({**({} if job is None else read_job_order(job)), **typed}, texts_of)
+    texts_by_key = key_texts(texts, option="--param")
+    typed = {name: json_or_text(text) for name, text in texts_by_key.items()}
+    return ParameterInput({**({} if job is None else read_job_order(job)), **typed}, texts_by_key)
 
 
-def require_dataset(plan: Plan, template: str, *, given: bool, how: str) -> None:
+def require_dataset(plan: Plan, template: str, *, has_dataset: bool, how: str) -> None:
     """Check that a data set is given if the template takes one, and only then.
 
     Args:
         plan: The plan of the template.
         template: The name of the template.
-        given: Whether a data set is given.
+        has_dataset: Whether a data set is given.
         how: How the user gives one to the command, as in "give its files with --input".
 
     Raises:
         Unprocessable: The data set is missing, or the template takes none.
     """
-    if plan.takes_dataset and not given:
+    if plan.takes_dataset and not has_dataset:
         raise Unprocessable(
             f"template {quoted(template)} needs a data set for its input"
             f" {quoted(plan.data_input)}: {how}"
         )
-    if given and not plan.takes_dataset:
+    if has_dataset and not plan.takes_dataset:
         raise Unprocessable(
             f"template {quoted(template)} takes no data set: all its inputs are parameters, which"
             " are given with --param or --job"
@@ -159,8 +164,10 @@ def key_values(texts: Sequence[str], *, option: str) -> dict[str, Any]:
     """
     values = {key: json_or_text(text) for key, text in key_texts(texts, option=option).items()}
     for key, value in values.items():
-        if not_finite(value) is not None:
-            raise typer.BadParameter(f"{quoted(key)}: {_no_json(value)}", param_hint=option)
+        if find_non_finite(value) is not None:
+            raise typer.BadParameter(
+                f"{quoted(key)}: {_describe_non_json_number(value)}", param_hint=option
+            )
     return values
 
 
@@ -183,21 +190,23 @@ def key_texts(texts: Sequence[str], *, option: str) -> dict[str, str]:
     return pairs
 
 
-def _not_a_number(plan: Plan, name: str, value: Any) -> str:
+def _describe_non_finite(plan: Plan, name: str, value: Any) -> str:
     """Return what is wrong with a parameter that has a number outside JSON."""
     parameter = plan.parameters.get(name)
     if parameter is None or fits("text", parameter.type):
-        return f"parameter {quoted(name)}: {_no_json(value)}"
+        return f"parameter {quoted(name)}: {_describe_non_json_number(value)}"
     return (
-        f"parameter {quoted(name)} ({describe(parameter.type)}): {_shown(value)} is not accepted as"
-        " a number: give a finite number"
+        f"parameter {quoted(name)} ({describe(parameter.type)}): {_format_number(value)} is not"
+        " accepted as a number: give a finite number"
     )
 
 
-def _shown(value: Any) -> str:
-    number = not_finite(value)
-    return "" if number is None else shown_number(number)
+def _format_number(value: Any) -> str:
+    number = find_non_finite(value)
+    return "" if number is None else describe_number(number)
 
 
-def _no_json(value: Any) -> str:
-    return f"JSON has no number such as {_shown(value)}: give a text, in quotes ('key=\"…\"')"
+def _describe_non_json_number(value: Any) -> str:
+    return (
+        f"JSON has no number such as {_format_number(value)}: give a text, in quotes ('key=\"…\"')"
+    )

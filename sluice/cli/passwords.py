@@ -11,7 +11,7 @@ from pydantic import SecretStr
 from sluice.contracts.common.problems import Unprocessable
 
 #: The maximum length of a password from standard input.
-_MOST = 4096
+_MAX_LENGTH = 4096
 
 
 def prompt_password(what: str = "password", *, twice: bool = False) -> SecretStr:
@@ -25,11 +25,11 @@ def prompt_password(what: str = "password", *, twice: bool = False) -> SecretStr
         Unprocessable: The two passwords differ, or the user gave none.
     """
     if not sys.stdin.isatty():
-        given = sys.stdin.readline(_MOST).rstrip("\n")
+        password = sys.stdin.readline(_MAX_LENGTH).rstrip("\n")
     else:
-        given = getpass.getpass(f"{what}: ")
-        if twice and given != getpass.getpass("again: "):
+        password = getpass.getpass(f"{what}: ")
+        if twice and password != getpass.getpass("again: "):
             raise Unprocessable("these were two different passwords: nothing was changed")
-    if not given:
+    if not password:
         raise Unprocessable(f"no {what} was given, at the terminal or from standard input")
-    return SecretStr(given)
+    return SecretStr(password)

@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from sluice.cli.output import human_bytes
+from sluice.cli.output import format_bytes
 from sluice.contracts.access.quotas import UNBOUNDED, Quantity, Quota, Quotas
 from sluice.text.visible_text import quoted
 
@@ -25,7 +25,7 @@ Waiting = Annotated[
 _UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12, "p": 10**15}
 
 
-def said_quotas(
+def parse_quotas(
     *, chains: str | None, data: str | None, files: str | None, waiting: str | None
 ) -> dict[str, int | str]:
     """Return the fields of ``SetQuotas`` for the options that the user gave.
@@ -33,16 +33,16 @@ def said_quotas(
     Raises:
         typer.BadParameter: An amount is malformed.
     """
-    named = {
+    texts = {
         Quantity.CHAINS: chains,
         Quantity.BYTES: data,
         Quantity.FILES: files,
         Quantity.WAITING: waiting,
     }
-    return {str(each): amount(text) for each, text in named.items() if text is not None}
+    return {str(each): parse_amount(text) for each, text in texts.items() if text is not None}
 
 
-def amount(text: str) -> int | str:
+def parse_amount(text: str) -> int | str:
     """Return the number that ``20GB``, ``2M`` or ``1000`` means, in powers of ten, or ``none``.
 
     Raises:
@@ -50,8 +50,10 @@ def amount(text: str) -> int | str:
     """
     if text.strip().lower() == UNBOUNDED:
         return UNBOUNDED
-    written = text.strip().lower().removesuffix("b")
-    number, unit = (written[:-1], written[-1]) if written[-1:] in _UNITS else (written, "")
+    normalized = text.strip().lower().removesuffix("b")
+    number, unit = (
+        (normalized[:-1], normalized[-1]) if normalized[-1:] in _UNITS else (normalized, "")
+    )
     try:
         return int(float(number) * _UNITS[unit])
     except (ValueError, OverflowError) as error:
@@ -63,12 +65,12 @@ def amount(text: str) -> int | str:
 def quotas_text(quotas: Quotas) -> str:
     """Return quotas in words: ``3 of 10 chains, 1.5 GB, 20 files, 0 jobs waiting``."""
     return (
-        f"{of(quotas.chains)} chains, {of(quotas.bytes, size=True)}, {of(quotas.files)} files,"
-        f" {of(quotas.waiting)} jobs waiting"
+        f"{format_usage(quotas.chains)} chains, {format_usage(quotas.bytes, size=True)},"
+        f" {format_usage(quotas.files)} files, {format_usage(quotas.waiting)} jobs waiting"
     )
 
 
-def of(quota: Quota, *, size: bool = False) -> str:
+def format_usage(quota: Quota, *, size: bool = False) -> str:
     """Return how much of a quota is used, as ``3 of 10``.
 
     Args:
@@ -76,7 +78,7 @@ def of(quota: Quota, *, size: bool = False) -> str:
         size: Whether its numbers are bytes.
     """
     used, most = (
-        ("" if number is None else human_bytes(number) if size else str(number))
+        ("" if number is None else format_bytes(number) if size else str(number))
         for number in (quota.used, quota.most)
     )
     return f"{used} of {most}" if most else used

@@ -47,7 +47,7 @@ async def read_runs(connection: Connection, chains: Sequence[UUID]) -> list[Reco
         RunGoesOn: A chain has not ended.
         NoTimes: A chain has no job with a time.
     """
-    pilots = [pilot async for pilot in _pilots(connection.operator)]
+    pilots = [pilot async for pilot in _list_pilots(connection.operator)]
     return [await _read_run(connection.operator, chain, pilots) for chain in chains]
 
 
@@ -58,7 +58,7 @@ async def _read_run(operator: OperatorClient, uid: UUID, pilots: Sequence[Pilot]
     tasks: list[TaskStatus] = []
     steps: dict[str, RecordedStep] = {}
     for step in chain.steps:
-        status = await _task_of(operator, step)
+        status = await _find_task(operator, step)
         if status is not None:
             tasks.append(status)
             steps[step.name] = await _read_step(operator, status)
@@ -69,7 +69,7 @@ async def _read_run(operator: OperatorClient, uid: UUID, pilots: Sequence[Pilot]
         chain=uid,
         name=chain.dataset_name,
         template=chain.template,
-        plan=await _plan_of(operator, chain),
+        plan=await _get_plan(operator, chain),
         began=min(task.created_at for task in tasks),
         ended=max(task.ended_at or task.created_at for task in tasks),
         steps=steps,
@@ -77,7 +77,7 @@ async def _read_run(operator: OperatorClient, uid: UUID, pilots: Sequence[Pilot]
     )
 
 
-async def _task_of(operator: OperatorClient, step: ChainStep) -> TaskStatus | None:
+async def _find_task(operator: OperatorClient, step: ChainStep) -> TaskStatus | None:
     """Return the task of a step, or None if the step did not run in this chain."""
     if step.task_uid is None or step.taken_from is not None:
         return None
@@ -103,7 +103,7 @@ async def _read_step(operator: OperatorClient, task: TaskStatus) -> RecordedStep
     return RecordedStep(task.created_at, jobs, untimed, task.failed_attempts)
 
 
-async def _pilots(operator: OperatorClient) -> AsyncIterator[Pilot]:
+async def _list_pilots(operator: OperatorClient) -> AsyncIterator[Pilot]:
     """Yield all pilots, including those that have ended."""
     after: str | None = None
     while True:
@@ -115,8 +115,8 @@ async def _pilots(operator: OperatorClient) -> AsyncIterator[Pilot]:
         after = page.after
 
 
-async def _plan_of(operator: OperatorClient, chain: Chain) -> Plan:
+async def _get_plan(operator: OperatorClient, chain: Chain) -> Plan:
     if chain.template_version == RUN_VERSION:
         return (await operator.run_template(chain.template_id)).plan
-    found = await operator.template(chain.template, version=chain.template_version)
-    return found.plan
+    template = await operator.template(chain.template, version=chain.template_version)
+    return template.plan

@@ -9,17 +9,17 @@ from sluice.contracts.data.runs import Period, Run
 
 
 def set_end(
-    system: System, label: str, ask: Callable[[Connection], Awaitable[Period | Run]]
+    system: System, label: str, send_request: Callable[[Connection], Awaitable[Period | Run]]
 ) -> None:
     """Set when a period or run ended, and print it.
 
     Args:
         system: The system.
         label: What the message calls the period or run.
-        ask: The request that sets the end.
+        send_request: The request that sets the end.
     """
-    changed = system.ask(ask)
-    at = changed.ended_at
+    period_or_run = system.ask(send_request)
+    at = period_or_run.ended_at
     system.answer(
-        changed, f"{label} has not ended" if at is None else f"{label} ended {local_time(at)}"
+        period_or_run, f"{label} has not ended" if at is None else f"{label} ended {local_time(at)}"
     )

@@ -2,8 +2,8 @@
 
 import sys
 
-from sluice.process.garbage_collection import keep_what_is_loaded, look_for_none
-from sluice.process.termination import Terminated, raise_at_termination, tell
+from sluice.process.garbage_collection import disable_garbage_collection, freeze_loaded_objects
+from sluice.process.termination import Terminated, print_termination, raise_at_termination
 from sluice.text.visible_text import quoted
 
 #: Packages of this project. A missing module of these is a bug.
@@ -19,7 +19,7 @@ def main() -> None:
     imports no other command. If a package is missing, the command ends with status 1 and says what
     to install. If a signal ends the command, standard error names the signal.
     """
-    look_for_none()
+    disable_garbage_collection()
     name = next(iter(sys.argv[1:]), None)
     if name not in _SERVICES:
         raise_at_termination()
@@ -27,15 +27,15 @@ def main() -> None:
         if name == "cwl-runner":
             from sluice.cwl_runner.command import main as run_cwl  # noqa: PLC0415
 
-            keep_what_is_loaded()
+            freeze_loaded_objects()
             sys.exit(run_cwl(sys.argv[2:]))
         from sluice.cli.app import command_line  # noqa: PLC0415
 
         command = command_line(name)
-        keep_what_is_loaded()
+        freeze_loaded_objects()
         command()
     except Terminated as ended:
-        tell(ended)
+        print_termination(ended)
         raise
     except ModuleNotFoundError as error:
         missing = (error.name or "").partition(".")[0]

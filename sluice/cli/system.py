@@ -30,20 +30,20 @@ class System:
     as_json: bool = False
 
     def ask(
-        self, question: Callable[[Connection], Awaitable[Result]], *, token: str | None = None
+        self, send_requests: Callable[[Connection], Awaitable[Result]], *, token: str | None = None
     ) -> Result:
         """Send requests to the system, and return their result.
 
         If they fail, the command ends with status 1 and the reason.
 
         Args:
-            question: The function that sends the requests.
+            send_requests: The function that sends the requests.
             token: Replaces the token that is known for the address.
         """
 
         async def run() -> Result:
             async with connected(self._address(), token=token) as connection:
-                return await question(connection)
+                return await send_requests(connection)
 
         return plain_errors(lambda: run_until_terminated(run()))
 
@@ -65,7 +65,7 @@ class System:
         return address.rstrip("/")
 
     def answer(self, value: BaseModel | dict[str, Any], sentence: str) -> None:
-        """Print what a command did: a sentence for people, or a value for programs."""
+        """Print the result of a command: a sentence for people, or a value for programs."""
         print_answer(value, sentence, as_json=self.as_json)
 
 
@@ -81,14 +81,14 @@ _OPTIONS = [
 ]
 
 
-def _only_home_was_given(context: typer.Context) -> bool:
+def _has_only_home(context: typer.Context) -> bool:
     """Return whether the command line has ``--home`` and no ``--url``.
 
     Then an address in ``SLUICE_URL`` does not count.
     """
     sources = [context.get_parameter_source(name) for name in ("home", "url")]
-    given = [source is not None and source.name == "COMMANDLINE" for source in sources]
-    return given == [True, False]
+    is_on_command_line = [source is not None and source.name == "COMMANDLINE" for source in sources]
+    return is_on_command_line == [True, False]
 
 
 def with_system(command: Callable[..., None]) -> Callable[..., None]:
@@ -98,13 +98,13 @@ def with_system(command: Callable[..., None]) -> Callable[..., None]:
     own = [parameter for parameter in own if parameter.name != "ctx"]
 
     @wraps(command)
-    def called(
+    def wrapper(
         *, ctx: typer.Context, url: str | None, home: Path, as_json: bool, **options: Any
     ) -> None:
-        chosen = None if _only_home_was_given(ctx) else url
+        effective_url = None if _has_only_home(ctx) else url
         if asks_for_context:
             options["ctx"] = ctx
-        command(System(chosen, home, as_json), **options)
+        command(System(effective_url, home, as_json), **options)
 
-    called.__signature__ = inspect.Signature([*own, *_OPTIONS])  # type: ignore[attr-defined]
-    return called
+    wrapper.__signature__ = inspect.Signature([*own, *_OPTIONS])  # type: ignore[attr-defined]
+    return wrapper

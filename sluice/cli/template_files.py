@@ -29,7 +29,7 @@ class TemplateFiles:
         """Return the request that stores the template, by default by its own name."""
         return NewTemplate(name=name or self.name, files=self.upload.texts, main=self.upload.main)
 
-    def shown(self, path: str | None) -> str:
+    def display_path(self, path: str | None) -> str:
         """Return the path of a file as the user would write it."""
         return os.path.join(self.root, path) if path else self.root
 
@@ -64,14 +64,16 @@ def read_template_files(paths: Sequence[Path], *, main: str | None = None) -> Te
     first = paths[0]
     if len(paths) > 1:
         root = os.path.commonpath([os.path.dirname(os.path.abspath(path)) for path in paths])
-        files = {_below(root, path): path.read_bytes() for path in paths}
+        files = {_relative_path(root, path): path.read_bytes() for path in paths}
         return TemplateFiles(
             template_name(Path(main) if main else first),
             take_files(files, main=main),
             os.path.relpath(root),
         )
     if first.is_dir():
-        files = {_below(first, path): path.read_bytes() for path in sorted(_plain_files(first))}
+        files = {
+            _relative_path(first, path): path.read_bytes() for path in sorted(_plain_files(first))
+        }
         return TemplateFiles(
             template_name(first.resolve() / "workflow"), take_files(files, main=main), str(first)
         )
@@ -79,16 +81,16 @@ def read_template_files(paths: Sequence[Path], *, main: str | None = None) -> Te
         return TemplateFiles(
             template_name(first), take_files(unpack_zip(first.read_bytes()), main=main), ""
         )
-    own, texts = gather_files(first)
+    main_path, texts = gather_files(first)
     root = os.path.normpath(
-        os.path.join(*[os.path.dirname(first) or "."], *[".."] * own.count("/"))
+        os.path.join(*[os.path.dirname(first) or "."], *[".."] * main_path.count("/"))
     )
     return TemplateFiles(
-        template_name(first), take_files(texts, main=own), root if root != "." else ""
+        template_name(first), take_files(texts, main=main_path), root if root != "." else ""
     )
 
 
-def _below(root: str | Path, path: Path) -> str:
+def _relative_path(root: str | Path, path: Path) -> str:
     return Path(os.path.abspath(path)).relative_to(os.path.abspath(root)).as_posix()
 
 
@@ -97,10 +99,10 @@ def _plain_files(folder: Path) -> list[Path]:
 
     Hidden files and folders, and links that lead out of the folder, are left out.
     """
-    found = []
+    paths = []
     for parent, folders, names in os.walk(folder):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
-        found += [Path(parent, name) for name in names if not name.startswith(".")]
+        paths += [Path(parent, name) for name in names if not name.startswith(".")]
     return [
-        path for path in found if path.is_file() and path.resolve().is_relative_to(folder.resolve())
+        path for path in paths if path.is_file() and path.resolve().is_relative_to(folder.resolve())
     ]

@@ -16,24 +16,24 @@ def console(**options: Any) -> Console:
     At a terminal, it shows control characters as symbols. It does not change them in files and
     pipes.
     """
-    made = Console(highlight=False, soft_wrap=True, markup=False, **options)
-    if made.is_terminal or made.file.isatty():
-        made.push_render_hook(_EscapeControlCharacters())
-    return made
+    new_console = Console(highlight=False, soft_wrap=True, markup=False, **options)
+    if new_console.is_terminal or new_console.file.isatty():
+        new_console.push_render_hook(_EscapeControlCharacters())
+    return new_console
 
 
-def teller(output: TextIO) -> Callable[[bytes], None]:
+def byte_writer(output: TextIO) -> Callable[[bytes], None]:
     """Return a function that writes bytes to an output by the same rule, piece by piece."""
     decoder = codecs.getincrementaldecoder("utf-8")("replace")
 
-    def tell(piece: bytes) -> None:
+    def write(piece: bytes) -> None:
         if output.isatty():
             output.write(visible(decoder.decode(piece)))
         else:
             output.buffer.write(piece)
         output.flush()
 
-    return tell
+    return write
 
 
 class _EscapeControlCharacters(RenderHook):

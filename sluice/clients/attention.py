@@ -9,14 +9,14 @@ from sluice.contracts.chains.attention import Acknowledge, Subject
 from sluice.contracts.common.problems import Conflict, NotFound
 
 #: The number of concurrent requests.
-_AT_ONCE = 8
+_MAX_CONCURRENT = 8
 
 Acknowledger = Callable[[UUID, Acknowledge], Awaitable[object]]
 
 
 async def acknowledge_each(
     subjects: Sequence[tuple[Subject, UUID]],
-    asked: Acknowledge,
+    acknowledgement: Acknowledge,
     *,
     chain: Acknowledger,
     pilot: Acknowledger,
@@ -27,7 +27,7 @@ async def acknowledge_each(
 
     Args:
         subjects: The kinds and uids of the notices.
-        asked: The acknowledgement.
+        acknowledgement: The acknowledgement.
         chain: The call that acknowledges a chain.
         pilot: The call that acknowledges a pilot.
     """
@@ -35,15 +35,15 @@ async def acknowledge_each(
     async def acknowledge(kind: Subject, uid: UUID) -> None:
         match kind:
             case Subject.CHAIN | Subject.FAILURES:
-                await chain(uid, asked)
+                await chain(uid, acknowledgement)
             case Subject.PILOT:
-                await pilot(uid, asked)
+                await pilot(uid, acknowledgement)
             case _:
                 assert_never(kind)
 
     answers: list[NotFound | Conflict | None] = []
-    for first in range(0, len(subjects), _AT_ONCE):
-        part = subjects[first : first + _AT_ONCE]
+    for first in range(0, len(subjects), _MAX_CONCURRENT):
+        part = subjects[first : first + _MAX_CONCURRENT]
         for answer in await asyncio.gather(
             *(acknowledge(*subject) for subject in part), return_exceptions=True
         ):

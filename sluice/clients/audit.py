@@ -17,7 +17,7 @@ class AuditClient(ServiceClient):
         params = filters.model_dump(mode="json")
         return await self.call("GET", f"{API}/audit", answer=AuditRows, params=params)
 
-    async def rows_of(self, requests: Sequence[UUID]) -> AuditRows:
+    async def list_rows(self, requests: Sequence[UUID]) -> AuditRows:
         """Return all rows of the given requests."""
         return await self.call(
             "GET", f"{API}/audit", answer=AuditRows, params={"request": list(requests)}

@@ -27,7 +27,7 @@ from sluice.contracts.common.problems import (
     Unauthenticated,
     Unprocessable,
 )
-from sluice.contracts.common.wording import first_fault, noun_of
+from sluice.contracts.common.wording import first_fault, singular_noun
 from sluice.network.proxies import direct_connection_note
 from sluice.network.unknown_routes import is_unknown_route, too_old_text
 from sluice.text.os_errors import reason_of
@@ -61,7 +61,7 @@ _RETRY = AsyncRetrying(
 )
 
 
-def path_of(*parts: str) -> str:
+def build_path(*parts: str) -> str:
     """Return the path of a route, with its parts escaped."""
     return "/".join([API, *(quote(part, safe="") for part in parts)])
 
@@ -126,8 +126,7 @@ class ServiceClient:
             answer: The type of the response's body. None: the body is ignored.
             params: The query string.
             retry: Whether to retry up to three times while the service is unavailable. Every call
-                of this
-            system is idempotent unless it says otherwise.
+                of this system is idempotent unless it says otherwise.
             seconds: The timeout. None: the default of the client.
         """
         request = self._request(
@@ -181,11 +180,11 @@ class ServiceClient:
         A response that breaks off raises httpx's ``TransportError``.
         """
         request = self._request("GET", path, headers=headers)
-        response = await self._sent(request, stream=True)
+        response = await self._send_request(request, stream=True)
         try:
             if not response.is_success:
                 await response.aread()
-                raise _error_of(self.service, response)
+                raise _build_error(self.service, response)
             yield response
         finally:
             await response.aclose()
@@ -198,7 +197,7 @@ class ServiceClient:
         """
         for kind, part in pairwise(path.split("/")):
             if kind and not part:
-                noun = noun_of(kind)
+                noun = singular_noun(kind)
                 raise Unprocessable(
                     f"an empty text names no {noun}: give the {noun}'s name",
                     service=self.service,
@@ -214,20 +213,22 @@ class ServiceClient:
             # A later release may answer with fields that this one does not know (ADR 5).
             return answer.model_validate_json(response.content, extra="ignore")
         except ValidationError as error:
-            asked = f"{response.request.method} {response.request.url.path}"
+            endpoint = f"{response.request.method} {response.request.url.path}"
             sentence = (
-                f"the {self.service} service answered {asked} with something else than"
+                f"the {self.service} service answered {endpoint} with something else than"
                 f" {answer.__name__} ({first_fault(error)}): look whether it is of the same release"
             )
             raise ServiceError(sentence, service=self.service) from error
 
     async def _send(self, request: httpx.Request) -> httpx.Response:
-        response = await self._sent(request)
+        response = await self._send_request(request)
         if response.is_success:
             return response
-        raise _error_of(self.service, response)
+        raise _build_error(self.service, response)
 
-    async def _sent(self, request: httpx.Request, *, stream: bool = False) -> httpx.Response:
+    async def _send_request(
+        self, request: httpx.Request, *, stream: bool = False
+    ) -> httpx.Response:
         try:
             return await self._http.send(request, stream=stream)
         except httpx.TransportError as error:
@@ -264,8 +265,8 @@ def _text(value: object) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def _error_of(service: str, response: httpx.Response) -> ServiceError:
-    problem = _problem_of(response)
+def _build_error(service: str, response: httpx.Response) -> ServiceError:
+    problem = _read_problem(response)
     kind = _BY_STATUS.get(response.status_code, ServiceError)
     detail = problem.detail or problem.title
     is_problem = response.headers.get("content-type", "").startswith("application/problem+json")
@@ -284,7 +285,7 @@ def _error_of(service: str, response: httpx.Response) -> ServiceError:
     return error
 
 
-def _problem_of(response: httpx.Response) -> Problem:
+def _read_problem(response: httpx.Response) -> Problem:
     """Return the problem in a response, or one made from other content.
 
     Pages of proxies and the output of other programs are not shown, but a plain line is.

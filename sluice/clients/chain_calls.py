@@ -27,16 +27,18 @@ class SharedChainCalls(ServiceClient):
         """
         return await self.call("GET", f"{API}/chains/{uid}", answer=Chain)
 
-    async def acknowledge_chain(self, uid: UUID, asked: Acknowledge) -> Chain:
+    async def acknowledge_chain(self, uid: UUID, request: Acknowledge) -> Chain:
         """Acknowledge that a chain failed.
 
         Raises:
             NotFound: There is no such chain.
             Conflict: It has not failed, or somebody else has acknowledged it first.
         """
-        return await self.call("POST", f"{API}/chains/{uid}/acknowledge", body=asked, answer=Chain)
+        return await self.call(
+            "POST", f"{API}/chains/{uid}/acknowledge", body=request, answer=Chain
+        )
 
-    async def cancel_chain(self, uid: UUID, asked: Cancel | None = None) -> Chain:
+    async def cancel_chain(self, uid: UUID, request: Cancel | None = None) -> Chain:
         """Cancel a chain and return it. Repeating the call is safe.
 
         Its state is canceled once its running tasks have stopped.
@@ -45,7 +47,7 @@ class SharedChainCalls(ServiceClient):
             NotFound: There is no such chain.
             Conflict: All of its steps are finished.
         """
-        return await self.call("POST", f"{API}/chains/{uid}/cancel", body=asked, answer=Chain)
+        return await self.call("POST", f"{API}/chains/{uid}/cancel", body=request, answer=Chain)
 
     async def rank_chain(self, uid: UUID, rank: float) -> Chain:
         """Set the rank of a chain, which is added to the ranks of its tasks, also of running ones.
@@ -59,16 +61,16 @@ class SharedChainCalls(ServiceClient):
             "POST", f"{API}/chains/{uid}/rank", body=Prioritise(rank=rank), answer=Chain
         )
 
-    async def plan_rerun(self, uid: UUID, asked: RerunChain) -> RerunPlan:
+    async def plan_rerun(self, uid: UUID, request: RerunChain) -> RerunPlan:
         """Return what ``rerun_chain`` would do.
 
         It raises the same errors, except for missing data.
         """
         return await self.call(
-            "POST", f"{API}/chains/{uid}/rerun/plan", body=asked, answer=RerunPlan
+            "POST", f"{API}/chains/{uid}/rerun/plan", body=request, answer=RerunPlan
         )
 
-    async def rerun_chain(self, uid: UUID, asked: RerunChain) -> tuple[Chain, bool]:
+    async def rerun_chain(self, uid: UUID, request: RerunChain) -> tuple[Chain, bool]:
         """Run a chain again, and return the new chain and whether it is new.
 
         Requests with the same ``key`` give the same chain.
@@ -78,7 +80,7 @@ class SharedChainCalls(ServiceClient):
             Conflict: The chain has not ended, nothing failed, or needed data are gone.
             Unprocessable: The step or the parameters are wrong.
         """
-        return await self.create(f"{API}/chains/{uid}/rerun", body=asked, answer=Chain)
+        return await self.create(f"{API}/chains/{uid}/rerun", body=request, answer=Chain)
 
     async def discard_chain(self, uid: UUID) -> Chain:
         """Discard a chain: its data are deleted once it has ended. Repeating the call is safe.
@@ -96,7 +98,7 @@ class SharedChainCalls(ServiceClient):
         after: str | None = None,
         limit: int | None = None,
     ) -> ChainTaskList:
-        """Return tasks, those of the newest chains first, with the WMS's counts if it answers.
+        """Return tasks of the newest chains first, with the WMS's counts if it answers.
 
         Args:
             chain: Only tasks of this chain.

@@ -81,7 +81,7 @@ class ChainsClient(SharedChainCalls, QuotaCalls):
         )
 
     async def known_chains(self, uids: Sequence[UUID]) -> list[Chain]:
-        """Return those of at most 100 chains that exist."""
+        """Return the existing chains of at most 100 uids."""
         if not uids:
             return []
         params = {"uid": list(uids), "limit": len(uids)}
@@ -93,17 +93,17 @@ class ChainsClient(SharedChainCalls, QuotaCalls):
         return (await self.call("GET", f"{API}/chains", answer=ChainPage, params=params)).chains
 
     async def counts(self) -> ChainCounts:
-        """Return the numbers of running chains and of those that need attention."""
+        """Return the numbers of running chains and of chains that need attention."""
         return await self.call("GET", f"{API}/counts", answer=ChainCounts)
 
-    async def cancel_task(self, uid: UUID, asked: Cancel | None = None) -> TaskStatus:
+    async def cancel_task(self, uid: UUID, request: Cancel | None = None) -> TaskStatus:
         """Cancel a task through the WMS. Its chain is then canceled, too.
 
         Raises:
             NotFound: There is no such task.
             Conflict: The task has ended.
         """
-        return await self.call("POST", f"{API}/tasks/{uid}/cancel", body=asked, answer=TaskStatus)
+        return await self.call("POST", f"{API}/tasks/{uid}/cancel", body=request, answer=TaskStatus)
 
     async def prioritise(self, uid: UUID, rank: float) -> TaskStatus:
         """Set the rank of a task through the WMS.

@@ -1,4 +1,4 @@
-"""Client of the DMS. The calls for data sets and files are here, others in the modules beside."""
+"""Client of the DMS. Other modules of the package have the calls that are not about data sets."""
 
 from collections.abc import AsyncIterator, Iterable, Sequence
 from datetime import datetime
@@ -10,7 +10,7 @@ from sluice.clients.base import API
 from sluice.clients.dms_pieces import PieceCalls
 from sluice.clients.dms_runs import RunCalls
 from sluice.clients.dms_storages import StorageCalls
-from sluice.clients.paging import MAX_FILES, each_file, each_known
+from sluice.clients.paging import MAX_FILES, iterate_files, read_existing_datasets
 from sluice.clients.quotas import QuotaCalls
 from sluice.contracts.access.owners import Share
 from sluice.contracts.common.problems import ServiceError
@@ -39,10 +39,13 @@ MOST = MAX_FILES
 class DmsClient(StorageCalls, RunCalls, PieceCalls, QuotaCalls):
     """Client of the DMS.
 
-    Calls raise ``NotFound`` for an object that does not exist, or if the DMS is of a release that
-    does not know the call; ``Conflict`` if the object exists with other properties, or if its state
-    does not allow the call; ``Forbidden`` for objects of other groups; ``Unprocessable`` for values
-    that the DMS refuses; and ``NotAvailable`` if the DMS, or a storage, does not answer.
+    Calls raise these errors:
+
+    - ``NotFound``: The object does not exist, or the DMS is too old to know the call.
+    - ``Conflict``: The object has other properties, or its state does not allow the call.
+    - ``Forbidden``: The object belongs to another group.
+    - ``Unprocessable``: The DMS refuses a value.
+    - ``NotAvailable``: The DMS or a storage does not answer.
     """
 
     service = "dms"
@@ -66,8 +69,8 @@ class DmsClient(StorageCalls, RunCalls, PieceCalls, QuotaCalls):
 
     async def dataset(self, uid: UUID) -> Dataset:
         """Return a data set with all optional fields."""
-        asked = {"released": True, "copied": True}
-        return await self.call("GET", f"{API}/datasets/{uid}", answer=Dataset, params=asked)
+        params = {"released": True, "copied": True}
+        return await self.call("GET", f"{API}/datasets/{uid}", answer=Dataset, params=params)
 
     async def dataset_status(self, uid: UUID) -> DatasetStatus:
         """Return what a data set waits for."""
@@ -77,18 +80,22 @@ class DmsClient(StorageCalls, RunCalls, PieceCalls, QuotaCalls):
         """Return uploads and deletions that make no progress."""
         return await self.call("GET", f"{API}/stalled", answer=StalledList, params={"limit": limit})
 
-    async def datasets_of(self, uids: Sequence[UUID]) -> list[Dataset]:
-        """Return those of ``uids`` that exist, in requests of 100 (uids travel in the query)."""
-        return await self._datasets_of(uids, {})
+    async def list_datasets_by_uid(self, uids: Sequence[UUID]) -> list[Dataset]:
+        """Return the existing data sets of ``uids``, in requests of 100 uids."""
+        return await self._list_datasets_by_uid(uids, {})
 
-    async def uploads_of(self, uids: Sequence[UUID]) -> list[Dataset]:
+    async def list_uploads(self, uids: Sequence[UUID]) -> list[Dataset]:
         """Return data sets with the reasons why uploads cannot succeed."""
-        return await self._datasets_of(uids, {"lost": True})
+        return await self._list_datasets_by_uid(uids, {"lost": True})
 
-    async def _datasets_of(self, uids: Sequence[UUID], told: dict[str, bool]) -> list[Dataset]:
+    async def _list_datasets_by_uid(
+        self, uids: Sequence[UUID], options: dict[str, bool]
+    ) -> list[Dataset]:
         path = f"{API}/datasets"
-        return await each_known(
-            lambda asked: self.call("GET", path, answer=DatasetPage, params={"uid": asked, **told}),
+        return await read_existing_datasets(
+            lambda part: self.call(
+                "GET", path, answer=DatasetPage, params={"uid": part, **options}
+            ),
             uids,
         )
 
@@ -96,16 +103,16 @@ class DmsClient(StorageCalls, RunCalls, PieceCalls, QuotaCalls):
         self, files: Sequence[StatedFile], *, content: bool
     ) -> list[str | None]:
         """Return for each of at most 10 000 files what is wrong with it, or None."""
-        asked = CheckFiles(files=list(files), content=content)
+        request = CheckFiles(files=list(files), content=content)
         path = f"{API}/files/look"
-        return (await self.call("POST", path, body=asked, answer=FileFaults, retry=False)).faults
+        return (await self.call("POST", path, body=request, answer=FileFaults, retry=False)).faults
 
-    async def dataset_named(self, name: str) -> Dataset | None:
+    async def find_dataset_by_name(self, name: str) -> Dataset | None:
         """Return the data set with exactly this name, or None."""
-        called = await self.datasets_called(name)
-        return next((dataset for dataset in called if dataset.name == name), None)
+        datasets = await self.list_datasets_by_name(name)
+        return next((dataset for dataset in datasets if dataset.name == name), None)
 
-    async def datasets_called(self, name: str) -> list[Dataset]:
+    async def list_datasets_by_name(self, name: str) -> list[Dataset]:
         """Return the data set with this name, or the outputs that have it as their output name."""
         return (
             await self.call("GET", f"{API}/datasets", answer=DatasetPage, params={"name": name})
@@ -138,7 +145,7 @@ class DmsClient(StorageCalls, RunCalls, PieceCalls, QuotaCalls):
     ) -> DatasetPage:
         """Return a page of data sets in the given states, in order of registration or newest first.
 
-        ``name`` is as in ``datasets_called``.
+        ``name`` is as in ``list_datasets_by_name``.
         """
         params = {
             "state": list(states), "name": name, "after": after, "type": type, "limit": limit,
@@ -151,14 +158,14 @@ class DmsClient(StorageCalls, RunCalls, PieceCalls, QuotaCalls):
 
         After an error, all files can be sent again.
         """
-        new = known = 0
+        new_count = known_count = 0
         for start in range(0, len(files), MOST):
             request = NewFiles(files=list(files[start : start + MOST]))
             answer = await self.call(
                 "POST", f"{API}/datasets/{uid}/files", body=request, answer=Registered
             )
-            new, known = new + answer.new, known + answer.known
-        return Registered(new=new, known=known)
+            new_count, known_count = new_count + answer.new, known_count + answer.known
+        return Registered(new=new_count, known=known_count)
 
     async def files(
         self, uid: UUID, *, after: str | None = None, limit: int = MOST, released: bool = False
@@ -173,7 +180,7 @@ class DmsClient(StorageCalls, RunCalls, PieceCalls, QuotaCalls):
 
     async def all_files(self, uid: UUID, *, page: int = MOST) -> AsyncIterator[File]:
         """Yield all files in order."""
-        async for file in each_file(lambda after: self.files(uid, after=after, limit=page)):
+        async for file in iterate_files(lambda after: self.files(uid, after=after, limit=page)):
             yield file
 
     async def file(self, uid: UUID, file: int) -> File:
@@ -211,8 +218,8 @@ class DmsClient(StorageCalls, RunCalls, PieceCalls, QuotaCalls):
     async def close_dataset(self, uid: UUID, *, files: int | None = None) -> Dataset:
         """Close a data set. Repeating the call is safe.
 
-        With ``files`` it closes when that many files are registered. Until then another call can
-        correct the number.
+        With ``files``, it closes when this number of files is registered. Until then, another call
+        can correct the number.
         """
         return await self.call(
             "POST", f"{API}/datasets/{uid}/close", body=CloseDataset(files=files), answer=Dataset
@@ -230,7 +237,7 @@ class DmsClient(StorageCalls, RunCalls, PieceCalls, QuotaCalls):
         return await self.call("POST", f"{API}/datasets/{uid}/resume", answer=Dataset)
 
     async def collect(
-        self, uid: UUID, asked: CollectFiles, *, made_of: UUID | None = None
+        self, uid: UUID, request: CollectFiles, *, made_of: UUID | None = None
     ) -> Collected:
         """Add the files of a data set to an append-only data set, once for any number of calls.
 
@@ -238,18 +245,18 @@ class DmsClient(StorageCalls, RunCalls, PieceCalls, QuotaCalls):
         """
         path = f"{API}/datasets/{uid}/collect"
         return await self.call(
-            "POST", path, body=asked, params={"made_of": made_of}, answer=Collected
+            "POST", path, body=request, params={"made_of": made_of}, answer=Collected
         )
 
     async def append_only_datasets(
         self, *, uid: UUID | None = None, generations: bool = False
     ) -> list[AppendOnlyDataset]:
-        """Return the append-only data sets (or the one with ``uid``)."""
+        """Return the append-only data sets, or only the one with ``uid``."""
         path, params = f"{API}/standing", {"uid": uid, "generations": generations or None}
         return (await self.call("GET", path, params=params, answer=AppendOnlyList)).standing
 
     async def cut_slice(self, uid: UUID, cut: CutSlice) -> UUID | None:
-        """Cut a slice off an append-only data set, and return its uid (None: nothing was cut)."""
+        """Cut a slice off an append-only data set. Return its uid, or None without new files."""
         path = f"{API}/datasets/{uid}/slices"
         return (await self.call("POST", path, body=cut, answer=CutAnswer)).dataset_uid
 

@@ -6,7 +6,7 @@ from sluice.clients.base import API, ServiceClient
 from sluice.contracts.data.assets import JoinedFile, JoinPieces, PieceAt, Pieces
 
 #: Timeout in seconds for joining and checking a file of many pieces.
-JOINING = 600.0
+JOIN_TIMEOUT = 600.0
 
 
 class PieceCalls(ServiceClient):
@@ -26,7 +26,7 @@ class PieceCalls(ServiceClient):
         """Return the pieces of incomplete files. Errors are as in ``send_piece``."""
         return (await self.call("GET", _path(uid), answer=Pieces)).pieces
 
-    async def join_pieces(self, uid: UUID, wanted: JoinPieces) -> JoinedFile:
+    async def join_pieces(self, uid: UUID, request: JoinPieces) -> JoinedFile:
         """Join the pieces of a file. Other errors are as in ``send_piece``.
 
         Raises:
@@ -34,7 +34,7 @@ class PieceCalls(ServiceClient):
             Unprocessable: The content is not as announced.
         """
         return await self.call(
-            "POST", f"{_path(uid)}/join", body=wanted, answer=JoinedFile, seconds=JOINING
+            "POST", f"{_path(uid)}/join", body=request, answer=JoinedFile, seconds=JOIN_TIMEOUT
         )
 
 

@@ -5,7 +5,7 @@ from datetime import datetime
 
 from pydantic import RootModel
 
-from sluice.clients.base import API, ServiceClient, path_of
+from sluice.clients.base import API, ServiceClient, build_path
 from sluice.clients.paging import MAX_FILES
 from sluice.contracts.data.datasets import Registered
 from sluice.contracts.data.runs import (
@@ -43,7 +43,7 @@ class RunCalls(ServiceClient):
     async def end_period(self, name: str, ended_at: datetime | None) -> Period:
         """Set the end of a period, which must be after its start."""
         body = EndTime(ended_at=ended_at)
-        return await self.call("PATCH", path_of("periods", name), body=body, answer=Period)
+        return await self.call("PATCH", build_path("periods", name), body=body, answer=Period)
 
     async def end_run(self, number: int, ended_at: datetime | None) -> Run:
         """Set the end of a run, which must be after its start."""
@@ -55,7 +55,7 @@ class RunCalls(ServiceClient):
         return await self.call("POST", f"{API}/runs", body=new, answer=Run)
 
     async def runs(self, *, period: str | None = None) -> list[Run]:
-        """Return the runs, or those of a period."""
+        """Return all runs, or the runs of a period."""
         return (await self.call("GET", f"{API}/runs", answer=_Runs, params={"period": period})).root
 
     async def run(self, number: int) -> Run:

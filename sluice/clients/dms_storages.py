@@ -5,7 +5,7 @@ from uuid import UUID
 
 from pydantic import RootModel
 
-from sluice.clients.base import API, ServiceClient, path_of
+from sluice.clients.base import API, ServiceClient, build_path
 from sluice.contracts.common.states import StorageType
 from sluice.contracts.data.datasets import DatasetUids, NewStorage, Storage, WaterMarks
 from sluice.contracts.data.room import RoomNeeded, StorageRoom
@@ -36,17 +36,17 @@ class StorageCalls(ServiceClient):
 
     async def disable_storage(self, name: str) -> Storage:
         """Disable a storage, so that it gets no new data sets."""
-        return await self.call("POST", path_of("storages", name, "disable"), answer=Storage)
+        return await self.call("POST", build_path("storages", name, "disable"), answer=Storage)
 
     async def mark_storage(self, name: str, marks: WaterMarks) -> Storage:
         """Set the watermarks of a storage."""
         return await self.call(
-            "PUT", path_of("storages", name, "marks"), body=marks, answer=Storage
+            "PUT", build_path("storages", name, "marks"), body=marks, answer=Storage
         )
 
     async def unmark_storage(self, name: str) -> Storage:
         """Remove the watermarks of a storage."""
-        return await self.call("DELETE", path_of("storages", name, "marks"), answer=Storage)
+        return await self.call("DELETE", build_path("storages", name, "marks"), answer=Storage)
 
     async def need_room(self, name: str, needed: int | None) -> StorageRoom:
         """Report that jobs wait for room on a storage, and return its free space.
@@ -55,22 +55,22 @@ class StorageCalls(ServiceClient):
         """
         return await self.call(
             "PUT",
-            path_of("storages", name, "needed"),
+            build_path("storages", name, "needed"),
             body=RoomNeeded(needed=needed),
             answer=StorageRoom,
         )
 
-    async def on_storage(self, name: str, uids: Sequence[UUID]) -> list[UUID]:
-        """Return those of the data sets that are on a storage."""
-        found: list[UUID] = []
+    async def list_datasets_on(self, name: str, uids: Sequence[UUID]) -> list[UUID]:
+        """Return the uids of the given data sets that lie on a storage."""
+        stored_uids: list[UUID] = []
         for start in range(0, len(uids), 1000):
-            asked = DatasetUids(uids=list(uids[start : start + 1000]))
+            request = DatasetUids(uids=list(uids[start : start + 1000]))
             answer = await self.call(
-                "POST", path_of("storages", name, "datasets"), body=asked, answer=DatasetUids
+                "POST", build_path("storages", name, "datasets"), body=request, answer=DatasetUids
             )
-            found += answer.uids
-        return found
+            stored_uids += answer.uids
+        return stored_uids
 
     async def enable_storage(self, name: str) -> Storage:
         """Enable a storage again. It raises the errors of ``register_storage``, too."""
-        return await self.call("POST", path_of("storages", name, "enable"), answer=Storage)
+        return await self.call("POST", build_path("storages", name, "enable"), answer=Storage)

@@ -34,20 +34,19 @@ class HumanTaskCalls(ServiceClient):
             params={"after": after, "limit": limit},
         )
 
-    async def answered(
-        self, uid: UUID, jobs: Sequence[AnsweredJob], refused: Sequence[RefusedJob] = ()
+    async def report_answers(
+        self, uid: UUID, jobs: Sequence[AnsweredJob], refused_jobs: Sequence[RefusedJob] = ()
     ) -> AcceptedAnswers:
         """Report the answers to jobs. Repeating the call is safe.
 
         Raises:
             NotFound: There is no such task.
-            Unprocessable: Files of some jobs are wrong, and no answer was taken. The field ``jobs``
-                has
-            the ids of these jobs, separated by commas.
+            Unprocessable: Files of some jobs are wrong, and no answer was accepted. The field
+                ``jobs`` has the ids of these jobs, separated by commas.
         """
         return await self.call(
             "POST",
             f"{API}/asked/{uid}/answers",
-            body=AnsweredJobs(jobs=list(jobs), refused=list(refused)),
+            body=AnsweredJobs(jobs=list(jobs), refused=list(refused_jobs)),
             answer=AcceptedAnswers,
         )

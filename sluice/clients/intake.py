@@ -30,8 +30,8 @@ class IntakeClient(SharedUnmatchedCalls):
     async def schedule(self, template: str) -> ScheduleState | None:
         """Return the state of a template's schedule, or None if it has none or is not yet known."""
         path, params = f"{API}/schedules", {"template": template}
-        found = (await self.call("GET", path, params=params, answer=ScheduleList)).schedules
-        return found[0] if found else None
+        schedules = (await self.call("GET", path, params=params, answer=ScheduleList)).schedules
+        return schedules[0] if schedules else None
 
     async def generations(self) -> int:
         """Return the maximum number of generations of chains in a trigger cycle."""

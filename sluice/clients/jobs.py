@@ -25,14 +25,14 @@ _PAGE = 1000
 class JobCalls(ServiceClient):
     """Control of tasks, their jobs, and explanations of waiting."""
 
-    async def cancel_task(self, uid: UUID, asked: Cancel | None = None) -> TaskStatus:
+    async def cancel_task(self, uid: UUID, request: Cancel | None = None) -> TaskStatus:
         """Cancel a task. Repeating the call is safe.
 
         Raises:
             NotFound: There is no such task.
             Conflict: The task has ended in another state.
         """
-        return await self.call("POST", f"{API}/tasks/{uid}/cancel", body=asked, answer=TaskStatus)
+        return await self.call("POST", f"{API}/tasks/{uid}/cancel", body=request, answer=TaskStatus)
 
     async def retry_task(self, uid: UUID) -> TaskStatus:
         """Retry the failed and quarantined jobs of a task.
@@ -64,12 +64,12 @@ class JobCalls(ServiceClient):
         """Yield all jobs of a task as in ``jobs``, ``page`` of them with one request."""
         after: str | None = None
         while True:
-            found = await self.jobs(task, state=state, after=after, limit=page, full=full)
-            for job in found.jobs:
+            job_page = await self.jobs(task, state=state, after=after, limit=page, full=full)
+            for job in job_page.jobs:
                 yield job
-            if found.after is None:
+            if job_page.after is None:
                 return
-            after = found.after
+            after = job_page.after
 
     async def jobs(
         self,

@@ -8,27 +8,32 @@ from sluice.contracts.data.datasets import Dataset, DatasetPage, File, FilePage
 #: The maximum number of files in one request and on one page.
 MAX_FILES = 10_000
 #: The number of data sets in one request, because their uids travel in the query string.
-UIDS = 100
+MAX_UIDS = 100
 
 
-async def each_file(page: Callable[[str | None], Awaitable[FilePage]]) -> AsyncIterator[File]:
-    """Yield the files of all pages. ``page`` reads the page after a place (None: the first)."""
+async def iterate_files(
+    read_page: Callable[[str | None], Awaitable[FilePage]],
+) -> AsyncIterator[File]:
+    """Yield the files of all pages.
+
+    ``read_page`` reads the page after a place. None stands for the beginning.
+    """
     after: str | None = None
     while True:
-        found = await page(after)
-        for file in found.files:
+        page = await read_page(after)
+        for file in page.files:
             yield file
-        if found.after is None:
+        if page.after is None:
             return
-        after = found.after
+        after = page.after
 
 
-async def each_known(
-    ask: Callable[[Sequence[UUID]], Awaitable[DatasetPage]], uids: Sequence[UUID]
+async def read_existing_datasets(
+    read_part: Callable[[Sequence[UUID]], Awaitable[DatasetPage]], uids: Sequence[UUID]
 ) -> list[Dataset]:
-    """Return those of ``uids`` that exist. ``ask`` sends one request."""
-    found: list[Dataset] = []
-    for start in range(0, len(uids), UIDS):
-        asked = uids[start : start + UIDS]
-        found += (await ask(asked)).datasets
-    return found
+    """Return the data sets of ``uids`` that exist. ``read_part`` sends one request."""
+    datasets: list[Dataset] = []
+    for start in range(0, len(uids), MAX_UIDS):
+        part = uids[start : start + MAX_UIDS]
+        datasets += (await read_part(part)).datasets
+    return datasets

@@ -14,7 +14,7 @@ class QuotaCalls(ServiceClient):
         path, params = f"{API}/quotas/{kind}", {"name": name}
         return await self.call("GET", path, params=params, answer=Holdings)
 
-    async def set_most(self, holder: QuotaHolder, new: SetQuotaLimits) -> None:
+    async def set_quota_limits(self, holder: QuotaHolder, new: SetQuotaLimits) -> None:
         """Set quotas of a holder. Repeating the call is safe.
 
         Raises:

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from datetime import datetime
 from uuid import UUID
 
-from sluice.clients.base import API, path_of
+from sluice.clients.base import API, build_path
 from sluice.clients.human_tasks import HumanTaskCalls
 from sluice.clients.jobs import JobCalls
 from sluice.clients.quotas import QuotaCalls
@@ -42,7 +42,7 @@ from sluice.contracts.pilots.pilots import (
 #: Seconds for a response beyond the time for which the WMS waits for work.
 _LEASE_GRACE = 10.0
 #: Timeout in seconds for counting the jobs of a chain.
-_COUNTING = 60.0
+_COUNT_TIMEOUT = 60.0
 
 
 class WmsClient(SharedWorkCalls, HumanTaskCalls, JobCalls, QuotaCalls):
@@ -66,7 +66,7 @@ class WmsClient(SharedWorkCalls, HumanTaskCalls, JobCalls, QuotaCalls):
         limit: int | None = None,
         troubled: bool = False,
     ) -> TaskStatusList:
-        """Return those of ``uids`` that exist, or the latest tasks.
+        """Return the existing tasks of ``uids``, or the latest tasks.
 
         Args:
             uids: The tasks.
@@ -100,9 +100,9 @@ class WmsClient(SharedWorkCalls, HumanTaskCalls, JobCalls, QuotaCalls):
         """Return the storages whose free space jobs wait for."""
         return await self.call("GET", f"{API}/room-waits", answer=RoomWaitList)
 
-    async def boost(self, wanted: Boosts) -> Boosted:
+    async def boost(self, boosts: Boosts) -> Boosted:
         """Set all tasks whose ranks are raised for now."""
-        return await self.call("PUT", f"{API}/boosts", body=wanted, answer=Boosted)
+        return await self.call("PUT", f"{API}/boosts", body=boosts, answer=Boosted)
 
     async def retry_job(self, job_id: int) -> Job:
         """Retry a job.
@@ -131,7 +131,7 @@ class WmsClient(SharedWorkCalls, HumanTaskCalls, JobCalls, QuotaCalls):
 
     async def set_share(self, group: str, new: SetShare) -> None:
         """Set the fair share of a group."""
-        await self.call("PUT", path_of("shares", group), body=new)
+        await self.call("PUT", build_path("shares", group), body=new)
 
     async def times(
         self,
@@ -147,7 +147,7 @@ class WmsClient(SharedWorkCalls, HumanTaskCalls, JobCalls, QuotaCalls):
             "since": None if since is None else since.isoformat(),
         }
         return await self.call(
-            "GET", f"{API}/times", answer=WorkTimes, params=params, seconds=_COUNTING
+            "GET", f"{API}/times", answer=WorkTimes, params=params, seconds=_COUNT_TIMEOUT
         )
 
     async def timeline(self, chain: UUID) -> Timeline:
@@ -157,7 +157,7 @@ class WmsClient(SharedWorkCalls, HumanTaskCalls, JobCalls, QuotaCalls):
             NotFound: There is no such chain, or it has no task yet.
         """
         return await self.call(
-            "GET", f"{API}/chains/{chain}/timeline", answer=Timeline, seconds=_COUNTING
+            "GET", f"{API}/chains/{chain}/timeline", answer=Timeline, seconds=_COUNT_TIMEOUT
         )
 
     async def register(self, pilot: RegisterPilot) -> Registration:

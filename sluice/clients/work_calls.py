@@ -2,7 +2,7 @@
 
 from uuid import UUID
 
-from sluice.clients.base import API, ServiceClient, path_of
+from sluice.clients.base import API, ServiceClient, build_path
 from sluice.contracts.chains.attention import Acknowledge
 from sluice.contracts.jobs.limits import LimitList, SetLimit
 from sluice.contracts.jobs.steps import StepList
@@ -31,14 +31,14 @@ class SharedWorkCalls(ServiceClient):
         """
         await self.call("POST", f"{API}/pilots/{uid}/stop")
 
-    async def load_tool(self, uid: UUID, asked: LoadTool) -> None:
+    async def load_tool(self, uid: UUID, request: LoadTool) -> None:
         """Have a pilot finish its jobs, and then get the jobs of a step before all others.
 
         Raises:
             NotFound: There is no such pilot.
             Conflict: It drains, was lost or has signed off.
         """
-        await self.call("PUT", f"{API}/pilots/{uid}/load", body=asked)
+        await self.call("PUT", f"{API}/pilots/{uid}/load", body=request)
 
     async def remove_pilot(self, uid: UUID) -> None:
         """Remove a pilot from the lists.
@@ -57,14 +57,14 @@ class SharedWorkCalls(ServiceClient):
         """
         await self.call("POST", f"{API}/pilots/{uid}/drain")
 
-    async def acknowledge_pilot(self, uid: UUID, asked: Acknowledge) -> None:
+    async def acknowledge_pilot(self, uid: UUID, acknowledgement: Acknowledge) -> None:
         """Acknowledge that a pilot was lost.
 
         Raises:
             NotFound: There is no such pilot.
             Conflict: It is not lost, or somebody else has acknowledged it first.
         """
-        await self.call("POST", f"{API}/pilots/{uid}/acknowledge", body=asked)
+        await self.call("POST", f"{API}/pilots/{uid}/acknowledge", body=acknowledgement)
 
     async def steps(self) -> StepList:
         """Return the steps over all chains."""
@@ -84,7 +84,7 @@ class SharedWorkCalls(ServiceClient):
         Raises:
             NotFound: There is no such limit.
         """
-        return await self.call("DELETE", path_of("limits", name), answer=LimitList)
+        return await self.call("DELETE", build_path("limits", name), answer=LimitList)
 
     async def sites(self) -> SiteList:
         """Return the sites that pilots come from."""
@@ -104,4 +104,4 @@ class SharedWorkCalls(ServiceClient):
         Raises:
             NotFound: There is no such site.
         """
-        return await self.call("DELETE", path_of("sites", name), answer=Site)
+        return await self.call("DELETE", build_path("sites", name), answer=Site)

@@ -28,7 +28,7 @@ class QueueList(Contract):
 
 
 #: Bytes of a body that a list shows.
-SHOWN = 4000
+MAX_BODY_PREVIEW = 4000
 
 
 class DeadMessage(Contract):
@@ -51,7 +51,7 @@ class DeadMessage(Contract):
     @property
     def cut(self) -> bool:
         """Whether ``body`` is only the beginning."""
-        return self.size > SHOWN
+        return self.size > MAX_BODY_PREVIEW
 
 
 class DeadMessages(Contract):

@@ -13,7 +13,7 @@ from sluice.contracts.common.problems import Finding
 from sluice.contracts.templates.plan import Plan
 from sluice.cwl.documents.main_file import find_main
 from sluice.cwl.documents.named_types import address_types
-from sluice.cwl.documents.packing import as_text, read_files
+from sluice.cwl.documents.packing import dump_document, read_files
 from sluice.cwl.phases import compile_document
 from sluice.cwl.reading.files import DiskFiles
 from sluice.cwl.reading.findings import START, Findings, TooManyErrors
@@ -75,11 +75,11 @@ def compile_file(path: Path, *, name: str) -> tuple[Compiled, str]:
     """
     findings, plan, text = Findings(str(path)), None, ""
     with _LOCK, suppress(TooManyErrors):
-        packed = read_files(str(path), DiskFiles(), findings, own=findings)
+        packed = read_files(str(path), DiskFiles(), findings, main_findings=findings)
         text = packed.text
         if not findings.failed:
             plan = compile_document(packed.address_types(findings), findings, name=name)
-        text = packed.text if not packed.inlined else as_text(packed.root)
+        text = packed.text if not packed.inlined else dump_document(packed.root)
     return Compiled(plan, findings.sorted()), text
 
 
@@ -108,13 +108,13 @@ def compile_upload(upload: Upload, *, name: str) -> CompiledUpload:
         main = find_main(upload, findings)
         if main is not None:
             findings.file = main
-            packed = read_files(main, upload.files, findings, own=findings)
+            packed = read_files(main, upload.files, findings, main_findings=findings)
             if not findings.failed:
                 plan = compile_document(packed.address_types(findings), findings, name=name)
             document = None if plan is None else plain_json(packed.root)
-            for left_out, reason in upload.unusable.items():
+            for unusable_file, reason in upload.unusable.items():
                 findings.warning(
-                    START._replace(file=left_out),
+                    START._replace(file=unusable_file),
                     f"it {reason}, and is left out: nothing refers to it",
                 )
     return CompiledUpload(Compiled(plan, findings.sorted()), main, document)

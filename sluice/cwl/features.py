@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 
-class Where(StrEnum):
-    """Where a feature is carried out."""
+class SupportLevel(StrEnum):
+    """Whether the whole system, only the pilot inside a job, or nothing supports a feature."""
 
     SYSTEM = "supported"
     JOB = "inside a job only"
@@ -20,24 +20,23 @@ class Where(StrEnum):
 class Feature:
     """Support of a feature.
 
-    ``note`` describes the support. For a refused feature it is the alternative, as the finding says
-    it.
+    ``note`` describes the support. The note of a refused feature is the alternative in findings.
     """
 
-    where: Where
+    support: SupportLevel
     note: str = ""
 
 
-def _yes(note: str = "") -> Feature:
-    return Feature(Where.SYSTEM, note)
+def _supported(note: str = "") -> Feature:
+    return Feature(SupportLevel.SYSTEM, note)
 
 
-def _in_job(note: str = "worked out by the pilot") -> Feature:
-    return Feature(Where.JOB, note)
+def _job_only(note: str = "worked out by the pilot") -> Feature:
+    return Feature(SupportLevel.JOB, note)
 
 
-def _no(way: str) -> Feature:
-    return Feature(Where.REFUSED, way)
+def _refused(alternative: str) -> Feature:
+    return Feature(SupportLevel.REFUSED, alternative)
 
 
 Features = Mapping[str, Feature]
@@ -45,127 +44,137 @@ Features = Mapping[str, Feature]
 
 def refused_features(features: Features) -> tuple[str, ...]:
     """Return the names of the refused features."""
-    return tuple(name for name, feature in features.items() if feature.where is Where.REFUSED)
+    return tuple(
+        name for name, feature in features.items() if feature.support is SupportLevel.REFUSED
+    )
 
 
 def inside_jobs(features: Features) -> tuple[str, ...]:
     """Return the names of the features that work inside jobs only."""
-    return tuple(name for name, feature in features.items() if feature.where is Where.JOB)
+    return tuple(name for name, feature in features.items() if feature.support is SupportLevel.JOB)
 
 
 #: The CWL versions. The newest comes last.
-VERSIONS: Features = {"v1.0": _yes(), "v1.1": _yes(), "v1.2": _yes()}
+VERSIONS: Features = {"v1.0": _supported(), "v1.1": _supported(), "v1.2": _supported()}
 
 #: Processes that a step can run.
 PROCESSES: Features = {
-    "CommandLineTool": _yes("one job for each file, or for all"),
-    "ExpressionTool": _in_job(),
-    "Operation": _yes(
+    "CommandLineTool": _supported("one job for each file, or for all"),
+    "ExpressionTool": _job_only(),
+    "Operation": _supported(
         "with `sluice:ask`: people are asked of each file; with `sluice:invoke`: the step's files"
         " say what is run"
     ),
-    "Workflow": _in_job(
+    "Workflow": _job_only(
         "where it is fed data sets and scatters over them, its steps become steps of the template"
     ),
 }
 
 #: Fields of a step's input that pilots evaluate.
 LINK_FIELDS: Features = {
-    "valueFrom": _in_job(),
-    "loadContents": _in_job("for `valueFrom` and `when`"),
-    "loadListing": _in_job("for `valueFrom` and `when`"),
+    "valueFrom": _job_only(),
+    "loadContents": _job_only("for `valueFrom` and `when`"),
+    "loadListing": _job_only("for `valueFrom` and `when`"),
 }
 
 #: Fields of a step that decide which jobs it has.
 JOB_FIELDS: Features = {
-    "scatter": _yes("over data sets and lists of values: one job for each entry"),
-    "when": _in_job("a job that is passed over gives no entry"),
+    "scatter": _supported("over data sets and lists of values: one job for each entry"),
+    "when": _job_only("a job that is passed over gives no entry"),
 }
 
 NESTED = "nested_crossproduct"
 CROSSPRODUCTS = ("flat_crossproduct", NESTED)
 SCATTER_METHODS: Features = {
-    "dotproduct": _yes("files of the same number together; values by their place in the list"),
-    "flat_crossproduct": _yes("each with each, row by row: entries of one data set"),
-    NESTED: _yes("the same, as an output of the workflow"),
+    "dotproduct": _supported(
+        "files of the same number together; values by their place in the list"
+    ),
+    "flat_crossproduct": _supported("each with each, row by row: entries of one data set"),
+    NESTED: _supported("the same, as an output of the workflow"),
 }
 
 #: Kinds of sources of an input or an output.
 SOURCES: Features = {
-    "merge_flattened": _yes("the entries of one data set behind those of the other"),
-    "merge_nested": _yes("of sources that are one file or value each: a list of them"),
-    "merge_nested of whole data sets": _no(
+    "merge_flattened": _supported("the entries of one data set behind those of the other"),
+    "merge_nested": _supported("of sources that are one file or value each: a list of them"),
+    "merge_nested of whole data sets": _refused(
         "write 'linkMerge: merge_flattened', which gives the entries of one source after those of"
         " the other"
     ),
-    "first_non_null": _yes("among sources of one file or value each"),
-    "the_only_non_null": _yes("among sources of one file or value each"),
-    "all_non_null": _yes("also over data sets, which leave out what was not written"),
-    "pickValue among whole data sets": _no("let a step before it choose"),
-    "what a nested_crossproduct gives": _no("write 'scatterMethod: flat_crossproduct'"),
-    "outputs that join whole data sets": _no("name an output for each, or let a step merge them"),
-    "several parameters": _no("let the workflow have one for all"),
-    "default beside a source": _no("give the default to the tool's input instead"),
-    "output that is an input of the workflow": _no("leave it out, as it is there already"),
+    "first_non_null": _supported("among sources of one file or value each"),
+    "the_only_non_null": _supported("among sources of one file or value each"),
+    "all_non_null": _supported("also over data sets, which leave out what was not written"),
+    "pickValue among whole data sets": _refused("let a step before it choose"),
+    "what a nested_crossproduct gives": _refused("write 'scatterMethod: flat_crossproduct'"),
+    "outputs that join whole data sets": _refused(
+        "name an output for each, or let a step merge them"
+    ),
+    "several parameters": _refused("let the workflow have one for all"),
+    "default beside a source": _refused("give the default to the tool's input instead"),
+    "output that is an input of the workflow": _refused("leave it out, as it is there already"),
 }
 
 #: Kinds of inputs of the workflow.
 INPUTS: Features = {
-    "File[]": _yes("the first is the data set"),
-    "Directory[]": _yes("the data set, where no input is a File[]"),
-    "File": _yes("a parameter: a data set of one file"),
-    "values": _yes("parameters: numbers, texts, lists and records of them"),
-    "no data set": _yes("a template of parameters alone, whose chains are asked for"),
-    "a second File[]": _yes("a data set that each chain is given, or the files of an asset"),
-    "Directory": _yes("a parameter: a data set of one directory, or the files of an asset"),
-    "a further Directory[]": _yes("a data set that each chain is given"),
-    "files within other types": _no(
+    "File[]": _supported("the first is the data set"),
+    "Directory[]": _supported("the data set, where no input is a File[]"),
+    "File": _supported("a parameter: a data set of one file"),
+    "values": _supported("parameters: numbers, texts, lists and records of them"),
+    "no data set": _supported("a template of parameters alone, whose chains are asked for"),
+    "a second File[]": _supported("a data set that each chain is given, or the files of an asset"),
+    "Directory": _supported("a parameter: a data set of one directory, or the files of an asset"),
+    "a further Directory[]": _supported("a data set that each chain is given"),
+    "files within other types": _refused(
         "a parameter is a File, a Directory or a list of these, or has no files in it"
     ),
-    "default of a file": _yes("text of at most 64 KiB, which goes to the jobs with the template"),
-    "default of files or directories": _no(
+    "default of a file": _supported(
+        "text of at most 64 KiB, which goes to the jobs with the template"
+    ),
+    "default of files or directories": _refused(
         "give them with each chain, or bind the parameter to an asset (sluice:bind)"
     ),
-    "secondaryFiles of the data set": _yes("patterns such as `.bai`"),
-    "secondaryFiles of a parameter": _yes("of a `File` or `File[]`: patterns such as `.bai`"),
-    "secondaryFiles of an input by an expression": _no("write patterns such as '.bai' or '^.fai?'"),
-    "lists that are scattered over": _yes("one job for each value"),
-    "whole number of more than 64 bits": _no(
+    "secondaryFiles of the data set": _supported("patterns such as `.bai`"),
+    "secondaryFiles of a parameter": _supported("of a `File` or `File[]`: patterns such as `.bai`"),
+    "secondaryFiles of an input by an expression": _refused(
+        "write patterns such as '.bai' or '^.fai?'"
+    ),
+    "lists that are scattered over": _supported("one job for each value"),
+    "whole number of more than 64 bits": _refused(
         "write it with a decimal point or an exponent where a double is taken, quote it if it is"
         " text"
     ),
 }
 
 #: Requirements and hints about the workflow, not the tool.
-OF_WORKFLOWS: Features = {
-    "MultipleInputFeatureRequirement": _yes(),
-    "ScatterFeatureRequirement": _yes(),
-    "StepInputExpressionRequirement": _in_job(),
-    "SubworkflowFeatureRequirement": _in_job("see `Workflow`"),
+WORKFLOW_REQUIREMENTS: Features = {
+    "MultipleInputFeatureRequirement": _supported(),
+    "ScatterFeatureRequirement": _supported(),
+    "StepInputExpressionRequirement": _job_only(),
+    "SubworkflowFeatureRequirement": _job_only("see `Workflow`"),
 }
 
 #: Requirements of tools. A refused requirement may be a hint, which has no effect.
-OF_TOOLS: Features = {
-    "DockerRequirement": _yes("the node's engine: Docker, Podman, Apptainer or udocker"),
-    "EnvVarRequirement": _in_job(),
-    "InitialWorkDirRequirement": _in_job(),
-    "InlineJavascriptRequirement": _in_job("in a sandbox; no service evaluates anything"),
-    "InplaceUpdateRequirement": _in_job(
+TOOL_REQUIREMENTS: Features = {
+    "DockerRequirement": _supported("the node's engine: Docker, Podman, Apptainer or udocker"),
+    "EnvVarRequirement": _job_only(),
+    "InitialWorkDirRequirement": _job_only(),
+    "InlineJavascriptRequirement": _job_only("in a sandbox; no service evaluates anything"),
+    "InplaceUpdateRequirement": _job_only(
         "the tool changes a copy of its input, whose output is what it made of it"
     ),
-    "LoadListingRequirement": _in_job(),
-    "NetworkAccess": _in_job("a container has a network where it is asked for"),
-    "ResourceRequirement": _yes("numbers; an expression gets the default, with a warning"),
-    "SchemaDefRequirement": _yes("types by name, also from files; none may contain itself"),
-    "ShellCommandRequirement": _in_job(),
-    "SoftwareRequirement": _no(
+    "LoadListingRequirement": _job_only(),
+    "NetworkAccess": _job_only("a container has a network where it is asked for"),
+    "ResourceRequirement": _supported("numbers; an expression gets the default, with a warning"),
+    "SchemaDefRequirement": _supported("types by name, also from files; none may contain itself"),
+    "ShellCommandRequirement": _job_only(),
+    "SoftwareRequirement": _refused(
         "make it a hint, and bring the software in a container or install it on the nodes"
     ),
-    "ToolTimeLimit": _yes("seconds; one hour where there is none"),
-    "WorkReuse": _in_job("nothing is reused; the field may stand there"),
+    "ToolTimeLimit": _supported("seconds; one hour where there is none"),
+    "WorkReuse": _job_only("nothing is reused; the field may stand there"),
 }
 #: Requirements that v1.0 does not have.
-SINCE_V1_1 = frozenset(
+REQUIREMENTS_SINCE_V1_1 = frozenset(
     {
         "InplaceUpdateRequirement",
         "LoadListingRequirement",
@@ -178,14 +187,14 @@ SINCE_V1_1 = frozenset(
 CWLTOOL_NAMESPACE = "http://commonwl.org/cwltool#"
 #: Extensions of cwltool. A refused extension is refused as a hint, too, because results would
 #: differ from what was requested.
-OF_CWLTOOL: Features = {
-    "CUDARequirement": _yes("the job needs so many GPUs, of that capability, with that CUDA"),
-    "TimeLimit": _yes("as `ToolTimeLimit`, in v1.0"),
-    "MPIRequirement": _no(
+CWLTOOL_EXTENSIONS: Features = {
+    "CUDARequirement": _supported("the job needs so many GPUs, of that capability, with that CUDA"),
+    "TimeLimit": _supported("as `ToolTimeLimit`, in v1.0"),
+    "MPIRequirement": _refused(
         "let the tool start its processes itself, and ask for their cores with"
         " 'ResourceRequirement'"
     ),
-    "Secrets": _in_job("inputs of tools whose values are secrets, given with `sluice:bind`"),
+    "Secrets": _job_only("inputs of tools whose values are secrets, given with `sluice:bind`"),
 }
 
 _INTO_A_REGISTRY = (
@@ -193,15 +202,17 @@ _INTO_A_REGISTRY = (
     " 'dockerImageId'"
 )
 CONTAINERS: Features = {
-    "dockerPull": _yes("each node pulls it once"),
-    "dockerImageId": _yes("what it is called on the nodes"),
-    "dockerOutputDirectory": _yes("an absolute path"),
-    "dockerFile": _no(_INTO_A_REGISTRY),
-    "dockerLoad": _no(_INTO_A_REGISTRY),
-    "dockerImport": _no(_INTO_A_REGISTRY),
+    "dockerPull": _supported("each node pulls it once"),
+    "dockerImageId": _supported("what it is called on the nodes"),
+    "dockerOutputDirectory": _supported("an absolute path"),
+    "dockerFile": _refused(_INTO_A_REGISTRY),
+    "dockerLoad": _refused(_INTO_A_REGISTRY),
+    "dockerImport": _refused(_INTO_A_REGISTRY),
 }
 
 #: Extension fields that are planned, each with its alternative.
-LATER: Features = {
-    "device": _no("ask for a GPU with the hint 'cwltool:CUDARequirement', or with 'sluice:gpu'"),
+PLANNED_FIELDS: Features = {
+    "device": _refused(
+        "ask for a GPU with the hint 'cwltool:CUDARequirement', or with 'sluice:gpu'"
+    ),
 }

@@ -29,14 +29,14 @@ MAX_MEMORY = 3 * 1024**3
 
 #: The longest address of a Unix socket in bytes, and the length of its last two names, which
 #: ``multiprocessing`` chooses.
-_LONGEST_ADDRESS, _NAMES = 107, len("/pymp-xxxxxxxx/listener-xxxxxxxx")
+_LONGEST_ADDRESS, _ADDRESS_NAMES_LENGTH = 107, len("/pymp-xxxxxxxx/listener-xxxxxxxx")
 
 #: The variable that tells the fork server about its folder. The fork server outlives this process
 #: even if this process is killed, and then removes the folder.
 ADDRESS_FOLDER = "_SLUICE_CHECK_FOLDER"
 
 _CONTEXT = multiprocessing.get_context("forkserver")
-#: In addition to the libraries, what the main module imports: every process imports it again.
+#: The fork server also loads the main module, because every process would import it again.
 _CONTEXT.set_forkserver_preload(["__main__", "sluice.cwl.preloaded"])
 
 
@@ -63,7 +63,7 @@ class LimitedCompiler:
             NotAvailable: No process can be started.
         """
         try:
-            process, receiver = self._started(upload, name)
+            process, receiver = self._start_process(upload, name)
         except (OSError, EOFError) as error:
             raise NotAvailable(
                 f"no process can be started that checks the template ({reason_of(error)}): look at"
@@ -72,8 +72,8 @@ class LimitedCompiler:
             ) from error
         try:
             if receiver.poll(self._seconds):
-                answer: CompiledUpload = receiver.recv()
-                return answer
+                result: CompiledUpload = receiver.recv()
+                return result
         except EOFError:  # the kernel ended the process, or `stop` was called
             pass
         finally:
@@ -82,9 +82,9 @@ class LimitedCompiler:
                 self._running.discard(process)
                 process.kill()
                 process.join()
-        return self._refused()
+        return self._limit_error()
 
-    def _started(self, upload: Upload, name: str) -> tuple[ForkServerProcess, Connection]:
+    def _start_process(self, upload: Upload, name: str) -> tuple[ForkServerProcess, Connection]:
         """Return a process that compiles, and the connection that receives the result."""
         receiver, sender = _CONTEXT.Pipe(duplex=False)
         process = _CONTEXT.Process(
@@ -111,7 +111,7 @@ class LimitedCompiler:
             for process in self._running:
                 process.kill()
 
-    def _refused(self) -> CompiledUpload:
+    def _limit_error(self) -> CompiledUpload:
         finding = Finding(
             message=f"the check was stopped: it may take {self._cpu_seconds} s of processor time"
             f" and {self._memory / 1024**3:g} GiB of memory; make the types, links and nested"
@@ -128,7 +128,7 @@ def _choose_address_folder() -> str:
     """
     config = multiprocessing.current_process()._config  # type: ignore[attr-defined]
     if not os.path.isdir(config.get("tempdir", "")):
-        fits = len(os.fsencode(tempfile.gettempdir())) + _NAMES <= _LONGEST_ADDRESS
+        fits = len(os.fsencode(tempfile.gettempdir())) + _ADDRESS_NAMES_LENGTH <= _LONGEST_ADDRESS
         if fits:
             folder = tempfile.mkdtemp(prefix="pymp-")
         else:
@@ -142,9 +142,9 @@ def _compile(sender: Connection, upload: Upload, name: str, limits: tuple[int, i
     """Run a compilation in the process, with ``limits`` in seconds and bytes."""
     cpu_seconds, memory = limits
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    used = resource.getrusage(resource.RUSAGE_SELF)
-    most = round(used.ru_utime + used.ru_stime) + cpu_seconds
-    resource.setrlimit(resource.RLIMIT_CPU, (most, most + 1))
+    usage = resource.getrusage(resource.RUSAGE_SELF)
+    max_cpu_seconds = round(usage.ru_utime + usage.ru_stime) + cpu_seconds
+    resource.setrlimit(resource.RLIMIT_CPU, (max_cpu_seconds, max_cpu_seconds + 1))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
     try:

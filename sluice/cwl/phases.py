@@ -21,7 +21,7 @@ from sluice.cwl.checks.type_depth import check_type_depth
 from sluice.cwl.checks.warm_tools import check_warm_tools
 from sluice.cwl.cwltool_checks.checks import check_with_cwltool
 from sluice.cwl.dataflow.dataflow import read_dataflow
-from sluice.cwl.dataflow.nested_workflows import NotFlat, flatten, nested_to_flatten
+from sluice.cwl.dataflow.nested_workflows import FlatteningError, flatten, steps_to_flatten
 from sluice.cwl.documents.canonical import make_canonical
 from sluice.cwl.documents.document import find_workflow
 from sluice.cwl.plan.assembly import assemble_plan
@@ -44,22 +44,22 @@ def compile_document(root: Any, findings: Findings, *, name: str) -> Plan | None
     template = _parse(root, findings)
     if template is None:
         return None
-    nested = nested_to_flatten(template.canonical.body)
+    nested = steps_to_flatten(template.canonical.body)
     if not nested or findings.failed:
         return _plan(template, findings, name=name)
     attempt = Findings(findings.file)
     attempt.include(findings)
-    plan = _plan_of_steps_inside(template, attempt, name=name)
+    plan = _plan_flattened(template, attempt, name=name)
     if plan is not None:
         findings.include(attempt)
         return plan
     plan = _plan(template, findings, name=name)
     for step in nested if plan is not None else ():
-        why = next((finding.message for finding in attempt.sorted()), "")
+        reason = next((finding.message for finding in attempt.sorted()), "")
         findings.warning(
             step.place,
             f"the workflow of step {quoted(step.name)} runs inside one job; as steps of their own:"
-            f" {why}",
+            f" {reason}",
         )
     return plan
 
@@ -71,7 +71,7 @@ def _parse(root: Any, findings: Findings) -> ParsedTemplate | None:
         return None
     extensions = read_extensions(document, findings)
     canonical = make_canonical(document, findings)
-    if canonical.is_cut or not check_tool_sizes(canonical.body, findings):
+    if canonical.is_truncated or not check_tool_sizes(canonical.body, findings):
         return None
     return ParsedTemplate(document, canonical, canonical.body, extensions)
 
@@ -97,18 +97,16 @@ def _plan(template: ParsedTemplate, findings: Findings, *, name: str) -> Plan | 
     if not findings.failed:
         check_scatters(flow, findings)
         check_pairs(flow, findings)
-    check_expressions(template.written, findings)
-    warn_of_tool_fields(template.written, findings)
+    check_expressions(template.unflattened, findings)
+    warn_of_tool_fields(template.unflattened, findings)
     check_with_cwltool(template, findings)
     return None if findings.failed else assemble_plan(template, flow, needs, name=name)
 
 
-def _plan_of_steps_inside(
-    template: ParsedTemplate, findings: Findings, *, name: str
-) -> Plan | None:
+def _plan_flattened(template: ParsedTemplate, findings: Findings, *, name: str) -> Plan | None:
     try:
         return _plan(flatten(template), findings, name=name)
-    except NotFlat as error:
+    except FlatteningError as error:
         findings.error(error.place, f"{error}")
     except TooManyErrors:
         pass

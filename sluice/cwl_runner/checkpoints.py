@@ -17,32 +17,32 @@ _NAMESPACE = "urn:sluice:cwl:"
 _FIELD = f"{_NAMESPACE}checkpoint"
 
 
-def checkpoint_of(written: Mapping[str, Any], owner: str) -> Checkpoint | None:
+def read_checkpoint(node: Mapping[str, Any], owner: str) -> Checkpoint | None:
     """Return the checkpoint that a step or tool asks for, or None.
 
     Args:
-        written: The loaded step or tool.
-        owner: Its name in messages.
+        node: The loaded step or tool.
+        owner: The name of the step or tool in messages.
 
     Raises:
         ValidationException: The field is invalid.
     """
-    value = written.get(_FIELD)
+    value = node.get(_FIELD)
     if value is None:
         return None
     if not isinstance(value, Mapping):
         raise ValidationException(f"{owner}: 'sluice:checkpoint' is a mapping; {EXAMPLE}")
-    given = {str(key).removeprefix(_NAMESPACE): inner for key, inner in value.items()}
+    fields = {str(key).removeprefix(_NAMESPACE): inner for key, inner in value.items()}
     try:
-        return Checkpoint.model_validate_json(json.dumps(given), strict=True)
+        return Checkpoint.model_validate_json(json.dumps(fields), strict=True)
     except ValidationError as error:
-        first = error.errors()[0]
-        where = ".".join(map(str, first["loc"]))
+        problem = error.errors()[0]
+        field_path = ".".join(map(str, problem["loc"]))
         raise ValidationException(
-            f"{owner}: 'sluice:checkpoint' {where}: {sentence_of(first)}"
+            f"{owner}: 'sluice:checkpoint' {field_path}: {sentence_of(problem)}"
         ) from error
 
 
-def keeping(checkpoint: Checkpoint | None, needs: InvocationNeeds) -> InvocationNeeds:
+def add_checkpoint(checkpoint: Checkpoint | None, needs: InvocationNeeds) -> InvocationNeeds:
     """Return ``needs`` with the checkpoint, if there is one."""
     return needs if checkpoint is None else replace(needs, checkpoint=checkpoint.model_dump_json())

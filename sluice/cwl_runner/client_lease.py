@@ -44,7 +44,7 @@ class ClientLease:
         self._discard = discard
         self._lock = threading.Lock()
         self._ended = threading.Event()
-        self._renewing: threading.Thread | None = None
+        self._renewal_thread: threading.Thread | None = None
         self._pause = _PAUSE
         self._seconds: float | None = None
         self._abandoned = False
@@ -60,7 +60,7 @@ class ClientLease:
     ) -> None:
         self._ended.set()
         deliberate = kind is None or issubclass(kind, self._deliberate)
-        if self._renewing is not None and deliberate and not self._abandoned:
+        if self._renewal_thread is not None and deliberate and not self._abandoned:
             with self._lock, suppress(RequestRefusedError, OSError):  # otherwise it expires
                 self._rest.delete(self._path)
         self._rest.close()
@@ -92,18 +92,22 @@ class ClientLease:
             for name, uids in added.items():
                 self._owned[name] += [uid for uid in map(str, uids) if uid not in self._owned[name]]
         self._renew()
-        if self._renewing is None and not self._ended.is_set():
-            self._renewing = threading.Thread(target=self._keep, name="client lease", daemon=True)
-            self._renewing.start()
+        if self._renewal_thread is None and not self._ended.is_set():
+            self._renewal_thread = threading.Thread(
+                target=self._renew_until_end, name="client lease", daemon=True
+            )
+            self._renewal_thread.start()
 
     def give_to_chain(self, chain: str, *, datasets: Iterable[str], run_template: str) -> None:
         """Own a chain instead of its input data sets, which belong to the chain from now on."""
-        gone = set(datasets)
+        chain_datasets = set(datasets)
         with self._lock:
-            self._owned["datasets"] = [uid for uid in self._owned["datasets"] if uid not in gone]
+            self._owned["datasets"] = [
+                uid for uid in self._owned["datasets"] if uid not in chain_datasets
+            ]
         self.own(chains=[chain], run_templates=[run_template])
 
-    def _keep(self) -> None:
+    def _renew_until_end(self) -> None:
         while not self._ended.wait(self._pause):
             self._renew()
 

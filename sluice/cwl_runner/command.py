@@ -13,29 +13,34 @@ from functools import partial
 from pathlib import Path
 
 from sluice.cwl_runner.client_lease import ClientLease
-from sluice.cwl_runner.outputs import put_out
+from sluice.cwl_runner.outputs import place_outputs
 from sluice.cwl_runner.plain_errors import PlainErrors
 from sluice.cwl_runner.rest import RequestRefusedError, Rest
 from sluice.cwl_runner.session import FAILURES, RunnerSession
-from sluice.cwl_runner.single_tool import NeedsFullReader, read_simple
+from sluice.cwl_runner.single_tool import NeedsCwltool, read_simple_tool
 from sluice.embedded.home import DEFAULT_HOME, Home
 from sluice.network.credentials import URL
-from sluice.process.termination import SIGNAL_STATUS, Terminated, raise_at_termination, tell
+from sluice.process.termination import (
+    SIGNAL_STATUS,
+    Terminated,
+    print_termination,
+    raise_at_termination,
+)
 from sluice.text.os_errors import reason_of
 
-_WRONG = 2
+_USAGE_ERROR = 2
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a process and return the exit status.
 
-    The status is 0 for success, 1 if the process failed, 2 if the command is wrong, and 33 if the
-    process needs something that is not supported. If a signal ended the command, it is 128 plus the
-    number of the signal.
+    The status is 0 for success, 1 if the process failed, and 2 if the command is wrong. It is 33 if
+    the process needs something that is not supported. If a signal ended the command, the status is
+    128 plus the number of the signal.
     """
     arguments = list(sys.argv[1:] if arguments is None else arguments)
-    given, others = _parser().parse_known_args(arguments)
-    if given.version:
+    options, unknown_options = _parser().parse_known_args(arguments)
+    if options.version:
         print(_version())
         return 0
     raise_at_termination()
@@ -43,29 +48,31 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         with ExitStack() as stack:
             folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="sluice-cwl-")))
-            open_session = partial(_open, stack, given, folder, chains)
-            if others or given.process is None:
-                return _run_any(arguments, open_session, folder)
-            return _run(given, arguments, open_session, folder)
+            open_session = partial(_open_session, stack, options, folder, chains)
+            if unknown_options or options.process is None:
+                return _run_with_cwltool(arguments, open_session, folder)
+            return _run_simple_tool(options, arguments, open_session, folder)
     except FAILURES as error:
         return _fail(str(error))
     except KeyboardInterrupt:
-        return _fail(f"interrupted: {_canceled(chains)}", status=SIGNAL_STATUS + signal.SIGINT)
+        return _fail(
+            f"interrupted: {_describe_cancellation(chains)}", status=SIGNAL_STATUS + signal.SIGINT
+        )
     except Terminated as ended:
-        ended.consequence = _canceled(chains)
-        tell(ended, program="sluice: ")
+        ended.consequence = _describe_cancellation(chains)
+        print_termination(ended, program="sluice: ")
         return SIGNAL_STATUS + ended.signal
 
 
-def _canceled(chains: Sequence[str]) -> str:
-    """Return what a signal ended, and which command shows it."""
+def _describe_cancellation(chains: Sequence[str]) -> str:
+    """Return a sentence about the work that a signal ended, with the command that shows it."""
     if not chains:
         return "what had begun on the system was canceled and removed"
     return f"what still ran was canceled; `sluice chain show {chains[-1]}` shows it"
 
 
-def _open(
-    stack: ExitStack, given: argparse.Namespace, folder: Path, chains: list[str]
+def _open_session(
+    stack: ExitStack, options: argparse.Namespace, folder: Path, chains: list[str]
 ) -> RunnerSession:
     """Open a session that ends with ``stack``, and if necessary start a system for it.
 
@@ -75,18 +82,18 @@ def _open(
         RequestRefusedError: The system refuses a request.
         OSError: No system runs, and none can be started.
     """
-    url = stack.enter_context(_system(given.url, given.home))
-    return stack.enter_context(_session(url, folder, given, chains))
+    url = stack.enter_context(_system(options.url, options.home))
+    return stack.enter_context(_session(url, folder, options, chains))
 
 
 @contextmanager
 def _session(
-    url: str, folder: Path, given: argparse.Namespace, chains: list[str]
+    url: str, folder: Path, options: argparse.Namespace, chains: list[str]
 ) -> Iterator[RunnerSession]:
     lease = ClientLease(url, discard=True)
     with closing(Rest(url)) as rest:
         session = RunnerSession(
-            rest, folder, lease=lease, process=given.process, for_nodes=given.wait
+            rest, folder, lease=lease, process=options.process, wait_for_nodes=options.wait
         )
         try:
             yield session
@@ -157,56 +164,60 @@ def _system_options() -> list[argparse.Action]:
     ]
 
 
-def _run(
-    given: argparse.Namespace,
+def _run_simple_tool(
+    options: argparse.Namespace,
     arguments: list[str],
     open_session: Callable[[], RunnerSession],
     folder: Path,
 ) -> int:
     try:
-        invocation, needs = read_simple(Path(given.process), given.order)
-    except NeedsFullReader:
-        return _run_any(arguments, open_session, folder)
+        invocation, needs = read_simple_tool(Path(options.process), options.order)
+    except NeedsCwltool:
+        return _run_with_cwltool(arguments, open_session, folder)
     session = open_session()
     session.submit(needs, [(None, invocation)])
     [result] = session.results()
     if result.outputs is None:
         print("{}")
         return _fail(result.reason)
-    print(json.dumps(put_out(result.outputs, Path(given.outdir).resolve()), indent=4))
+    print(json.dumps(place_outputs(result.outputs, Path(options.outdir).resolve()), indent=4))
     return 0
 
 
-def _run_any(arguments: list[str], open_session: Callable[[], RunnerSession], folder: Path) -> int:
+def _run_with_cwltool(
+    arguments: list[str], open_session: Callable[[], RunnerSession], folder: Path
+) -> int:
     from sluice.cwl_runner.engine import (  # noqa: PLC0415 - cwltool takes long to import
         run_process,
     )
     from sluice.cwl_runner.options import UnsupportedOption, parse  # noqa: PLC0415
 
     try:
-        given = parse(arguments, ours=_system_options())
+        options = parse(arguments, extra_options=_system_options())
     except UnsupportedOption as error:
-        return _fail(str(error), status=_WRONG)
+        return _fail(str(error), status=_USAGE_ERROR)
     except SystemExit as error:
         return int(error.code or 0)
-    if given.workflow is None and not given.print_supported_versions:
+    if options.workflow is None and not options.print_supported_versions:
         _parser().print_usage(sys.stderr)
-        return _fail("say which process is to be run", status=_WRONG)
-    behind = list(given.job_order)
+        return _fail("say which process is to be run", status=_USAGE_ERROR)
+    process_arguments = list(options.job_order)
     logging.getLogger("cwltool").addFilter(PlainErrors())
-    status = run_process(given, open_session, folder)
-    if status == _WRONG:
-        _tell_of_misplaced(behind)
+    status = run_process(options, open_session, folder)
+    if status == _USAGE_ERROR:
+        _report_misplaced_options(process_arguments)
     return status
 
 
-def _tell_of_misplaced(behind: list[str]) -> None:
-    known = {option for action in _parser()._actions for option in action.option_strings}
-    found = [argument for argument in behind if argument.split("=", 1)[0] in known]
-    if found:
+def _report_misplaced_options(process_arguments: list[str]) -> None:
+    own_options = {option for action in _parser()._actions for option in action.option_strings}
+    misplaced = [
+        argument for argument in process_arguments if argument.split("=", 1)[0] in own_options
+    ]
+    if misplaced:
         _fail(
-            f"{found[0]} stands behind the process, where all options are inputs of it; those of"
-            " the command stand in front"
+            f"{misplaced[0]} stands behind the process, where all options are inputs of it; those"
+            " of the command stand in front"
         )
 
 
@@ -223,14 +234,14 @@ def _system(url: str | None, home: str | None) -> Iterator[str]:
         yield url.rstrip("/")
         return
     from sluice.embedded.process import (  # noqa: PLC0415 - a system elsewhere needs none of it
-        system_of_ours,
+        use_or_start_system,
     )
 
-    def tell() -> None:
+    def report_start() -> None:
         print("sluice: starting an embedded system …", file=sys.stderr)
 
-    with system_of_ours(Home(Path(home)), on_start=tell) as used:
-        yield used.url
+    with use_or_start_system(Home(Path(home)), on_start=report_start) as system:
+        yield system.url
 
 
 def _version() -> str:

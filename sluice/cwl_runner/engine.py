@@ -25,20 +25,15 @@ from ruamel.yaml.scalarfloat import ScalarFloat
 from schema_salad.exceptions import ValidationException
 from schema_salad.sourceline import cmap
 
-from sluice.cwl_runner.checkpoints import checkpoint_of, keeping
-from sluice.cwl_runner.in_place import SandboxedJob, changes_inputs, why_in_the_open
-from sluice.cwl_runner.paths import fetcher_of
+from sluice.cwl_runner.checkpoints import add_checkpoint, read_checkpoint
+from sluice.cwl_runner.in_place import SandboxedJob, changes_inputs, missing_sandbox_reason
+from sluice.cwl_runner.paths import make_fetcher
 from sluice.cwl_runner.session import FAILURES, RunnerSession
 from sluice.cwl_runner.template import InvocationNeeds
 from sluice.cwl_runner.values import ExactNumber
-from sluice.cwl_runner.warm import (
-    WarmWorkflow,
-    refuse_what_cannot_stay,
-    staying,
-    warm_of,
-)
+from sluice.cwl_runner.warm import WarmWorkflow, add_warm_worker, check_warm_tool, read_warm
 from sluice.text.visible_text import quoted
-from sluice.tools.cwltool_types import take_types_from_the_newest
+from sluice.tools.cwltool_types import use_newest_types
 
 _CUDA = "http://commonwl.org/cwltool#CUDARequirement"
 #: The logger of cwltool, which cwltool's options control.
@@ -48,37 +43,41 @@ _UNSUPPORTED = {
     "Secrets": "inputs that it names would be kept as any others are",
     "MPIRequirement": "the tool would run once, without MPI",
 }
-#: Prefixes of their names: as loaded, and as job orders have them.
-_CWLTOOL = ("http://commonwl.org/cwltool#", "cwltool:")
-#: A number in JSON; YAML has more notations.
+#: The prefixes of these requirements in loaded documents and in job orders.
+_PREFIXES = ("http://commonwl.org/cwltool#", "cwltool:")
+#: A number in JSON. YAML has more notations.
 _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?")
 #: Invocations that are submitted together.
-_MAX_TOGETHER = 500
+_MAX_BATCH = 500
 
 
-def run_process(given: Namespace, open_session: Callable[[], RunnerSession], folder: Path) -> int:
+def run_process(options: Namespace, open_session: Callable[[], RunnerSession], folder: Path) -> int:
     """Run a process with cwltool and return the exit status.
 
-    It prints the output object, or what the options in ``given`` ask for instead. ``open_session``
-    is called when a tool is to run. ``folder`` is for outputs and temporary files.
+    It prints the output object, unless ``options`` ask for something else. ``open_session`` is
+    called when a tool is to run. ``folder`` is for outputs and temporary files.
 
     Raises:
         ValueError: The process or job order cannot be loaded.
     """
-    take_types_from_the_newest()
-    executor = None if given.validate else _Executor(open_session, folder, Choices.of(given))
-    given.use_container = False  # for tools that run here; pilots run the containers of jobs
+    use_newest_types()
+    executor = (
+        None
+        if options.validate
+        else _Executor(open_session, folder, ToolOptions.from_options(options))
+    )
+    options.use_container = False  # for tools that run here; pilots run the containers of jobs
     # cwltool creates two folders for each job and leaves their deletion to the job.
-    given.tmpdir_prefix = given.tmp_outdir_prefix = f"{folder}/"
-    loading = LoadingContext(vars(given))
-    loading.fetcher_constructor = fetcher_of(given.job_order)
+    options.tmpdir_prefix = options.tmp_outdir_prefix = f"{folder}/"
+    loading = LoadingContext(vars(options))
+    loading.fetcher_constructor = make_fetcher(options.job_order)
     if executor is not None:
         loading.construct_tool_object = partial(_make_tool, executor)
-    context = RuntimeContext(vars(given))
+    context = RuntimeContext(vars(options))
     try:
         return int(
             cwltool.main.main(
-                args=given, executor=executor, loadingContext=loading, runtimeContext=context
+                args=options, executor=executor, loadingContext=loading, runtimeContext=context
             )
         )
     except ValidationException as error:
@@ -86,19 +85,19 @@ def run_process(given: Namespace, open_session: Callable[[], RunnerSession], fol
 
 
 @dataclass(frozen=True, slots=True)
-class Choices:
-    """Options for all tools: at most ``most`` of them run at a time, or any number if it is 0."""
+class ToolOptions:
+    """Options for all tools. At most ``max_running`` tools run at a time. 0 means no limit."""
 
     containers: bool
     default_container: str
     environment: Mapping[str, str]
-    most: int
+    max_running: int
 
     @classmethod
-    def of(cls, given: Namespace) -> "Choices":
-        """Return the choices; raise ``ValueError`` if a variable for tools has an expression."""
+    def from_options(cls, options: Namespace) -> "ToolOptions":
+        """Return the options of tools; raise ``ValueError`` if a variable has an expression."""
         environment = {
-            name: os.environ[name] for name in given.preserve_environment if name in os.environ
+            name: os.environ[name] for name in options.preserve_environment if name in os.environ
         }
         for name, value in environment.items():
             if "$(" in value or "${" in value:
@@ -107,10 +106,10 @@ class Choices:
                     " '$(' or '${'"
                 )
         return cls(
-            given.use_container,
-            given.default_container or "",
+            options.use_container,
+            options.default_container or "",
             environment,
-            max(given.parallel_max, 0),
+            max(options.parallel_max, 0),
         )
 
 
@@ -127,17 +126,17 @@ class _Tool(CommandLineTool):  # type: ignore[misc] # cwltool's types are not fo
     def __init__(self, executor: "_Executor", document: Any, context: LoadingContext) -> None:
         super().__init__(document, context)
         self._executor = executor
-        self._told = False
-        #: Its warm worker; None: it has none.
-        self.warm = warm_of(document, shortname(self.tool["id"]))
-        self.checkpoint = checkpoint_of(document, shortname(self.tool["id"]))
-        choices = executor.choices
+        self._has_warned = False
+        #: The warm worker that it asks for, or None.
+        self.warm = read_warm(document, shortname(self.tool["id"]))
+        self.checkpoint = read_checkpoint(document, shortname(self.tool["id"]))
+        options = executor.tool_options
         docker, required = self.get_requirement("DockerRequirement")
-        if docker is None and choices.default_container and choices.containers:
+        if docker is None and options.default_container and options.containers:
             self.requirements.append(
-                {"class": "DockerRequirement", "dockerPull": choices.default_container}
+                {"class": "DockerRequirement", "dockerPull": options.default_container}
             )
-        elif docker is not None and not required and not choices.containers:
+        elif docker is not None and not required and not options.containers:
             self.hints: list[Any] = [
                 hint for hint in self.hints if hint["class"] != "DockerRequirement"
             ]
@@ -147,7 +146,7 @@ class _Tool(CommandLineTool):  # type: ignore[misc] # cwltool's types are not fo
     ) -> Iterator[Any]:
         _refuse_unsupported(self)  # also in a generated process
         if changes_inputs(self):
-            self._tell_of_no_sandbox()
+            self._warn_of_missing_sandbox()
             yield from super().job(job_order, output_callbacks, runtimeContext)
             return
         builder = self._init_job(job_order, runtimeContext)
@@ -157,56 +156,56 @@ class _Tool(CommandLineTool):  # type: ignore[misc] # cwltool's types are not fo
             for port in process["inputs"]
         ]
         invocation = {
-            "process": _with_numbers_as_written(process),
-            "order": _with_numbers_as_written(builder.job),
+            "process": _preserve_numbers(process),
+            "order": _preserve_numbers(builder.job),
             "loaded_from": self.metadata.get(ORIGINAL_CWLVERSION) or "v1.2",
         }
-        needs = keeping(self.checkpoint, self._needs(builder))
-        needs = staying(self.warm, needs, invocation)
+        needs = add_checkpoint(self.checkpoint, self._needs(builder))
+        needs = add_warm_worker(self.warm, needs, invocation)
         yield _Job(self._executor, invocation, needs, output_callbacks)
 
     def make_job_runner(self, runtimeContext: RuntimeContext) -> Any:
         """Return the class of a job that runs on this machine."""
-        return CommandLineJob if why_in_the_open() else SandboxedJob
+        return CommandLineJob if missing_sandbox_reason() else SandboxedJob
 
-    def _tell_of_no_sandbox(self) -> None:
+    def _warn_of_missing_sandbox(self) -> None:
         """Warn once if the tool runs without a sandbox."""
-        why = why_in_the_open()
-        if why and not self._told:
-            self._told = True
+        reason = missing_sandbox_reason()
+        if reason and not self._has_warned:
+            self._has_warned = True
             _log.warning(
                 "%s: InplaceUpdateRequirement is on, so the tool runs on this machine, with your"
                 " rights and without a sandbox: %s",
                 shortname(self.tool["id"]),
-                why,
+                reason,
             )
 
     def _requirements(self) -> list[Any]:
         """Return the requirements, with variables of this process that the tool does not set."""
-        preserved = self._executor.choices.environment
-        if not preserved:
+        environment = self._executor.tool_options.environment
+        if not environment:
             return list(self.requirements)
-        own, _ = self.get_requirement("EnvVarRequirement")
-        defined = list(own["envDef"]) if own is not None else []
+        env_requirement, _ = self.get_requirement("EnvVarRequirement")
+        defined = list(env_requirement["envDef"]) if env_requirement is not None else []
         names = {variable["envName"] for variable in defined}
         defined += [
             {"envName": name, "envValue": value}
-            for name, value in preserved.items()
+            for name, value in environment.items()
             if name not in names
         ]
-        others = [
+        other_requirements = [
             requirement
             for requirement in self.requirements
             if requirement["class"] != "EnvVarRequirement"
         ]
-        return [*others, {"class": "EnvVarRequirement", "envDef": defined}]
+        return [*other_requirements, {"class": "EnvVarRequirement", "envDef": defined}]
 
     def _container(self) -> str:
         """Return the required image, or an empty text; refuse an image that no node can run."""
         docker, required = self.get_requirement("DockerRequirement")
         if docker is None or not required:
             return ""
-        if not self._executor.choices.containers:
+        if not self._executor.tool_options.containers:
             raise UnsupportedRequirement(
                 "the tool requires a container, and --no-container forbids it"
             )
@@ -218,33 +217,33 @@ class _Tool(CommandLineTool):  # type: ignore[misc] # cwltool's types are not fo
 
     def _gpu(self, builder: Any) -> dict[str, Any] | None:
         """Return the CUDARequirement with evaluated expressions, or None."""
-        asked, _ = self.get_requirement(_CUDA)
-        if asked is None:
+        requirement, _ = self.get_requirement(_CUDA)
+        if requirement is None:
             return None
         return {
-            key: _with_numbers_as_written(builder.do_eval(value))
-            for key, value in asked.items()
+            key: _preserve_numbers(builder.do_eval(value))
+            for key, value in requirement.items()
             if key != "class"
         }
 
     def _needs(self, builder: Any) -> InvocationNeeds:
-        asked, _ = self.get_requirement("ResourceRequirement")
+        requirement, _ = self.get_requirement("ResourceRequirement")
         limit, _ = self.get_requirement("ToolTimeLimit")
         seconds = builder.do_eval(limit["timelimit"]) if limit is not None else 0
         if not isinstance(seconds, int | float) or seconds < 0:
             raise WorkflowException(
                 f"the time limit must be a number of seconds of at least 0, not {quoted(seconds)}"
             )
-        given = builder.resources if asked is not None else {}
-        wants_disk = any(key.startswith(("outdir", "tmpdir")) for key in asked or ())
-        return InvocationNeeds.asked(
-            cores=given.get("cores"),
+        resources = builder.resources if requirement is not None else {}
+        wants_disk = any(key.startswith(("outdir", "tmpdir")) for key in requirement or ())
+        return InvocationNeeds.from_amounts(
+            cores=resources.get("cores"),
             ram=(
-                given.get("ram")
-                if asked is not None and {"ramMin", "ramMax"} & set(asked)
+                resources.get("ram")
+                if requirement is not None and {"ramMin", "ramMax"} & set(requirement)
                 else None
             ),
-            disk=given["tmpdirSize"] + given["outdirSize"] if wants_disk else 0,
+            disk=resources["tmpdirSize"] + resources["outdirSize"] if wants_disk else 0,
             time_limit=seconds,
             gpu=self._gpu(builder),
             container=self._container(),
@@ -278,25 +277,25 @@ class _Executor(JobExecutor):  # type: ignore[misc] # cwltool's types are not fo
     """Submits ready tools in batches, and waits for results when the workflow needs them."""
 
     def __init__(
-        self, open_session: Callable[[], RunnerSession], folder: Path, choices: Choices
+        self, open_session: Callable[[], RunnerSession], folder: Path, tool_options: ToolOptions
     ) -> None:
         super().__init__()
-        self.choices = choices
+        self.tool_options = tool_options
         self._open_session = open_session
         self._folder = str(folder)
-        self._ready: list[_Job] = []
-        self._failed: list[_Job] = []
-        self._under_way = 0
-        self._stops = True
+        self._ready_jobs: list[_Job] = []
+        self._failed_jobs: list[_Job] = []
+        self._running_count = 0
+        self._stops_at_failure = True
 
     @cached_property
     def session(self) -> RunnerSession:
         return self._open_session()
 
     def add(self, job: _Job) -> None:
-        self._ready.append(job)
-        if len(self._ready) >= _MAX_TOGETHER:
-            self._hand_over()
+        self._ready_jobs.append(job)
+        if len(self._ready_jobs) >= _MAX_BATCH:
+            self._submit_ready()
 
     def run_jobs(
         self, process: Any, job_order_object: Any, logger: Any, runtime_context: RuntimeContext
@@ -311,59 +310,60 @@ class _Executor(JobExecutor):  # type: ignore[misc] # cwltool's types are not fo
     def _run_jobs(
         self, process: Any, job_order_object: Any, logger: Any, runtime_context: RuntimeContext
     ) -> None:
-        self._stops = runtime_context.on_error == "stop"
+        self._stops_at_failure = runtime_context.on_error == "stop"
         for job in process.job(job_order_object, self.output_callback, runtime_context):
             if job is not None:
                 if job.outdir is not None:
                     self.output_dirs.add(job.outdir)
                 job.run(runtime_context)
-            elif not self._wait(logger):
+            elif not self._wait_for_results(logger):
                 logger.error("Workflow cannot make any more progress.")
                 break
-        while self._wait(logger):
+        while self._wait_for_results(logger):
             pass
 
-    def _wait(self, logger: Any) -> bool:
+    def _wait_for_results(self, logger: Any) -> bool:
         """Wait for the next results; return False if nothing runs.
 
-        cwltool leaves a failed workflow as soon as it can start nothing more. So, unless the first
-        failure stops the run, it learns of failures when all other jobs have ended.
+        cwltool leaves a failed workflow as soon as it can start nothing more. So it learns of
+        failures when all other jobs have ended, unless the first failure stops the run.
         """
-        self._hand_over()
-        if not self._under_way:
-            failed, self._failed = self._failed, []
-            for job in failed:
+        self._submit_ready()
+        if not self._running_count:
+            failed_jobs, self._failed_jobs = self._failed_jobs, []
+            for job in failed_jobs:
                 job.callback({}, "permanentFail")
-            return bool(failed)
+            return bool(failed_jobs)
         for result in self.session.results():
-            self._under_way -= 1
+            self._running_count -= 1
             job = cast(_Job, result.key)
             if result.outputs is None:
                 logger.error("%s", result.reason)
-                self._failed.append(job)
+                self._failed_jobs.append(job)
             else:
                 outputs = cmap(result.outputs)
                 normalizeFilesDirs(outputs)  # expressions of later steps may read nameroot
                 job.callback(outputs, "success")
-        if self._failed and self._stops:
-            self._stop()
+        if self._failed_jobs and self._stops_at_failure:
+            self._fail_pending_jobs()
         return True
 
-    def _stop(self) -> None:
-        """Give up all jobs that were not submitted yet."""
-        stopped = [*self._failed, *self._ready]
-        self._failed, self._ready = [], []
-        for job in stopped:
+    def _fail_pending_jobs(self) -> None:
+        """Report all failed jobs, and all jobs that were not submitted, as failed to cwltool."""
+        jobs = [*self._failed_jobs, *self._ready_jobs]
+        self._failed_jobs, self._ready_jobs = [], []
+        for job in jobs:
             job.callback({}, "permanentFail")
 
-    def _hand_over(self) -> None:
-        room = self.choices.most - self._under_way if self.choices.most else len(self._ready)
-        now, self._ready = self._ready[:room], self._ready[room:]
-        self._under_way += len(now)
-        alike: dict[InvocationNeeds, list[tuple[_Job, dict[str, Any]]]] = {}
-        for job in now:
-            alike.setdefault(job.needs, []).append((job, job.invocation))
-        for needs, invocations in alike.items():
+    def _submit_ready(self) -> None:
+        limit = self.tool_options.max_running
+        capacity = limit - self._running_count if limit else len(self._ready_jobs)
+        jobs, self._ready_jobs = self._ready_jobs[:capacity], self._ready_jobs[capacity:]
+        self._running_count += len(jobs)
+        invocations_by_needs: dict[InvocationNeeds, list[tuple[_Job, dict[str, Any]]]] = {}
+        for job in jobs:
+            invocations_by_needs.setdefault(job.needs, []).append((job, job.invocation))
+        for needs, invocations in invocations_by_needs.items():
             self.session.submit(needs, invocations)
 
 
@@ -371,28 +371,28 @@ def _refuse_unsupported(process: Any) -> None:
     """Check the requirements of a process and of all processes in it.
 
     Raises:
-        UnsupportedRequirement: One is not supported, or may not be met on this machine.
+        UnsupportedRequirement: A requirement is not supported, or this machine cannot meet it.
     """
-    for name, why in _UNSUPPORTED.items():
-        if any(process.get_requirement(f"{prefix}{name}")[0] is not None for prefix in _CWLTOOL):
-            raise UnsupportedRequirement(f"cwltool:{name} is not supported: {why}")
-    refuse_what_cannot_stay(process)
+    for name, reason in _UNSUPPORTED.items():
+        if any(process.get_requirement(f"{prefix}{name}")[0] is not None for prefix in _PREFIXES):
+            raise UnsupportedRequirement(f"cwltool:{name} is not supported: {reason}")
+    check_warm_tool(process)
     if changes_inputs(process):
-        why_in_the_open()
+        missing_sandbox_reason()
     for step in getattr(process, "steps", ()):
         _refuse_unsupported(step.embedded_tool)
 
 
-def _with_numbers_as_written(value: Any) -> Any:
+def _preserve_numbers(value: Any) -> Any:
     """Return plain JSON values; fractions stay as they were written (``1.50``, ``1e-5``)."""
     match value:
         case ScalarFloat():
             text = RoundTripRepresenter().represent_scalar_float(value).value
             return ExactNumber(text) if _NUMBER.fullmatch(text) else float(value)
         case MutableMapping():
-            return {str(key): _with_numbers_as_written(inner) for key, inner in value.items()}
+            return {str(key): _preserve_numbers(inner) for key, inner in value.items()}
         case MutableSequence():
-            return [_with_numbers_as_written(inner) for inner in value]
+            return [_preserve_numbers(inner) for inner in value]
         case str():
             return str(value)
     return value

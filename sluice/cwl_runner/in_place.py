@@ -16,8 +16,9 @@ from cwltool.context import RuntimeContext
 from cwltool.errors import UnsupportedRequirement
 from cwltool.job import CommandLineJob
 
-#: Runs a program in the sandbox. ``-P``: the folder of a job must not provide modules.
-_CONTAINED = (sys.executable, "-P", "-m", "pilot.sandboxed_tool")
+#: The command that runs a program in the sandbox. With ``-P`` the folder of a job cannot provide
+#: modules.
+_SANDBOX_COMMAND = (sys.executable, "-P", "-m", "pilot.sandboxed_tool")
 
 
 def changes_inputs(process: Any) -> bool:
@@ -27,19 +28,19 @@ def changes_inputs(process: Any) -> bool:
 
 
 @cache
-def why_in_the_open() -> str:
+def missing_sandbox_reason() -> str:
     """Return why this machine has no sandbox, or an empty text if it has one.
 
     Raises:
         UnsupportedRequirement: The settings of pilots require a sandbox, or are wrong.
     """
-    asked = subprocess.run(_CONTAINED, capture_output=True, text=True, check=False)
-    if asked.returncode:
+    completed = subprocess.run(_SANDBOX_COMMAND, capture_output=True, text=True, check=False)
+    if completed.returncode:
         raise UnsupportedRequirement(
             "a tool whose InplaceUpdateRequirement is on runs on this machine, which cannot contain"
-            f" it: {asked.stderr.strip()}"
+            f" it: {completed.stderr.strip()}"
         )
-    return asked.stdout.strip()
+    return completed.stdout.strip()
 
 
 class SandboxedJob(CommandLineJob):  # type: ignore[misc] # cwltool's types are not followed
@@ -56,26 +57,29 @@ class SandboxedJob(CommandLineJob):  # type: ignore[misc] # cwltool's types are 
         runtimeContext: RuntimeContext,
         monitor_function: Any = None,
     ) -> None:
-        made = [folder for folder in (self.stagedir,) if folder and os.path.isdir(folder)]
-        told = {
+        stage_folders = [folder for folder in (self.stagedir,) if folder and os.path.isdir(folder)]
+        sandbox_settings = {
             "environment": dict(env),
-            "reads": [*made, *self._files("File", "Directory")],
+            "reads": [*stage_folders, *self._input_paths("File", "Directory")],
             "writes": [
-                *self._files("WritableFile", "WritableDirectory"),
+                *self._input_paths("WritableFile", "WritableDirectory"),
                 self.outdir,
                 self.tmpdir,
             ],
             "network": bool(self.networkaccess),
         }
         with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
-            json.dump(told, file)
+            json.dump(sandbox_settings, file)
             file.flush()
             # The environment of the tool must not affect the process that starts it.
             super()._execute(
-                [*_CONTAINED, file.name, *runtime], os.environ, runtimeContext, monitor_function
+                [*_SANDBOX_COMMAND, file.name, *runtime],
+                os.environ,
+                runtimeContext,
+                monitor_function,
             )
 
-    def _files(self, *kinds: str) -> Iterator[str]:
+    def _input_paths(self, *kinds: str) -> Iterator[str]:
         """Yield the paths of entries of cwltool's ``kinds``.
 
         They are inputs, and files that the tool finds in its folder.

@@ -18,8 +18,8 @@ _EXPRESSIONS = (
 )
 _DEPENDENCIES = "software that a tool needs is installed on the nodes, or comes in its container"
 
-#: ``dest`` in cwltool's parser → why a value other than the default is refused.
-REFUSED = {
+#: The reasons why values other than the default are refused, by ``dest`` in cwltool's parser.
+UNSUPPORTED_OPTIONS = {
     "beta_conda_dependencies": _DEPENDENCIES,
     "beta_dependencies_directory": _DEPENDENCIES,
     "beta_dependency_resolvers_configuration": _DEPENDENCIES,
@@ -56,10 +56,10 @@ REFUSED = {
     "user_provenance": _PROVENANCE,
     "user_space_docker_cmd": _ENGINE,
 }
-#: ``dest`` and a value → why this value is refused.
-REFUSED_VALUES = {("move_outputs", "leave"): _FOLDERS}
-#: ``dest`` of options that work as in cwltool.
-CARRIED_OUT = frozenset(
+#: The reasons why single values are refused, by ``dest`` and value.
+UNSUPPORTED_VALUES = {("move_outputs", "leave"): _FOLDERS}
+#: The ``dest`` of each option that works as in cwltool.
+SUPPORTED_OPTIONS = frozenset(
     {
         "basedir",
         "compute_checksum",
@@ -120,12 +120,14 @@ CARRIED_OUT = frozenset(
 class UnsupportedOption(ValueError):
     """An option of cwltool is not supported here; ``str()`` is a sentence."""
 
-    def __init__(self, option: str, why: str) -> None:
-        super().__init__(f"{option} is not supported: {why}")
+    def __init__(self, option: str, reason: str) -> None:
+        super().__init__(f"{option} is not supported: {reason}")
 
 
-def parse(arguments: Sequence[str], *, ours: Sequence[argparse.Action]) -> argparse.Namespace:
-    """Parse options as cwltool does. ``ours`` are further options.
+def parse(
+    arguments: Sequence[str], *, extra_options: Sequence[argparse.Action]
+) -> argparse.Namespace:
+    """Parse options as cwltool does, and the options of ``extra_options``.
 
     Messages have colours by default only if standard error is a terminal.
 
@@ -138,7 +140,7 @@ def parse(arguments: Sequence[str], *, ours: Sequence[argparse.Action]) -> argpa
     # An abbreviated option may be the name of an input, which follows the process.
     parser.allow_abbrev = False
     parser.set_defaults(enable_color=sys.stderr.isatty())
-    for option in ours:
+    for option in extra_options:
         action = {"action": "store_true"} if option.nargs == 0 else {}
         parser.add_argument(
             *option.option_strings,
@@ -147,25 +149,29 @@ def parse(arguments: Sequence[str], *, ours: Sequence[argparse.Action]) -> argpa
             help=option.help,
             **action,
         )
-    given: argparse.Namespace = parser.parse_args(list(arguments))
-    refused = {
-        option: why
+    options: argparse.Namespace = parser.parse_args(list(arguments))
+    unsupported_options = {
+        option: reason
         for action in parser._actions
-        if (why := _objection(action, getattr(given, action.dest, action.default))) is not None
+        if (reason := _find_objection(action, getattr(options, action.dest, action.default)))
+        is not None
         for option in action.option_strings
     }
-    if refused:
-        written = {argument.split("=", 1)[0] for argument in arguments}
-        option = next((word for word in refused if word in written), next(iter(refused)))
-        raise UnsupportedOption(option, refused[option])
-    return given
+    if unsupported_options:
+        given_options = {argument.split("=", 1)[0] for argument in arguments}
+        option = next(
+            (word for word in unsupported_options if word in given_options),
+            next(iter(unsupported_options)),
+        )
+        raise UnsupportedOption(option, unsupported_options[option])
+    return options
 
 
-def _objection(action: argparse.Action, value: Any) -> str | None:
+def _find_objection(action: argparse.Action, value: Any) -> str | None:
     """Return why the value is refused, if this option may have set it; otherwise None."""
-    if isinstance(value, str) and (action.dest, value) in REFUSED_VALUES:
-        why: str | None = REFUSED_VALUES[(action.dest, value)]
+    if isinstance(value, str) and (action.dest, value) in UNSUPPORTED_VALUES:
+        reason: str | None = UNSUPPORTED_VALUES[(action.dest, value)]
     else:
-        why = None if value == action.default else REFUSED.get(action.dest)
+        reason = None if value == action.default else UNSUPPORTED_OPTIONS.get(action.dest)
     constant = getattr(action, "const", None)
-    return why if constant is None or constant == value else None
+    return reason if constant is None or constant == value else None

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from sluice.cwl_runner.values import source_path
-from sluice.storage import location_of
+from sluice.storage import build_location
 from sluice.text.visible_text import quoted
 
 
@@ -17,7 +17,7 @@ class OutputPathOccupied(ValueError):
     """An output cannot have its name or its place; ``str()`` is a sentence."""
 
 
-def put_out(value: Any, folder: Path) -> Any:
+def place_outputs(value: Any, folder: Path) -> Any:
     """Move the files in ``value`` to ``folder``, and return ``value`` with their new places.
 
     If two outputs have the same name, the second name gets a number. The files of an output
@@ -27,10 +27,10 @@ def put_out(value: Any, folder: Path) -> Any:
         OutputPathOccupied: An output cannot have its name or its place; nothing was moved.
         OSError: A file cannot be read or moved.
     """
-    with tempfile.TemporaryDirectory() as made:
-        putter = _OutputPlacement(folder, Path(made))
-        description = putter.put(value, None)
-        for source, path in putter.moves.items():
+    with tempfile.TemporaryDirectory() as literals_folder:
+        placement = _OutputPlacement(folder, Path(literals_folder))
+        description = placement.place(value, None)
+        for source, path in placement.moves.items():
             path.parent.mkdir(parents=True, exist_ok=True)
             _move(source, path)
         return description
@@ -39,45 +39,46 @@ def put_out(value: Any, folder: Path) -> Any:
 class _OutputPlacement:
     """Decides where everything goes. ``made`` is a folder for literals."""
 
-    def __init__(self, folder: Path, made: Path) -> None:
+    def __init__(self, folder: Path, literals_folder: Path) -> None:
         self.moves: dict[Path, Path] = {}
         self._folder = folder
-        self._made = made
+        self._literals_folder = literals_folder
 
-    def put(self, value: Any, beside: Path | None) -> Any:
+    def place(self, value: Any, parent_folder: Path | None) -> Any:
         """Return the description of ``value`` after the moves.
 
-        ``beside`` is the folder for secondary files: the folder of their primary file.
+        ``parent_folder`` is the folder for secondary files, which is that of their primary file.
         """
         match value:
             case list():
-                return [self.put(inner, beside) for inner in value]
+                return [self.place(inner, parent_folder) for inner in value]
             case {"class": "File" | "Directory"}:
-                return self._object(value, beside)
+                return self._place_object(value, parent_folder)
             case dict():
-                return {key: self.put(inner, beside) for key, inner in value.items()}
+                return {key: self.place(inner, parent_folder) for key, inner in value.items()}
         return value
 
-    def _object(self, value: dict[str, Any], beside: Path | None) -> dict[str, Any]:
+    def _place_object(self, value: dict[str, Any], parent_folder: Path | None) -> dict[str, Any]:
         source = Path(
-            source_path(value) or self._literal(value, Path(tempfile.mkdtemp(dir=self._made)))
+            source_path(value)
+            or self._create_literal(value, Path(tempfile.mkdtemp(dir=self._literals_folder)))
         )
         path = self.moves.get(source)
         if path is None:
-            path = self._free(beside or self._folder, _name(value))
-            _require_room(source, path)
+            path = self._unused_path(parent_folder or self._folder, _name(value))
+            _check_replaceable(source, path)
             self.moves[source] = path
         description = {
             key: inner
             for key, inner in value.items()
             if key not in ("path", "contents", "listing", "size")
         }
-        description |= _described(source, path)
+        description |= _describe(source, path)
         if "secondaryFiles" in value:
-            description["secondaryFiles"] = self.put(value["secondaryFiles"], path.parent)
+            description["secondaryFiles"] = self.place(value["secondaryFiles"], path.parent)
         return description
 
-    def _literal(self, value: Mapping[str, Any], folder: Path) -> Path:
+    def _create_literal(self, value: Mapping[str, Any], folder: Path) -> Path:
         """Create a literal File or Directory in ``folder`` and return its path."""
         path = folder / _name(value)
         if value["class"] == "File":
@@ -89,18 +90,18 @@ class _OutputPlacement:
             if source:
                 shutil.move(source, path / _name(inner))
             else:
-                self._literal(inner, path)
+                self._create_literal(inner, path)
         return path
 
-    def _free(self, folder: Path, name: str) -> Path:
+    def _unused_path(self, folder: Path, name: str) -> Path:
         """Return a path that no other output has: ``a.txt``, ``a_2.txt``, ``a_3.txt``.
 
         Other runners use the same names. A file from before this run is replaced.
         """
-        taken = set(self.moves.values())
+        used_paths = set(self.moves.values())
         stem, extension = os.path.splitext(name)
         path, number = folder / name, 1
-        while path in taken:
+        while path in used_paths:
             number += 1
             path = folder / f"{stem}_{number}{extension}"
         return path
@@ -115,7 +116,7 @@ def _name(value: Mapping[str, Any]) -> str:
     return name
 
 
-def _require_room(source: Path, path: Path) -> None:
+def _check_replaceable(source: Path, path: Path) -> None:
     """Require that no file replaces a directory, and no directory a file.
 
     Raises:
@@ -129,7 +130,7 @@ def _require_room(source: Path, path: Path) -> None:
             )
     elif path.is_dir():
         for inner in source.iterdir():
-            _require_room(inner, path / inner.name)
+            _check_replaceable(inner, path / inner.name)
     elif os.path.lexists(path):
         raise OutputPathOccupied(
             f"{path} is a file, and the output of that name is a directory: choose another --outdir"
@@ -144,15 +145,15 @@ def _move(source: Path, path: Path) -> None:
         shutil.move(source, path)
 
 
-def _described(source: Path, path: Path) -> dict[str, Any]:
+def _describe(source: Path, path: Path) -> dict[str, Any]:
     """Return the description that ``source`` will have at ``path``."""
     description: dict[str, Any] = {
-        "location": location_of(path),
+        "location": build_location(path),
         "basename": path.name,
         "path": str(path),
     }
     if source.is_dir():
-        listing = [_described(inner, path / inner.name) for inner in sorted(source.iterdir())]
+        listing = [_describe(inner, path / inner.name) for inner in sorted(source.iterdir())]
         return {"class": "Directory"} | description | {"listing": listing}
     with source.open("rb") as file:
         checksum = hashlib.file_digest(file, "sha1").hexdigest()

@@ -15,18 +15,18 @@ import yaml
 from schema_salad.fetcher import DefaultFetcher
 from schema_salad.ref_resolver import file_uri
 
-_SIGNS = frozenset("#?%")
+_SPECIAL_CHARACTERS = frozenset("#?%")
 
 
-def fetcher_of(behind: list[str]) -> Callable[..., DefaultFetcher] | None:
+def make_fetcher(process_arguments: list[str]) -> Callable[..., DefaultFetcher] | None:
     """Return a fetcher that lets cwltool take the paths in a job order literally.
 
-    ``behind`` are the arguments after the process.
+    ``process_arguments`` are the arguments after the process.
 
     Returns:
         None if there is no file with a job order, or if cwltool needs no help with it.
     """
-    match behind:
+    match process_arguments:
         case [str() as order] if not order.startswith("-") and os.path.isfile(order):
             path = Path(os.path.abspath(order))
         case _:
@@ -35,47 +35,49 @@ def fetcher_of(behind: list[str]) -> Callable[..., DefaultFetcher] | None:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError):  # cwltool reports it better
         return None
-    escaped = with_paths_escaped(text, path.parent)
-    return None if escaped == text else partial(_fetcher, {file_uri(str(path)): escaped})
+    escaped = escape_paths(text, path.parent)
+    return None if escaped == text else partial(_fetcher_with_texts, {file_uri(str(path)): escaped})
 
 
-def _fetcher(texts: dict[str, str], cache: dict[str, Any], session: Any) -> DefaultFetcher:
+def _fetcher_with_texts(
+    texts: dict[str, str], cache: dict[str, Any], session: Any
+) -> DefaultFetcher:
     return DefaultFetcher(cache | texts, session)
 
 
-def with_paths_escaped(text: str, folder: Path) -> str:
+def escape_paths(text: str, folder: Path) -> str:
     """Return a job order in ``folder`` with escapes in the paths of existing files.
 
     A path is escaped if a file has exactly this name. The rest of the text does not change.
     """
-    if _SIGNS.isdisjoint(text):
+    if _SPECIAL_CHARACTERS.isdisjoint(text):
         return text
     try:
-        found = {
+        nodes = {
             node.start_mark.index: node
-            for node in _paths(yaml.compose(text, yaml.CSafeLoader), set())
+            for node in _path_nodes(yaml.compose(text, yaml.CSafeLoader), set())
         }
     except yaml.YAMLError:  # cwltool reports it better
         return text
     parts, end = [], 0
-    for start, node in sorted(found.items()):
-        if not _SIGNS.isdisjoint(node.value) and os.path.exists(folder / node.value):
+    for start, node in sorted(nodes.items()):
+        if not _SPECIAL_CHARACTERS.isdisjoint(node.value) and os.path.exists(folder / node.value):
             parts += [text[end:start], json.dumps(quote(node.value))]
             end = node.end_mark.index
     return "".join([*parts, text[end:]])
 
 
-def _paths(node: Any, seen: set[int]) -> Iterator[yaml.ScalarNode]:
+def _path_nodes(node: Any, visited: set[int]) -> Iterator[yaml.ScalarNode]:
     """Yield the paths of all Files and Directories without a location.
 
-    ``seen`` has the nodes that were visited, because an alias leads to a node again.
+    ``visited`` has the identities of visited nodes, because an alias leads to a node again.
     """
-    if id(node) in seen:
+    if id(node) in visited:
         return
-    seen.add(id(node))
+    visited.add(id(node))
     if isinstance(node, yaml.SequenceNode):
         for child in node.value:
-            yield from _paths(child, seen)
+            yield from _path_nodes(child, visited)
     elif isinstance(node, yaml.MappingNode):
         fields = {key.value: value for key, value in node.value if isinstance(key, yaml.ScalarNode)}
         path, kind = fields.get("path"), fields.get("class")
@@ -85,4 +87,4 @@ def _paths(node: Any, seen: set[int]) -> Iterator[yaml.ScalarNode]:
         if is_file and isinstance(path, yaml.ScalarNode) and path.style not in ("|", ">"):
             yield path
         for child in fields.values():
-            yield from _paths(child, seen)
+            yield from _path_nodes(child, visited)

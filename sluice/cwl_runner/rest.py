@@ -21,7 +21,7 @@ from sluice.text.visible_text import quoted
 _TIMEOUT = 60.0
 _HTTPS_PORT = 443
 #: The media types of answers, and their names in messages.
-_NAMES = {"application/json": "JSON", "text/plain": "plain text"}
+_MEDIA_NAMES = {"application/json": "JSON", "text/plain": "plain text"}
 
 
 class RequestRefusedError(Exception):
@@ -35,7 +35,7 @@ class RequestRefusedError(Exception):
         self.status = status
 
 
-class _Answer(dict[str, Any]):
+class _ResponseObject(dict[str, Any]):
     """A JSON object of an answer. A missing key means that another program has answered."""
 
     def __missing__(self, key: str) -> Any:
@@ -68,8 +68,8 @@ class Rest:
             OSError: The system cannot be reached, or its answer is not the JSON of Sluice. An
                 access to a missing field of the answer raises it too.
         """
-        given = {key: value for key, value in query.items() if value is not None}
-        return self._ask("GET", f"{path}?{urlencode(given)}" if given else path, None)
+        parameters = {key: value for key, value in query.items() if value is not None}
+        return self._send("GET", f"{path}?{urlencode(parameters)}" if parameters else path, None)
 
     def text(self, path: str) -> str:
         """Return an answer that is plain text. Bytes that are not UTF-8 are replaced.
@@ -78,37 +78,37 @@ class Rest:
             RequestRefusedError: The system refuses the request.
             OSError: The system cannot be reached, or its answer is not plain text.
         """
-        return str(self._ask("GET", path, None, media="text/plain"))
+        return str(self._send("GET", path, None, media="text/plain"))
 
     def post(self, path: str, body: Any) -> Any:
         """Send a POST request and return the answer."""
-        return self._ask("POST", path, body)
+        return self._send("POST", path, body)
 
     def put(self, path: str, body: Any) -> Any:
         """Send a PUT request and return the answer."""
-        return self._ask("PUT", path, body)
+        return self._send("PUT", path, body)
 
     def delete(self, path: str, **query: Any) -> Any:
         """Send a DELETE request and return the answer."""
-        return self._ask("DELETE", f"{path}?{urlencode(query)}", None)
+        return self._send("DELETE", f"{path}?{urlencode(query)}", None)
 
     def close(self) -> None:
         """Close the connection."""
         self._connection.close()
 
-    def _ask(self, method: str, path: str, body: Any, *, media: str = "application/json") -> Any:
+    def _send(self, method: str, path: str, body: Any, *, media: str = "application/json") -> Any:
         content = None if body is None else json.dumps(body).encode()
         try:
             try:
-                answer, text = self._exchange(method, path, content)
+                response, text = self._exchange(method, path, content)
             except (http.client.RemoteDisconnected, ConnectionResetError, BrokenPipeError):
                 # The system has closed the idle connection.
                 self._connection.close()
-                answer, text = self._exchange(method, path, content)
+                response, text = self._exchange(method, path, content)
         except (http.client.HTTPException, OSError) as error:
             self._connection.close()
             raise ConnectionError(
-                f"the system at {self.url} cannot be reached: {_reason(error)}"
+                f"the system at {self.url} cannot be reached: {_describe_error(error)}"
                 f"{direct_connection_note(self.url)}"
             ) from error
         except BaseException:  # an interrupt leaves an answer unread
@@ -116,32 +116,34 @@ class Rest:
             raise
         route = f"{self._root}{path.partition('?')[0]}"
         unexpected = (
-            f"{method} {urljoin(self.url, route)} was answered with status {answer.status} and a"
-            f" body that is not {_NAMES[media]}: check the address, and whether a proxy"
+            f"{method} {urljoin(self.url, route)} was answered with status {response.status} and a"
+            f" body that is not {_MEDIA_NAMES[media]}: check the address, and whether a proxy"
             " (https_proxy, no_proxy) or a sign-in page answers in place of Sluice"
         )
-        if answer.status >= HTTPStatus.BAD_REQUEST:
+        if response.status >= HTTPStatus.BAD_REQUEST:
             too_old = too_old_text(self.url, method, route)
-            said = _sentence(answer, text, too_old=too_old, unexpected=unexpected)
-            raise RequestRefusedError(answer.status, said)
-        if answer.status == HTTPStatus.NO_CONTENT:
+            detail = _problem_text(response, text, too_old=too_old, unexpected=unexpected)
+            raise RequestRefusedError(response.status, detail)
+        if response.status == HTTPStatus.NO_CONTENT:
             return None
         if media == "text/plain":
-            if answer.headers.get_content_type() != media:
+            if response.headers.get_content_type() != media:
                 raise ConnectionError(unexpected)
             return text.decode(errors="replace")
         try:
-            return json.loads(text, object_hook=_Answer)
+            return json.loads(text, object_hook=_ResponseObject)
         except (ValueError, RecursionError) as error:
             raise ConnectionError(unexpected) from error
 
     def _exchange(
         self, method: str, path: str, content: bytes | None
     ) -> tuple[http.client.HTTPResponse, bytes]:
-        kind = {} if content is None else {"Content-Type": "application/json"}
-        self._connection.request(method, self._root + path, content, self._headers | kind)
-        answer = self._connection.getresponse()
-        return answer, answer.read()
+        content_headers = {} if content is None else {"Content-Type": "application/json"}
+        self._connection.request(
+            method, self._root + path, content, self._headers | content_headers
+        )
+        response = self._connection.getresponse()
+        return response, response.read()
 
 
 def _connection(url: str) -> http.client.HTTPConnection:
@@ -151,10 +153,12 @@ def _connection(url: str) -> http.client.HTTPConnection:
         UnusableProxy: The proxy for ``url`` is not an HTTP proxy.
     """
     parts = urlsplit(url)
-    kind = http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection
+    connection_class = (
+        http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection
+    )
     address = proxy_for(url)
     if address is None:
-        return kind(parts.netloc, timeout=_TIMEOUT)
+        return connection_class(parts.netloc, timeout=_TIMEOUT)
     proxy = urlsplit(address)
     if proxy.scheme != "http":
         raise UnusableProxy(
@@ -162,7 +166,7 @@ def _connection(url: str) -> http.client.HTTPConnection:
             " `sluice cwl-runner` can use HTTP proxies only: name one in https_proxy, or name"
             f" {parts.hostname} in no_proxy"
         )
-    connection = kind(proxy.hostname or "", proxy.port or 80, timeout=_TIMEOUT)
+    connection = connection_class(proxy.hostname or "", proxy.port or 80, timeout=_TIMEOUT)
     connection.set_tunnel(
         parts.hostname or "",
         parts.port or _HTTPS_PORT,
@@ -178,7 +182,7 @@ def _proxy_login(user: str | None, password: str | None) -> dict[str, str]:
     return {"Proxy-Authorization": f"Basic {b64encode(login).decode()}"}
 
 
-def _reason(error: http.client.HTTPException | OSError) -> str:
+def _describe_error(error: http.client.HTTPException | OSError) -> str:
     """Return why there is no answer. ``http.client`` has no sentence for a broken answer."""
     match error:
         case http.client.RemoteDisconnected():
@@ -191,8 +195,8 @@ def _reason(error: http.client.HTTPException | OSError) -> str:
             return reason_of(error)
 
 
-def _sentence(
-    answer: http.client.HTTPResponse, text: bytes, *, too_old: str, unexpected: str
+def _problem_text(
+    response: http.client.HTTPResponse, text: bytes, *, too_old: str, unexpected: str
 ) -> str:
     """Return the sentence of an RFC 9457 problem.
 
@@ -201,10 +205,10 @@ def _sentence(
     """
     try:
         problem = json.loads(text)
-        if is_unknown_route(answer.status, problem.get("type", "about:blank")):
+        if is_unknown_route(response.status, problem.get("type", "about:blank")):
             return too_old
         return str(problem.get("detail") or problem["title"])
     except (ValueError, RecursionError):
         return unexpected
     except (KeyError, AttributeError):
-        return f"{answer.status} {answer.reason}"
+        return f"{response.status} {response.reason}"

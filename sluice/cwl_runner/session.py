@@ -16,13 +16,19 @@ from sluice.contracts.common.states import JobState
 from sluice.cwl_runner.client_lease import ClientLease
 from sluice.cwl_runner.rest import RequestRefusedError, Rest
 from sluice.cwl_runner.template import InvocationNeeds
-from sluice.cwl_runner.values import source_path, to_json, with_files_placed
+from sluice.cwl_runner.values import (
+    check_file_exists,
+    replace_file_places,
+    source_path,
+    to_json,
+)
 from sluice.cwl_runner.wait_reasons import RunWaits
 from sluice.scheduling.backoff import pause_after
 from sluice.storage import (
     BundleError,
     FileMissing,
     StorageError,
+    Stored,
     copy,
     local_url,
     pack,
@@ -32,18 +38,18 @@ from sluice.storage import (
 )
 from sluice.text.visible_text import visible
 
-#: Errors that end a run; the text of each is a sentence.
+#: Errors that end a run. Each message is a sentence.
 FAILURES = (RequestRefusedError, StorageError, BundleError, OSError, ValueError)
 #: Seconds until the first poll, the longest pause between polls, and the growth of pauses.
-_FIRST_LOOK, _LONGEST_LOOK, _LOOKS_GROW = 0.01, 0.5, 1.3
+_FIRST_POLL, _LONGEST_POLL, _POLL_GROWTH = 0.01, 0.5, 1.3
 #: Seconds for which the system may be unreachable.
-_PATIENCE = 120.0
+_MAX_OUTAGE = 120.0
 #: Seconds to wait for the first pilot of a system that has just started.
-_FIRST_PILOTS = 15.0
-_NOT_NOW, _CONFLICT = 503, 409
+_PILOT_START_SECONDS = 15.0
+_UNAVAILABLE, _CONFLICT = 503, 409
 #: Lines of a failed tool's log that are shown.
 _LAST_LINES = 20
-#: The size in bytes from which a file is registered at once and not with others.
+#: The smallest size in bytes of a file that is registered at once and not with others.
 _LARGE = 1 << 20
 #: Files in one registration, and results in one request.
 _PAGE = 1000
@@ -65,15 +71,15 @@ class _Batch:
     chain: str
     keys: dict[int, Any]
     results: str | None = None
-    over: bool = False
+    ended: bool = False
 
 
 class RunnerSession:
     """A run on a system.
 
     ``folder`` gets the outputs of invocations. ``process`` is the name that the user gave.
-    ``for_nodes`` lets jobs wait for nodes that do not exist yet. ``lease`` owns all objects of the
-    run on the system.
+    ``wait_for_nodes`` lets jobs wait for nodes that do not exist yet. ``lease`` owns all objects of
+    the run on the system.
     """
 
     def __init__(
@@ -83,32 +89,26 @@ class RunnerSession:
         *,
         lease: ClientLease,
         process: str | None = None,
-        for_nodes: bool = False,
+        wait_for_nodes: bool = False,
     ) -> None:
         self._rest = rest
         self._lease = lease
         self._folder = folder
-        self._name = "-".join(
-            [
-                "cwl-runner",
-                *_word_of(process or ""),
-                time.strftime("%Y%m%d-%H%M%S"),
-                secrets.token_hex(3),
-            ]
-        )
+        words = ["cwl-runner", *_name_words(process or "")]
+        self._name = "-".join([*words, time.strftime("%Y%m%d-%H%M%S"), secrets.token_hex(3)])
         self._storage = ""
         self._files: dict[str, dict[str, str]] = {}
         self._entries: list[dict[str, Any]] = []
         self._files_dataset: str | None = None
         self._batches: list[_Batch] = []
         #: Data sets of invocations that have no chain yet.
-        self._loose: list[str] = []
+        self._datasets_without_chain: list[str] = []
         #: Ids of templates by the needs of their invocations.
         self._templates: dict[InvocationNeeds, str] = {}
         self._count = 0
-        self._missed: set[str] = set()
-        self._looks = 0
-        self._waits = RunWaits(rest, for_nodes=for_nodes)
+        self._missing_urls: set[str] = set()
+        self._poll_count = 0
+        self._waits = RunWaits(rest, wait_for_nodes=wait_for_nodes)
 
     def submit(
         self, needs: InvocationNeeds, invocations: Sequence[tuple[Any, dict[str, Any]]]
@@ -119,28 +119,34 @@ class RunnerSession:
         name = f"{self._name}-{self._count}"
         self._find_storage()
         dataset = self._new_dataset(name)
-        self._loose.append(dataset)
-        ready = [
-            (key, with_files_placed(invocation, self._bring)) for key, invocation in invocations
+        self._datasets_without_chain.append(dataset)
+        stored_invocations = [
+            (key, replace_file_places(invocation, self._copy_to_storage))
+            for key, invocation in invocations
         ]
         self._register_files()
-        self._fill(
+        self._register_invocations(
             dataset,
-            [self._written(name, seq, invocation) for seq, (_, invocation) in enumerate(ready)],
+            [
+                self._store_invocation(name, seq, invocation)
+                for seq, (_, invocation) in enumerate(stored_invocations)
+            ],
         )
         chain = self._request_chain(dataset, needs)
         self._lease.give_to_chain(
             chain["uid"], datasets=[dataset], run_template=self._templates[needs]
         )
-        self._batches.append(_Batch(chain["uid"], {seq: key for seq, (key, _) in enumerate(ready)}))
-        self._loose.remove(dataset)
-        self._looks = 0
+        self._batches.append(
+            _Batch(chain["uid"], {seq: key for seq, (key, _) in enumerate(stored_invocations)})
+        )
+        self._datasets_without_chain.remove(dataset)
+        self._poll_count = 0
         self._waits.begin()
 
     @cached_property
     def has_engines(self) -> bool:
         """Return whether a node can run containers; wait for pilots of a new system."""
-        end = time.monotonic() + _FIRST_PILOTS
+        end = time.monotonic() + _PILOT_START_SECONDS
         while not (pilots := self._rest.get("/pilots")["pilots"]) and time.monotonic() < end:
             time.sleep(0.1)
         return any(pilot.get("engines") for pilot in pilots)
@@ -157,28 +163,28 @@ class RunnerSession:
 
     def results(self) -> Iterator[InvocationResult]:
         """Wait for results and yield them; raise ``OSError`` if the system stays unreachable."""
-        gone: float | None = None
+        unreachable_since: float | None = None
         while True:
-            found: list[InvocationResult] = []
+            results: list[InvocationResult] = []
             try:
                 for batch in self._batches:
                     if batch.keys:
-                        self._look(batch, found)
-                if not found:
-                    self._waits.look(batch.chain for batch in self._batches if batch.keys)
-                gone = None
+                        self._poll(batch, results)
+                if not results:
+                    self._waits.check(batch.chain for batch in self._batches if batch.keys)
+                unreachable_since = None
             except (OSError, RequestRefusedError) as error:
-                if isinstance(error, RequestRefusedError) and error.status != _NOT_NOW:
+                if isinstance(error, RequestRefusedError) and error.status != _UNAVAILABLE:
                     raise
-                gone = gone or time.monotonic()
-                if time.monotonic() - gone > _PATIENCE:
+                unreachable_since = unreachable_since or time.monotonic()
+                if time.monotonic() - unreachable_since > _MAX_OUTAGE:
                     raise
-            if found:
-                self._looks = 0
-                yield from found
+            if results:
+                self._poll_count = 0
+                yield from results
                 return
-            self._looks += 1
-            time.sleep(_pause_after(self._looks))
+            self._poll_count += 1
+            time.sleep(_pause_after(self._poll_count))
 
     def close(self) -> None:
         """End running invocations and delete the run's data; an error may leave some."""
@@ -189,7 +195,7 @@ class RunnerSession:
             self._rest.post(f"/chains/{batch.chain}/discard", {})
         for batch in running:
             self._wait_for_end(batch)
-        for uid in filter(None, [*self._loose, self._files_dataset]):
+        for uid in filter(None, [*self._datasets_without_chain, self._files_dataset]):
             self._rest.delete(f"/datasets/{uid}", force="true")
 
     def _cancel(self, batch: _Batch) -> None:
@@ -202,37 +208,41 @@ class RunnerSession:
     def _find_storage(self) -> None:
         if self._storage:
             return
-        known = self._rest.get("/storages", type="input")
-        storages = [storage for storage in known if storage["enabled"] and not storage["read_only"]]
+        input_storages = self._rest.get("/storages", type="input")
+        storages = [
+            storage for storage in input_storages if storage["enabled"] and not storage["read_only"]
+        ]
         if not storages:
             raise RequestRefusedError(
-                _NOT_NOW,
+                _UNAVAILABLE,
                 "the system has no input storage that takes data: register one with `sluice storage"
                 " add`",
             )
         self._storage = storages[0]["url"]
 
-    def _bring(self, value: Mapping[str, Any]) -> dict[str, str]:
-        """Copy a File or Directory to the storage, once, and return its place and checksum."""
+    def _copy_to_storage(self, value: Mapping[str, Any]) -> dict[str, str]:
+        """Copy a File or Directory to the storage once, and return its location and checksum."""
         source = source_path(value)
         if source not in self._files:
-            _check_there(value, source)
+            check_file_exists(value, source)
             if self._files_dataset is None:
                 self._files_dataset = self._new_dataset(self._name)
             number = len(self._files)
-            own = os.path.basename(source.rstrip("/")) or "root"
-            ending = "" if value["class"] == "File" else ".tar"
-            name = delivered_name(f"{own}{ending}", start=f"{number:06d}-")
-            place = f"{self._name}/{name}"
-            entry = self._put(Path(source), place, seq=number, folder=value["class"] == "Directory")
-            self._files[source] = {"location": place, "checksum": entry["checksum"]}
+            basename = os.path.basename(source.rstrip("/")) or "root"
+            suffix = "" if value["class"] == "File" else ".tar"
+            name = delivered_name(f"{basename}{suffix}", start=f"{number:06d}-")
+            path = f"{self._name}/{name}"
+            entry = self._store_input(
+                Path(source), path, seq=number, folder=value["class"] == "Directory"
+            )
+            self._files[source] = {"location": path, "checksum": entry["checksum"]}
             self._entries.append(entry)
             if entry["size"] >= _LARGE:
                 self._register_files()
         return self._files[source]
 
-    def _put(self, source: Path, place: str, *, seq: int, folder: bool) -> dict[str, Any]:
-        url = f"{self._storage}/{place}"
+    def _store_input(self, source: Path, path: str, *, seq: int, folder: bool) -> dict[str, Any]:
+        url = f"{self._storage}/{path}"
         if folder:
             with tempfile.TemporaryDirectory() as temporary:
                 archive = Path(temporary, "bundle.tar")
@@ -240,13 +250,7 @@ class RunnerSession:
                 stored = put(archive, url)
         else:
             stored = put(source, url)
-        return {
-            "seq": seq,
-            "name": place.rsplit("/", 1)[1],
-            "size": stored.size,
-            "checksum": stored.checksum,
-            "url": url,
-        }
+        return _file_entry(seq, url, stored)
 
     def _register_files(self) -> None:
         for start in range(0, len(self._entries), _PAGE):
@@ -256,19 +260,12 @@ class RunnerSession:
             )
         self._entries.clear()
 
-    def _written(self, name: str, seq: int, invocation: Mapping[str, Any]) -> dict[str, Any]:
+    def _store_invocation(
+        self, name: str, seq: int, invocation: Mapping[str, Any]
+    ) -> dict[str, Any]:
         """Write the file of an invocation to the storage and return its entry."""
-        content = to_json(invocation)
-        own = f"{seq:06d}.json"
-        url = f"{self._storage}/{name}/{own}"
-        stored = put_bytes(content, url)
-        return {
-            "seq": seq,
-            "name": own,
-            "size": stored.size,
-            "checksum": stored.checksum,
-            "url": url,
-        }
+        url = f"{self._storage}/{name}/{seq:06d}.json"
+        return _file_entry(seq, url, put_bytes(to_json(invocation), url))
 
     def _new_dataset(self, name: str) -> str:
         """Register a data set, before its first file is written, so that files have an owner."""
@@ -277,7 +274,7 @@ class RunnerSession:
         self._lease.own(datasets=[uid])
         return uid
 
-    def _fill(self, uid: str, files: Sequence[dict[str, Any]]) -> None:
+    def _register_invocations(self, uid: str, files: Sequence[dict[str, Any]]) -> None:
         for start in range(0, len(files), _PAGE):
             self._rest.post(f"/datasets/{uid}/files", {"files": files[start : start + _PAGE]})
         self._rest.post(f"/datasets/{uid}/close", {"files": len(files)})
@@ -293,47 +290,47 @@ class RunnerSession:
         }
         return dict(self._rest.post("/chains", body))
 
-    def _look(self, batch: _Batch, found: list[InvocationResult]) -> None:
-        """Add new results to ``found`` one by one, so that an outage loses none."""
-        chain = self._look_at_chain(batch)
-        missed = len(self._missed)
+    def _poll(self, batch: _Batch, results: list[InvocationResult]) -> None:
+        """Add new results to ``results`` one by one, so that an outage loses none."""
+        chain = self._poll_chain(batch)
+        missing_count = len(self._missing_urls)
         if batch.results is not None:
-            self._read_results(batch, found)
-        if batch.over and batch.keys and len(self._missed) == missed:
-            found += self._failures(batch, chain)
+            self._read_results(batch, results)
+        if batch.ended and batch.keys and len(self._missing_urls) == missing_count:
+            results += self._failures(batch, chain)
 
-    def _look_at_chain(self, batch: _Batch) -> dict[str, Any]:
+    def _poll_chain(self, batch: _Batch) -> dict[str, Any]:
         chain: dict[str, Any] = self._rest.get(f"/chains/{batch.chain}")
         for dataset in chain["datasets"]:
             if dataset["port"] == "result":
                 batch.results = dataset["uid"]
-        batch.over = chain["ended_at"] is not None
+        batch.ended = chain["ended_at"] is not None
         return chain
 
-    def _read_results(self, batch: _Batch, found: list[InvocationResult]) -> None:
+    def _read_results(self, batch: _Batch, results: list[InvocationResult]) -> None:
         after: str | None = None
         while True:
             page = self._rest.get(f"/datasets/{batch.results}/files", after=after, limit=_PAGE)
             for file in page["files"]:
-                outputs = self._fetched(file) if file["seq"] in batch.keys else None
+                outputs = self._fetch_outputs(file) if file["seq"] in batch.keys else None
                 if outputs is not None:
-                    found.append(InvocationResult(batch.keys.pop(file["seq"]), outputs))
+                    results.append(InvocationResult(batch.keys.pop(file["seq"]), outputs))
             after = page["after"]
             if after is None:
                 return
 
-    def _fetched(self, file: Mapping[str, Any]) -> dict[str, Any] | None:
+    def _fetch_outputs(self, file: Mapping[str, Any]) -> dict[str, Any] | None:
         """Return the outputs in a file, or None if the file is moving to the output storage."""
-        place = Path(tempfile.mkdtemp(dir=self._folder))
-        archive = place / "result.tar"
+        folder = Path(tempfile.mkdtemp(dir=self._folder))
+        archive = folder / "result.tar"
         try:
             copy(file["url"], local_url(archive), checksum=file["checksum"], size=file["size"])
         except FileMissing:
-            if file["url"] in self._missed:
+            if file["url"] in self._missing_urls:
                 raise
-            self._missed.add(file["url"])
+            self._missing_urls.add(file["url"])
             return None
-        value = unpack(archive, place)
+        value = unpack(archive, folder)
         archive.unlink()
         return dict(value)
 
@@ -346,23 +343,24 @@ class RunnerSession:
                     f"/tasks/{step['task_uid']}/jobs", state=JobState.FAILED.value, limit=_PAGE
                 )
                 reasons |= {job["seq"]: self._reason(job) for job in page["jobs"]}
-        why = chain["reason"] or f"the run was {chain['state']}"
-        found = [
-            InvocationResult(key, None, reasons.get(seq, why)) for seq, key in batch.keys.items()
+        default_reason = chain["reason"] or f"the run was {chain['state']}"
+        results = [
+            InvocationResult(key, None, reasons.get(seq, default_reason))
+            for seq, key in batch.keys.items()
         ]
         batch.keys.clear()
-        return found
+        return results
 
     def _reason(self, job: Mapping[str, Any]) -> str:
         """Return why a job failed, the last lines of its log, and where the whole log is."""
-        why = job["message"] or job["error_class"]
+        reason = job["message"] or job["error_class"]
         try:
             lines = self._rest.text(f"/jobs/{job['id']}/log").splitlines()
         except (RequestRefusedError, OSError):  # its pilot is gone
-            return str(why)
+            return str(reason)
         return "\n".join(
             [
-                f"{why}; the last lines of its log:",
+                f"{reason}; the last lines of its log:",
                 *(f"  {visible(line)}" for line in lines[-_LAST_LINES:]),
                 f"  (all of it: sluice logs {job['id']})",
             ]
@@ -370,30 +368,30 @@ class RunnerSession:
 
     def _wait_for_end(self, batch: _Batch) -> None:
         """Wait until the chain has ended, because its jobs may still read the files."""
-        looks = 0
-        while not batch.over:
-            self._look_at_chain(batch)
-            if not batch.over:
-                looks += 1
-                time.sleep(_pause_after(looks))
+        polls = 0
+        while not batch.ended:
+            self._poll_chain(batch)
+            if not batch.ended:
+                polls += 1
+                time.sleep(_pause_after(polls))
 
 
-def _pause_after(looks: int) -> float:
-    return pause_after(looks, first=_FIRST_LOOK, longest=_LONGEST_LOOK, factor=_LOOKS_GROW)
+def _file_entry(seq: int, url: str, stored: Stored) -> dict[str, Any]:
+    """Return the entry that registers a stored file in a data set."""
+    return {
+        "seq": seq,
+        "name": url.rsplit("/", 1)[1],
+        "size": stored.size,
+        "checksum": stored.checksum,
+        "url": url,
+    }
 
 
-def _check_there(value: Mapping[str, Any], path: str) -> None:
-    """Check that a File or Directory exists.
-
-    Raises:
-        FileNotFoundError: It does not.
-    """
-    folder = value["class"] == "Directory"
-    if not os.path.exists(path) or os.path.isdir(path) is not folder:
-        raise FileNotFoundError(f"{path}: there is no such {'directory' if folder else 'file'}")
+def _pause_after(polls: int) -> float:
+    return pause_after(polls, first=_FIRST_POLL, longest=_LONGEST_POLL, factor=_POLL_GROWTH)
 
 
-def _word_of(process: str) -> list[str]:
+def _name_words(process: str) -> list[str]:
     """Return the words of a process in names of runs: ``count`` for ``tools/count.cwl``."""
     stem = Path(process.replace("#", "/")).name.removesuffix(".cwl")
     return [word[:20] for word in re.findall(r"[A-Za-z0-9_.]+", stem)[:5]]

@@ -13,7 +13,7 @@ from urllib.parse import unquote, urlsplit
 import yaml
 
 from sluice.cwl_runner.template import InvocationNeeds
-from sluice.storage import location_of
+from sluice.storage import build_location
 
 _VERSIONS = ("v1.0", "v1.1", "v1.2")
 #: Requirements that need nothing of the job order before the job runs.
@@ -30,7 +30,7 @@ _REQUIREMENTS = frozenset(
     }
 )
 #: Keys that only cwltool understands, wherever they are.
-_TOO_MUCH = frozenset(
+_CWLTOOL_ONLY_KEYS = frozenset(
     {
         "secondaryFiles",
         "format",
@@ -45,56 +45,59 @@ _TOO_MUCH = frozenset(
 )
 
 
-class NeedsFullReader(Exception):
-    """Only cwltool can read this, perhaps only to say what is wrong."""
+class NeedsCwltool(Exception):
+    """Only cwltool can read the process or its job order, or report what is wrong with them."""
 
 
-def read_simple(
-    process: Path, behind: Sequence[str] = ()
+def read_simple_tool(
+    process: Path, process_arguments: Sequence[str] = ()
 ) -> tuple[dict[str, Any], InvocationNeeds]:
     """Return the invocation with local files, and its needs.
 
     Args:
         process: The file of the tool.
-        behind: The arguments after the process.
+        process_arguments: The arguments after the process.
 
     Raises:
-        NeedsFullReader: Only cwltool can read the tool or its job order.
+        NeedsCwltool: Only cwltool can read the tool or its job order.
     """
-    order = _order_in(behind)
-    tool, given = _read(process), _read(order) if order is not None else {}
-    requirements = _requirements_of(tool)
-    needs = _needs_of(requirements)
+    order_path = _order_path(process_arguments)
+    tool, values = _read(process), _read(order_path) if order_path is not None else {}
+    requirements = _read_requirements(tool)
+    needs = _read_needs(requirements)
     for text in _keys_and_classes(tool):
-        if text in _TOO_MUCH or text in ("File", "Directory"):
-            raise NeedsFullReader(text)
+        if text in _CWLTOOL_ONLY_KEYS or text in ("File", "Directory"):
+            raise NeedsCwltool(text)
     if any(":" in key for key in tool):
-        raise NeedsFullReader("fields of other namespaces")
+        raise NeedsCwltool("fields of other namespaces")
     if any(
-        text in _TOO_MUCH or ":" in text or text == "Directory" for text in _keys_and_classes(given)
+        text in _CWLTOOL_ONLY_KEYS or ":" in text or text == "Directory"
+        for text in _keys_and_classes(values)
     ):
-        raise NeedsFullReader("the order")
-    _require_inputs(tool, given)
+        raise NeedsCwltool("the order")
+    _require_inputs(tool, values)
     return {
         "process": tool,
-        "order": _placed(given, order.resolve().parent if order is not None else Path()),
+        "order": _resolve_files(
+            values, order_path.resolve().parent if order_path is not None else Path()
+        ),
     }, needs
 
 
-def _order_in(behind: Sequence[str]) -> Path | None:
-    match behind:
+def _order_path(process_arguments: Sequence[str]) -> Path | None:
+    match process_arguments:
         case []:
             return None
         case [str() as order] if not order.startswith("-"):
             return Path(order)
-    raise NeedsFullReader("inputs as options")
+    raise NeedsCwltool("inputs as options")
 
 
-def _require_inputs(tool: dict[str, Any], given: dict[str, Any]) -> None:
+def _require_inputs(tool: dict[str, Any], values: dict[str, Any]) -> None:
     """Require a value for each input.
 
     Raises:
-        NeedsFullReader: A value may be missing. cwltool reports it as other runners do.
+        NeedsCwltool: A value may be missing. cwltool reports it as other runners do.
     """
     match tool.get("inputs"):
         case dict() as inputs:
@@ -104,16 +107,18 @@ def _require_inputs(tool: dict[str, Any], given: dict[str, Any]) -> None:
         ):
             ports = {port["id"].removeprefix("#"): port for port in inputs}
         case _:
-            raise NeedsFullReader("inputs")
+            raise NeedsCwltool("inputs")
     for name, port in ports.items():
-        written = port if isinstance(port, dict) and "type" in port else {"type": port}
-        if given.get(name, written.get("default")) is None and not _optional(written["type"]):
-            raise NeedsFullReader(name)
+        declaration = port if isinstance(port, dict) and "type" in port else {"type": port}
+        if values.get(name, declaration.get("default")) is None and not _is_optional(
+            declaration["type"]
+        ):
+            raise NeedsCwltool(name)
 
 
-def _optional(cwl_type: Any) -> bool:
+def _is_optional(cwl_type: Any) -> bool:
     if isinstance(cwl_type, list):
-        return any(map(_optional, cwl_type))
+        return any(map(_is_optional, cwl_type))
     return isinstance(cwl_type, str) and (cwl_type.endswith("?") or cwl_type in ("null", "Any"))
 
 
@@ -128,12 +133,12 @@ class _Loader(yaml.CSafeLoader):
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:
         keys = [key.value for key, _ in node.value]
         if len(set(keys)) < len(keys) or not all(isinstance(key, str) for key in keys):
-            raise NeedsFullReader("keys")
+            raise NeedsCwltool("keys")
         return super().construct_mapping(node, deep)
 
 
-def _ambiguous(loader: Any, node: Any) -> Any:
-    raise NeedsFullReader(str(node.value))
+def _refuse_ambiguous_value(loader: Any, node: Any) -> Any:
+    raise NeedsCwltool(str(node.value))
 
 
 _Loader.add_implicit_resolver(
@@ -149,51 +154,51 @@ _AMBIGUOUS = re.compile(
     r"[-+]?\.?[_0-9][-+.:_0-9a-fA-FoxTZ]*\Z|[-+]?\.(?:inf|nan)\Z|<<\Z|=\Z", re.IGNORECASE
 )
 _Loader.add_implicit_resolver("!ambiguous", _AMBIGUOUS, list("-+.0123456789<="))
-_Loader.add_constructor("!ambiguous", _ambiguous)
+_Loader.add_constructor("!ambiguous", _refuse_ambiguous_value)
 
 
 def _read(path: Path) -> dict[str, Any]:
     try:
         with path.open("rb") as file:
-            found = yaml.load(file, _Loader)  # noqa: S506 - a safe loader
+            document = yaml.load(file, _Loader)  # noqa: S506 - a safe loader
     except (OSError, yaml.YAMLError) as error:
-        raise NeedsFullReader(str(path)) from error
-    if not isinstance(found, dict):
-        raise NeedsFullReader(str(path))
-    return found
+        raise NeedsCwltool(str(path)) from error
+    if not isinstance(document, dict):
+        raise NeedsCwltool(str(path))
+    return document
 
 
-def _requirements_of(tool: dict[str, Any]) -> dict[str, dict[str, Any]]:
+def _read_requirements(tool: dict[str, Any]) -> dict[str, dict[str, Any]]:
     """Return the hints and requirements by class.
 
     Raises:
-        NeedsFullReader: This is no tool, or it has other requirements.
+        NeedsCwltool: This is no tool, or it has other requirements.
     """
     if tool.get("class") != "CommandLineTool" or tool.get("cwlVersion") not in _VERSIONS:
-        raise NeedsFullReader("class")
+        raise NeedsCwltool("class")
     hints, requirements = _by_class(tool.get("hints")), _by_class(tool.get("requirements"))
     if not set(requirements) <= _REQUIREMENTS or not set(hints) <= _REQUIREMENTS | {
         "DockerRequirement",
         "SoftwareRequirement",
     }:
-        raise NeedsFullReader("requirements")
+        raise NeedsCwltool("requirements")
     return {**hints, **requirements}
 
 
-def _by_class(written: Any) -> dict[str, dict[str, Any]]:
-    match written:
+def _by_class(entries: Any) -> dict[str, dict[str, Any]]:
+    match entries:
         case None:
             return {}
-        case dict() if all(isinstance(entry, dict) for entry in written.values()):
-            return written
+        case dict() if all(isinstance(entry, dict) for entry in entries.values()):
+            return entries
         case list() if all(
-            isinstance(entry, dict) and isinstance(entry.get("class"), str) for entry in written
+            isinstance(entry, dict) and isinstance(entry.get("class"), str) for entry in entries
         ):
-            return {entry["class"]: entry for entry in written}
-    raise NeedsFullReader("requirements")
+            return {entry["class"]: entry for entry in entries}
+    raise NeedsCwltool("requirements")
 
 
-def _needs_of(requirements: dict[str, dict[str, Any]]) -> InvocationNeeds:
+def _read_needs(requirements: dict[str, dict[str, Any]]) -> InvocationNeeds:
     amounts = requirements.get("ResourceRequirement", {})
     limit = requirements.get("ToolTimeLimit", {}).get("timelimit", 0)
     if not all(
@@ -201,10 +206,10 @@ def _needs_of(requirements: dict[str, dict[str, Any]]) -> InvocationNeeds:
         for key, value in [*amounts.items(), ("", limit)]
         if key != "class"
     ):
-        raise NeedsFullReader("an amount is worked out")
+        raise NeedsCwltool("an amount is worked out")
     if limit < 0:
-        raise NeedsFullReader("a negative limit")
-    return InvocationNeeds.asked(
+        raise NeedsCwltool("a negative limit")
+    return InvocationNeeds.from_amounts(
         cores=amounts.get("coresMin", amounts.get("coresMax")),
         ram=amounts.get("ramMin", amounts.get("ramMax")),
         disk=sum(
@@ -226,33 +231,33 @@ def _keys_and_classes(value: Any) -> Any:
             yield from _keys_and_classes(inner)
 
 
-def _placed(value: Any, folder: Path) -> Any:
+def _resolve_files(value: Any, folder: Path) -> Any:
     """Return ``value`` with absolute locations of its files.
 
     Raises:
-        NeedsFullReader: A file has no location.
+        NeedsCwltool: A file has no location.
     """
     match value:
         case list():
-            return [_placed(inner, folder) for inner in value]
+            return [_resolve_files(inner, folder) for inner in value]
         case {"class": "File"} if "contents" not in value:
-            path = _path_of(value, folder)
+            path = _file_path(value, folder)
             if not os.path.isfile(path):
-                raise NeedsFullReader(path)
+                raise NeedsCwltool(path)
             name = value.get("basename") or os.path.basename(path)
-            return {"class": "File", "location": location_of(path), "basename": name}
+            return {"class": "File", "location": build_location(path), "basename": name}
         case dict():
-            return {key: _placed(inner, folder) for key, inner in value.items()}
+            return {key: _resolve_files(inner, folder) for key, inner in value.items()}
     return value
 
 
-def _path_of(value: dict[str, Any], folder: Path) -> str:
+def _file_path(value: dict[str, Any], folder: Path) -> str:
     """Return the path of a File.
 
     Its ``path`` is taken literally. Its ``location`` is a reference with escapes.
 
     Raises:
-        NeedsFullReader: The location is not a local path.
+        NeedsCwltool: The location is not a local path.
     """
     if isinstance(value.get("path"), str) and "location" not in value:
         return os.path.normpath(folder / str(value["path"]))
@@ -264,5 +269,5 @@ def _path_of(value: dict[str, Any], folder: Path) -> str:
         or parts.query
         or not parts.path
     ):
-        raise NeedsFullReader(str(value.get("location")))
+        raise NeedsCwltool(str(value.get("location")))
     return os.path.normpath(folder / unquote(parts.path))

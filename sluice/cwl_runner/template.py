@@ -54,21 +54,21 @@ class InvocationNeeds:
     ram: int = 0
     disk: int = 0
     time_limit: float = 0.0
-    #: A CUDARequirement, as JSON; empty: none.
+    #: The CUDARequirement as JSON, or an empty text.
     gpu: str = ""
-    #: Name of the image of its container; empty: none.
+    #: The image of the container, or an empty text.
     container: str = ""
-    #: Its warm worker (``Warm``), as JSON; empty: none.
+    #: The warm worker (``Warm``) as JSON, or an empty text.
     warm: str = ""
-    #: Digest of what the warm worker loads.
+    #: The digest of what the warm worker loads.
     loads: str = ""
-    #: Its ``Checkpoint``, as JSON; empty: none.
+    #: The ``Checkpoint`` as JSON, or an empty text.
     checkpoint: str = ""
-    #: Whether it is the only one in its chain, which then fails with it.
+    #: Whether it is the only invocation in its chain, which then fails with it.
     alone: bool = False
 
     @classmethod
-    def asked(
+    def from_amounts(
         cls,
         *,
         cores: float | None = None,
@@ -78,7 +78,7 @@ class InvocationNeeds:
         gpu: Mapping[str, Any] | None = None,
         container: str = "",
     ) -> "InvocationNeeds":
-        """Return the needs that a tool states; None: it states none."""
+        """Return the needs of a tool. None means that the tool does not state the amount."""
         return cls(
             cores=float(cores or cls.cores),
             ram=math.ceil(ram or 0),
@@ -92,7 +92,7 @@ class InvocationNeeds:
     def text(self) -> str:
         """Return the text of the template."""
         ram = f"ramMin: {self.ram}, " if self.ram else ""
-        amounts = {
+        fields = {
             "cores": self.cores,
             "ram": ram,
             "disk": self.disk,
@@ -110,7 +110,7 @@ class InvocationNeeds:
             else ""
         )
         return _TEXT.format(
-            **amounts, container=container, hints=_GPU.format(gpu=self.gpu) if self.gpu else ""
+            **fields, container=container, hints=_GPU.format(gpu=self.gpu) if self.gpu else ""
         )
 
     @property

@@ -17,20 +17,20 @@ class InvocationNeverFits(ValueError):
 class RunWaits:
     """Prints on standard error why jobs wait: each reason once, whatever its numbers.
 
-    ``for_nodes`` lets jobs wait also for nodes that do not exist and cannot be launched.
+    ``wait_for_nodes`` lets jobs wait also for nodes that do not exist and cannot be launched.
     """
 
-    def __init__(self, rest: Rest, *, for_nodes: bool) -> None:
+    def __init__(self, rest: Rest, *, wait_for_nodes: bool) -> None:
         self._rest = rest
-        self._for_nodes = for_nodes
-        self._told: set[str] = set()
+        self._wait_for_nodes = wait_for_nodes
+        self._printed_reasons: set[str] = set()
         self.begin()
 
     def begin(self) -> None:
         """Begin to wait; nothing is printed for a while."""
-        self._next = time.monotonic() + LONG_WAIT
+        self._next_check = time.monotonic() + LONG_WAIT
 
-    def look(self, chains: Iterable[str]) -> None:
+    def check(self, chains: Iterable[str]) -> None:
         """Print why jobs of the chains wait, if they have waited for long enough.
 
         Raises:
@@ -38,7 +38,7 @@ class RunWaits:
             RequestRefusedError: The system refuses a request.
             OSError: The system cannot be reached.
         """
-        if time.monotonic() < self._next:
+        if time.monotonic() < self._next_check:
             return
         self.begin()
         for chain in chains:
@@ -48,12 +48,12 @@ class RunWaits:
                     ready=jobs["ready"], leased=jobs["leased"], running=jobs["running"]
                 ):
                     self._require_schedulable(task["task_uid"])
-                    self._tell(self._rest.get(f"/tasks/{task['task_uid']}/explain")["text"])
+                    self._print_reason(self._rest.get(f"/tasks/{task['task_uid']}/explain")["text"])
 
     def _require_schedulable(self, task: str) -> None:
-        if self._for_nodes:
+        if self._wait_for_nodes:
             return
-        if (refusal := self._refusal()) is not None:
+        if (refusal := self._find_refusal()) is not None:
             raise InvocationNeverFits(refusal)
         outlook = self._rest.get(f"/tasks/{task}/outlook")
         if outlook["never"]:
@@ -61,7 +61,7 @@ class RunWaits:
                 f"{outlook['reason']}; with --wait it would wait for one that does"
             )
 
-    def _refusal(self) -> str | None:
+    def _find_refusal(self) -> str | None:
         """Return why no pilot of the system starts, or None if one may."""
         from sluice.embedded.readiness import (  # noqa: PLC0415 - httpx takes long to import
             read_refusal,
@@ -69,8 +69,8 @@ class RunWaits:
 
         return read_refusal(self._rest.url)
 
-    def _tell(self, sentence: str) -> None:
+    def _print_reason(self, sentence: str) -> None:
         reason = reason_in(sentence)
-        if reason not in self._told:
-            self._told.add(reason)
+        if reason not in self._printed_reasons:
+            self._printed_reasons.add(reason)
             print(f"sluice: waiting: {sentence}", file=sys.stderr, flush=True)

@@ -18,10 +18,16 @@ from schema_salad.exceptions import ValidationException
 
 from sluice.contracts.common.wording import sentence_of
 from sluice.contracts.jobs.needs import Warm
-from sluice.cwl_runner.checkpoints import checkpoint_of
+from sluice.cwl_runner.checkpoints import read_checkpoint
 from sluice.cwl_runner.template import InvocationNeeds
 from sluice.text.visible_text import quoted
-from sluice.tools.warm_rules import ENVIRONMENT, NO_COMMAND, REFUSED, STDIN, is_worked_out
+from sluice.tools.warm_rules import (
+    ENVIRONMENT,
+    NO_COMMAND,
+    STDIN,
+    UNSUPPORTED_REQUIREMENTS,
+    is_expression,
+)
 
 #: The namespace of the field in loaded documents, and of inner keys that have the prefix.
 _NAMESPACE = "urn:sluice:cwl:"
@@ -32,15 +38,15 @@ _NAME = "sluice:warm"
 class WarmWorkflow(Workflow):  # type: ignore[misc] # cwltool's types are not followed
     """A workflow whose steps override what their tools say about themselves."""
 
-    def make_workflow_step(self, toolpath_object: Any, *given: Any, **named: Any) -> WorkflowStep:
+    def make_workflow_step(self, toolpath_object: Any, *args: Any, **kwargs: Any) -> WorkflowStep:
         """Create a step and apply its warm worker and checkpoint to its tool.
 
         Raises:
             ValidationException: The step has one of them and runs no CommandLineTool.
         """
-        step = super().make_workflow_step(toolpath_object, *given, **named)
+        step = super().make_workflow_step(toolpath_object, *args, **kwargs)
         name, tool = f"step {quoted(shortname(step.id))}", step.embedded_tool
-        warm, checkpoint = warm_of(step.tool, name), checkpoint_of(step.tool, name)
+        warm, checkpoint = read_warm(step.tool, name), read_checkpoint(step.tool, name)
         if isinstance(tool, CommandLineTool):
             if warm is not None or step.tool.get(_FIELD) is False:
                 tool.warm = warm
@@ -58,42 +64,42 @@ class WarmWorkflow(Workflow):  # type: ignore[misc] # cwltool's types are not fo
         return step
 
 
-def warm_of(written: Mapping[str, Any], owner: str) -> Warm | None:
+def read_warm(node: Mapping[str, Any], owner: str) -> Warm | None:
     """Return the warm worker that a step or tool asks for, or None.
 
     Args:
-        written: The loaded step or tool.
-        owner: Its name in messages.
+        node: The loaded step or tool.
+        owner: The name of the step or tool in messages.
 
     Raises:
         ValidationException: The field is invalid.
     """
-    if _NAME in written:
+    if _NAME in node:
         raise ValidationException(
             f"{owner}: the prefix 'sluice' is not declared: add '$namespaces: {{sluice:"
             f' "{_NAMESPACE}"}}\' to the document'
         )
-    value = written.get(_FIELD)
+    value = node.get(_FIELD)
     if value is None or isinstance(value, bool):
         return Warm() if value else None
-    wrong = f"{owner}: '{_NAME}' is true, or a mapping with key, idle and jobs"
+    usage = f"{owner}: '{_NAME}' is true, or a mapping with key, idle and jobs"
     if not isinstance(value, Mapping):
-        raise ValidationException(f"{wrong}, not {quoted(value)}")
-    given = {str(key).removeprefix(_NAMESPACE): inner for key, inner in value.items()}
-    if unknown := given.keys() - {"key", "idle", "jobs"}:
-        raise ValidationException(f"{wrong}; it knows no {quoted(min(unknown))}")
+        raise ValidationException(f"{usage}, not {quoted(value)}")
+    fields = {str(key).removeprefix(_NAMESPACE): inner for key, inner in value.items()}
+    if unknown_fields := fields.keys() - {"key", "idle", "jobs"}:
+        raise ValidationException(f"{usage}; it knows no {quoted(min(unknown_fields))}")
     try:
-        return Warm.model_validate_json(json.dumps(given), strict=True)
+        return Warm.model_validate_json(json.dumps(fields), strict=True)
     except ValidationError as error:
-        first = error.errors()[0]
-        said = sentence_of(first)
+        problem = error.errors()[0]
+        message = sentence_of(problem)
         raise ValidationException(
-            f"{owner}: '{_NAME}' {first['loc'][0]}: {said[0].lower()}{said[1:]},"
-            f" not {quoted(first['input'])}"
+            f"{owner}: '{_NAME}' {problem['loc'][0]}: {message[0].lower()}{message[1:]},"
+            f" not {quoted(problem['input'])}"
         ) from error
 
 
-def refuse_what_cannot_stay(process: Process) -> None:
+def check_warm_tool(process: Process) -> None:
     """Check that a tool can run on the warm worker that it asks for.
 
     Raises:
@@ -107,23 +113,29 @@ def refuse_what_cannot_stay(process: Process) -> None:
     for key in warm.key:
         if key not in inputs:
             raise UnsupportedRequirement(f"the key of {_NAME}: {name} has no input {quoted(key)}")
-    for why in _obstacles(process):
-        raise UnsupportedRequirement(f"{name} stays loaded ({_NAME}), and {why}")
+    for obstacle in _obstacles(process):
+        raise UnsupportedRequirement(f"{name} stays loaded ({_NAME}), and {obstacle}")
 
 
 def _obstacles(process: Process) -> list[str]:
-    found = [why for asked, why in REFUSED.items() if process.get_requirement(asked)[0]]
+    obstacles = [
+        obstacle
+        for requirement, obstacle in UNSUPPORTED_REQUIREMENTS.items()
+        if process.get_requirement(requirement)[0]
+    ]
     if not process.tool.get("baseCommand"):
-        found.append(NO_COMMAND)
+        obstacles.append(NO_COMMAND)
     if process.tool.get("stdin"):
-        found.append(STDIN)
+        obstacles.append(STDIN)
     environment, _ = process.get_requirement("EnvVarRequirement")
-    if any(is_worked_out(one["envValue"]) for one in (environment or {}).get("envDef", ())):
-        found.append(ENVIRONMENT)
-    return found
+    if any(
+        is_expression(variable["envValue"]) for variable in (environment or {}).get("envDef", ())
+    ):
+        obstacles.append(ENVIRONMENT)
+    return obstacles
 
 
-def staying(
+def add_warm_worker(
     warm: Warm | None, needs: InvocationNeeds, invocation: Mapping[str, Any]
 ) -> InvocationNeeds:
     """Return ``needs`` with the warm worker, equal for all invocations that share a process.
@@ -132,7 +144,11 @@ def staying(
     """
     if warm is None:
         return needs
-    loaded = {name: invocation["order"].get(name) for name in warm.key}
-    told = json.dumps([invocation["process"], loaded], sort_keys=True, default=str).encode()
+    key_values = {name: invocation["order"].get(name) for name in warm.key}
+    process_text = json.dumps(
+        [invocation["process"], key_values], sort_keys=True, default=str
+    ).encode()
     fields = warm.model_dump(exclude={"kind"})
-    return replace(needs, warm=json.dumps(fields), loads=hashlib.sha256(told).hexdigest()[:16])
+    return replace(
+        needs, warm=json.dumps(fields), loads=hashlib.sha256(process_text).hexdigest()[:16]
+    )

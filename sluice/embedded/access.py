@@ -10,7 +10,7 @@ from starlette.types import ASGIApp
 
 from sluice.contracts.access.access import Role
 from sluice.embedded.home import Home
-from sluice.embedded.services import kept
+from sluice.embedded.services import read_or_create
 from sluice.network.credentials import forget_token, keep_token
 from sluice.servicekit.access.account_authentication import AccountAuthentication
 from sluice.servicekit.access.authentication import Authenticator
@@ -21,8 +21,8 @@ from sluice.servicekit.access.tokens import FixedTokens
 class Access:
     """The access tokens of an embedded system.
 
-    It is a component once ``at`` has set the system's address. While it runs, commands of this user
-    find the token for the address.
+    It is a component once ``set_address`` has set the system's address. While it runs, commands
+    of this user find the token for the address.
     """
 
     def __init__(self, home: Home) -> None:
@@ -31,8 +31,8 @@ class Access:
         Raises:
             OSError: The files cannot be read or written.
         """
-        self._token = kept(home.token, secrets.token_urlsafe(32))
-        self._pilot_token = kept(home.pilot_token, secrets.token_urlsafe(32))
+        self._token = read_or_create(home.token, secrets.token_urlsafe(32))
+        self._pilot_token = read_or_create(home.pilot_token, secrets.token_urlsafe(32))
         # Systems on other ports of the machine need other cookie names.
         self._cookie = f"sluice_person_{hashlib.sha256(self._token.encode()).hexdigest()[:8]}"
         self._url = ""
@@ -55,8 +55,8 @@ class Access:
         pilots = FixedTokens({self._pilot_token: PilotCaller()})
         return account_authentication.guard(app, [pilots, *others], cookie=self._cookie, own=own)
 
-    def at(self, url: str) -> "Access":
-        """Set the address of the system."""
+    def set_address(self, url: str) -> "Access":
+        """Set the address of the system, and return this object."""
         self._url = url
         return self
 

@@ -29,13 +29,13 @@ def demonstration_folder(folder: Path) -> Iterator[Path]:
     folder.mkdir(parents=True, exist_ok=True)
     lock = FileLock(folder / _LOCK)
     try:
-        taken = lock.acquire(timeout=0)
+        acquired_lock = lock.acquire(timeout=0)
     except Timeout:
         raise OSError(
             f"{folder}: another demonstration is running in this folder; wait until it ends, or"
             " choose another folder with --home"
         ) from None
-    with taken:
+    with acquired_lock:
         if (earlier := Home(folder / SYSTEM).running()) is not None:
             stop_system(earlier)
         for path in folder.iterdir():

@@ -24,11 +24,11 @@ def require_hidden(home: Path) -> None:
     Raises:
         VisibleHomeError: Tools would see the folder.
     """
-    shown = _visible(home).shows(str(home))
-    if shown is None or any(within(shown, folder) for folder in SYSTEM):
+    visible = _visible(home).shows(str(home))
+    if visible is None or any(within(visible, folder) for folder in SYSTEM):
         return
     raise VisibleHomeError(
-        f"the home folder {home} lies in {shown}, which tools may read as it has programs: choose"
+        f"the home folder {home} lies in {visible}, which tools may read as it has programs: choose"
         " another one (--home), or move the programs (PATH, SLUICE_PILOT_SANDBOX_PATHS, Python's"
         " environment)"
     )
@@ -57,15 +57,22 @@ def storage_places(home: Path, roots: Sequence[str]) -> StoragePlaces:
         home: The home folder.
         roots: URLs of the places where storages may lie.
     """
-    seen = [path for path in dict.fromkeys(_visible(home).sources.values()) if os.path.isdir(path)]
-    local = [os.path.realpath(path) for root in roots if (path := local_path(root)) is not None]
-    within_seen = [
-        root for root in local if any(root != path and within(root, path) for path in seen)
+    visible_folders = [
+        path for path in dict.fromkeys(_visible(home).sources.values()) if os.path.isdir(path)
     ]
-    there = [root for root in within_seen if os.path.isdir(root)]
+    local = [os.path.realpath(path) for root in roots if (path := local_path(root)) is not None]
+    visible_roots = [
+        root
+        for root in local
+        if any(root != path and within(root, path) for path in visible_folders)
+    ]
+    existing_roots = [root for root in visible_roots if os.path.isdir(root)]
     return StoragePlaces(
-        hidden=[Path(root) for root in there],
-        excluded=[*seen, *(root for root in within_seen if root not in there)],
+        hidden=[Path(root) for root in existing_roots],
+        excluded=[
+            *visible_folders,
+            *(root for root in visible_roots if root not in existing_roots),
+        ],
     )
 
 
@@ -80,7 +87,7 @@ def _visible(home: Path) -> VisiblePaths:
 def _added_paths() -> list[str]:
     """Return the paths that the pilots' settings add. Pilots report errors in them."""
     try:
-        told = json.loads(os.environ.get("SLUICE_PILOT_SANDBOX_PATHS", "[]"))
+        paths = json.loads(os.environ.get("SLUICE_PILOT_SANDBOX_PATHS", "[]"))
     except ValueError:
         return []
-    return list(map(str, told)) if isinstance(told, list) else []
+    return list(map(str, paths)) if isinstance(paths, list) else []

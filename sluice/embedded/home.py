@@ -26,9 +26,9 @@ LOCKED = (
 )
 #: This file shows that folders which release 0.1.0 left open have been closed once. Folders that
 #: the owner opens later stay open.
-_CLOSED = "closed-to-others"
+_CLOSED_MARKER = "closed-to-others"
 #: Seconds to wait for the lock, because others test it.
-_PATIENCE = 0.5
+_LOCK_TIMEOUT = 0.5
 
 
 class HomeBusy(OSError):
@@ -40,11 +40,11 @@ class HomeBusy(OSError):
             return
         match owner:
             case RunningSystem(url=""):
-                found = f"a system (process {owner.pid}) is starting"
+                description = f"a system (process {owner.pid}) is starting"
             case _:
-                found = f"a system already runs at {owner.url} (process {owner.pid})"
+                description = f"a system already runs at {owner.url} (process {owner.pid})"
         super().__init__(
-            f"{home}: {found}; use it, stop it with `sluice down`, or choose another --home"
+            f"{home}: {description}; use it, stop it with `sluice down`, or choose another --home"
         )
 
 
@@ -81,7 +81,7 @@ class Home:
         self._state = self.root / "system.json"
         #: Locked by the users of a system that runs as long as it is used.
         self.users = self.root / "users"
-        # Who can open the file can lock it.
+        # Every user who can open the file can lock it.
         self._lock = FileLock(self.root / LOCK, mode=0o600)
         self._own_lock: os.stat_result | None = None
 
@@ -100,7 +100,7 @@ class Home:
         if lock.exists() and lock.stat().st_uid == os.geteuid():
             lock.chmod(0o600)  # releases before 0.2.0 let others open it
         try:
-            self._lock.acquire(timeout=_PATIENCE)
+            self._lock.acquire(timeout=_LOCK_TIMEOUT)
         except Timeout:
             raise HomeBusy(self.root, self.owner()) from None
         self._own_lock = lock.stat()
@@ -113,7 +113,7 @@ class Home:
             folder.mkdir(mode=PRIVATE, exist_ok=True)
         for kind in StorageType:
             self.storage(kind).mkdir(exist_ok=True)
-        closed = self.root / _CLOSED
+        closed = self.root / _CLOSED_MARKER
         if not closed.exists():
             for folder in (self.storages, self.pilots, self.logs):
                 if not folder.is_symlink() and folder.stat().st_uid == os.geteuid():
@@ -150,7 +150,7 @@ class Home:
             owner = RunningSystem(**json.loads(self._state.read_text()))
         except (OSError, ValueError, TypeError):
             return None
-        return owner if lives(owner.pid) and self._is_taken() else None
+        return owner if lives(owner.pid) and self._is_locked() else None
 
     def running(self) -> RunningSystem | None:
         """Return the system that is ready in this folder, or None.
@@ -165,9 +165,9 @@ class Home:
 
     def is_locked_by_another(self) -> bool:
         """Return whether a process that is no Sluice system holds the lock."""
-        return self.owner() is None and self._is_taken()
+        return self.owner() is None and self._is_locked()
 
-    def _is_taken(self) -> bool:
+    def _is_locked(self) -> bool:
         """Return whether the lock is held.
 
         The state of a killed system stays, and another process may have its id by now. The lock

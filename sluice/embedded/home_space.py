@@ -18,12 +18,12 @@ RESERVE = 32 << 20
 #: A file system with fewer free bytes is full. The database may need them for its next segment.
 _MIN_FREE = 16 << 20
 #: The reserve is made if this many times its size is free.
-_PLENTY = 4
+_FREE_FACTOR = 4
 
 
-def keep_reserve(reserve: Path) -> None:
+def create_reserve(reserve: Path) -> None:
     """Make the file that reserves space, if there is plenty."""
-    if reserve.exists() or shutil.disk_usage(reserve.parent).free < _PLENTY * RESERVE:
+    if reserve.exists() or shutil.disk_usage(reserve.parent).free < _FREE_FACTOR * RESERVE:
         return
     try:
         with reserve.open("xb") as file:

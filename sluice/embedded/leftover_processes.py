@@ -11,12 +11,12 @@ from pathlib import Path
 import psutil
 
 from sluice.embedded.home import Home
-from sluice.embedded.postmaster import postmaster_of, stop_postmaster
+from sluice.embedded.postmaster import find_postmaster, stop_postmaster
 from sluice.pilot_launchers.local_process import WORK_DIR
 from sluice.servicekit.running.processes import lives
 
-#: Seconds for a pilot to end its jobs and itself, and the same for an immediate end.
-_PATIENCE, _PATIENCE_AT_ONCE = 20.0, 1.0
+#: Seconds for a pilot to end with its jobs: usually, and if it is to end at once.
+_END_TIMEOUT, _QUICK_END_TIMEOUT = 20.0, 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,17 +42,17 @@ def end_leftover_processes(
     Returns:
         The processes that were found, and those that still run.
     """
-    pilots = list(_pilots(home.pilots))
+    pilots = list(_find_pilots(home.pilots))
     for pilot in pilots:
         # The first signal lets the pilot finish its jobs, the second makes it end at once.
         for number in (signal.SIGTERM, signal.SIGINT):
             _send(pilot, number)
-    _wait_for(pilots, _PATIENCE_AT_ONCE if at_once else _PATIENCE)
+    _wait_for(pilots, _QUICK_END_TIMEOUT if at_once else _END_TIMEOUT)
     for pilot in pilots:
         if lives(pilot.pid):
             _send(pilot, signal.SIGKILL)
-    _wait_for(pilots, _PATIENCE_AT_ONCE)
-    server = postmaster_of(home.database)
+    _wait_for(pilots, _QUICK_END_TIMEOUT)
+    server = find_postmaster(home.database)
     servers = [] if server is None else [Process("PostgreSQL", server)]
     stopped = stop_postmaster(home.database, at_once=at_once)
     return [*pilots, *servers], [
@@ -67,18 +67,18 @@ def _wait_for(pilots: Sequence[Process], seconds: float) -> None:
         time.sleep(0.05)
 
 
-def _pilots(folder: Path) -> Iterator[Process]:
+def _find_pilots(folder: Path) -> Iterator[Process]:
     """Yield the running pilots, found by their environment.
 
     A file with their pids would miss a pilot that was started just before the end.
     """
     for process in psutil.process_iter(["environ"]):
         work = Path((process.info["environ"] or {}).get(WORK_DIR, "/"))
-        if work.parent == folder and _leads(process.pid) and lives(process.pid):
+        if work.parent == folder and _leads_session(process.pid) and lives(process.pid):
             yield Process(f"pilot {work.name}", process.pid)
 
 
-def _leads(pid: int) -> bool:
+def _leads_session(pid: int) -> bool:
     """Return whether a process leads a session, as a pilot does.
 
     Its child processes may have the same environment, but they end with it.

@@ -61,8 +61,8 @@ async def follow_moved_home(
     """
     catalogue = await asyncpg.connect(url_of(_CATALOGUE))
     try:
-        known = await catalogue.fetchval(_TABLE_EXISTS, "storages")
-        url = await catalogue.fetchval(_SELECT_URL, FIRST_STORAGE) if known else None
+        has_table = await catalogue.fetchval(_TABLE_EXISTS, "storages")
+        url = await catalogue.fetchval(_SELECT_URL, FIRST_STORAGE) if has_table else None
     finally:
         await catalogue.close()
     ending = f"/{home.storages.name}/{StorageType.INPUT}"

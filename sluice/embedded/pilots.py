@@ -11,8 +11,8 @@ import structlog
 from sluice.clients.wms import WmsClient
 from sluice.contracts.common.problems import ServiceError
 from sluice.contracts.pilots.pilot_list import Pilot
+from sluice.embedded.exit_reason import read_exit_reason
 from sluice.embedded.home import Home
-from sluice.embedded.last_words import last_words
 from sluice.embedded.readiness import OK, STARTING
 from sluice.pilot_launchers.local_process import LocalPilot, end_pilot, launch_pilot
 from sluice.servicekit.running.lifecycle import cancel_and_wait
@@ -30,20 +30,22 @@ class _Run:
     """The last start of a pilot.
 
     ``failure`` says why it, or the start before it, has ended. ``refusals`` counts consecutive
-    starts that ended by themselves before the pilot worked. ``said`` is its last message then.
+    starts that ended by themselves before the pilot worked. ``last_message`` is what the pilot
+    then wrote last.
     """
 
     started: datetime
     process: asyncio.subprocess.Process
     failure: str
     refusals: int = 0
-    said: str = ""
+    last_message: str = ""
 
-    def state(self, name: str, known: Iterable[Pilot]) -> str:
-        """Return the state of the pilot. ``known`` are the pilots that the WMS knows."""
+    def state(self, name: str, registered_pilots: Iterable[Pilot]) -> str:
+        """Return the state of the pilot. The WMS knows the ``registered_pilots``."""
         alive = self.process.returncode is None
         if alive and any(
-            pilot.name == name and pilot.registered_at >= self.started for pilot in known
+            pilot.name == name and pilot.registered_at >= self.started
+            for pilot in registered_pilots
         ):
             self.refusals = 0
             return OK
@@ -125,10 +127,10 @@ class PilotProcesses:
     async def states(self, wms: WmsClient) -> dict[str, str]:
         """Return the state of each pilot: ``OK``, ``STARTING``, or why it does not run."""
         try:
-            known = (await wms.pilots()).pilots
+            registered_pilots = (await wms.pilots()).pilots
         except ServiceError:
-            known = []
-        return {name: run.state(name, known) for name, run in self._runs.items()}
+            registered_pilots = []
+        return {name: run.state(name, registered_pilots) for name, run in self._runs.items()}
 
     @property
     def refusals(self) -> dict[str, str]:
@@ -137,20 +139,24 @@ class PilotProcesses:
         ``states`` updates this. A killed pilot starts again. A pilot that ends by itself twice in a
         row, before it worked, needs other settings or another node.
         """
-        refused = {n: run.said for n, run in self._runs.items() if run.refusals >= REFUSALS}
-        return refused if len(refused) == len(self._pilots) else {}
+        messages = {
+            n: run.last_message for n, run in self._runs.items() if run.refusals >= REFUSALS
+        }
+        return messages if len(messages) == len(self._pilots) else {}
 
     async def _keep_running(self, pilot: LocalPilot) -> None:
-        failure, refusals, said = "", 0, ""
+        failure, refusals, message = "", 0, ""
         while True:
             begin = pilot.log.stat().st_size if pilot.log.exists() else 0
             started = datetime.now(UTC)
             process = await launch_pilot(pilot)
-            self._runs[pilot.name] = run = _Run(started, process, failure, refusals, said)
+            self._runs[pilot.name] = run = _Run(started, process, failure, refusals, message)
             code = await process.wait()
             refusals = run.refusals = run.refusals + 1 if code > 0 else 0
-            said = run.said = "" if code == 0 else last_words(pilot.log, begin, code)
-            run.failure = _failure(pilot, said) if said else ""
+            message = run.last_message = (
+                "" if code == 0 else read_exit_reason(pilot.log, begin, code)
+            )
+            run.failure = _failure(pilot, message) if message else ""
             if run.failure != failure:
                 failure = run.failure
                 log.warning("pilot.ended", pilot=pilot.name, code=code)
@@ -159,8 +165,8 @@ class PilotProcesses:
             await asyncio.sleep(RESTART_PAUSE)
 
 
-def _failure(pilot: LocalPilot, said: str) -> str:
+def _failure(pilot: LocalPilot, message: str) -> str:
     return (
-        f"not running: {said} (tried again every {RESTART_PAUSE:g} s, with the settings that the"
+        f"not running: {message} (tried again every {RESTART_PAUSE:g} s, with the settings that the"
         f" system was started with; its log: {pilot.log})"
     )

@@ -9,18 +9,18 @@ from sluice.embedded.readiness import READY_PATH
 from sluice.network.http_clients import http_client
 from sluice.text.os_errors import reason_of
 
-_PATIENCE = 2.0
+_TIMEOUT = 2.0
 LOOPBACK = "127.0.0.1"
 _LOOPBACKS = (LOOPBACK, "::1")
 
 
-class PortTaken(OSError):
+class PortInUse(OSError):
     """The port is in use. ``by_sluice`` says that another Sluice system uses it."""
 
     def __init__(self, host: str, port: int, *, by_sluice: bool) -> None:
-        who = "a Sluice system with another home folder" if by_sluice else "another program"
+        user = "a Sluice system with another home folder" if by_sluice else "another program"
         super().__init__(
-            f"port {port} of {host} is taken by {who}: choose another one with --port (0: any free"
+            f"port {port} of {host} is taken by {user}: choose another one with --port (0: any free"
             " one)"
         )
         self.by_sluice = by_sluice
@@ -43,7 +43,7 @@ async def require_free_port(host: str, port: int) -> None:
     """Check that this process can listen on a port.
 
     Raises:
-        PortTaken: The port is in use.
+        PortInUse: The port is in use.
         OSError: This process may not listen there.
     """
     try:
@@ -54,7 +54,7 @@ async def require_free_port(host: str, port: int) -> None:
             raise OSError(
                 error.errno, f"cannot listen on {host}:{port}: {reason_of(error)}"
             ) from error
-        raise PortTaken(host, port, by_sluice=await _is_sluice(http_address(host, port))) from None
+        raise PortInUse(host, port, by_sluice=await _is_sluice(http_address(host, port))) from None
 
 
 def _family(host: str) -> socket.AddressFamily:
@@ -77,7 +77,7 @@ def _require_reachable(host: str, server: socket.socket) -> None:
         OSError: Nobody can connect.
     """
     try:
-        socket.create_connection(server.getsockname()[:2], timeout=_PATIENCE).close()
+        socket.create_connection(server.getsockname()[:2], timeout=_TIMEOUT).close()
     except OSError as error:
         raise OSError(
             error.errno,
@@ -88,7 +88,7 @@ def _require_reachable(host: str, server: socket.socket) -> None:
 
 async def _is_sluice(url: str) -> bool:
     try:
-        async with http_client(url, timeout=_PATIENCE) as client:
+        async with http_client(url, timeout=_TIMEOUT) as client:
             answer = (await client.get(READY_PATH)).json()
     except (httpx.HTTPError, ValueError):
         return False

@@ -16,13 +16,13 @@ import structlog
 
 from sluice.embedded.postgres_programs import (
     VERSION,
+    extract_errors,
     fill_data_folder,
     forget_libpq_variables,
     make_data_folder,
     postgres_command,
     server_environment,
     server_settings,
-    why_it_failed,
 )
 from sluice.embedded.postmaster import forget_dead_postmaster, is_ready
 from sluice.servicekit.database import CREATE_OPTIONS, LOST_CONNECTION
@@ -40,10 +40,10 @@ max_connections = 200
 shared_buffers = 256MB
 """
 
-#: Seconds for a start (after a crash, the log is replayed), between two attempts, and for a stop.
-START_LIMIT, AGAIN, STOP_LIMIT = 300.0, 1.0, 30.0
+#: Seconds for a start, which may replay the log, between two attempts, and for a stop.
+START_LIMIT, RETRY_PAUSE, STOP_LIMIT = 300.0, 1.0, 30.0
 #: The maximum number of bytes of a socket's path.
-_LONGEST_SOCKET = 107
+_MAX_SOCKET_PATH = 107
 
 
 class EmbeddedPostgres:
@@ -109,7 +109,7 @@ class EmbeddedPostgres:
             # end.
             except Exception as error:
                 log.error("postgres.not_started", reason=reason_of(error))
-                await asyncio.sleep(AGAIN)
+                await asyncio.sleep(RETRY_PAUSE)
 
     def _prepare(self) -> None:
         """Make the database cluster if it is missing.
@@ -119,18 +119,18 @@ class EmbeddedPostgres:
         """
         version = self._folder / "PG_VERSION"
         if not version.exists():
-            _fill(self._folder)
-        elif (found := version.read_text().strip()) != VERSION:
+            _create_cluster(self._folder)
+        elif (found_version := version.read_text().strip()) != VERSION:
             raise OSError(
-                f"{self._folder} is a database of PostgreSQL {found}, and this release of Sluice"
-                f" runs PostgreSQL {VERSION}: use the release that made it"
+                f"{self._folder} is a database of PostgreSQL {found_version}, and this release of"
+                f" Sluice runs PostgreSQL {VERSION}: use the release that made it"
             )
         make_data_folder(self._folder)
-        if len(os.fsencode(self._folder / ".s.PGSQL.5432")) > _LONGEST_SOCKET:
+        if len(os.fsencode(self._folder / ".s.PGSQL.5432")) > _MAX_SOCKET_PATH:
             self._sockets = self._short_folder()
 
     def _short_folder(self) -> Path:
-        """Make a folder for the socket. Who can enter it may do anything to the databases."""
+        """Make a private folder for the socket, which gives full access to the databases."""
         folder = Path(tempfile.mkdtemp(prefix="sluice-pg-"))
         if os.geteuid() == 0:
             owner = self._folder.stat()
@@ -145,9 +145,9 @@ class EmbeddedPostgres:
         """
         self._before_start()
         await asyncio.to_thread(forget_dead_postmaster, self._folder)
-        said = self._folder / "log"
-        before = said.stat().st_size if said.exists() else 0
-        with said.open("ab") as output:
+        log_path = self._folder / "log"
+        before = log_path.stat().st_size if log_path.exists() else 0
+        with log_path.open("ab") as output:
             self._server = server = subprocess.Popen(  # noqa: ASYNC220 - returns at once; and it ends with the thread that starts it
                 self._command(),
                 cwd=self._folder,
@@ -161,14 +161,15 @@ class EmbeddedPostgres:
             async with asyncio.timeout(START_LIMIT):
                 while not is_ready(self._folder, server.pid):
                     if server.poll() is not None:
-                        with said.open("rb") as file:
+                        with log_path.open("rb") as file:
                             file.seek(before)
-                            reason = why_it_failed(file.read().decode(errors="replace"))
-                        raise OSError(f"PostgreSQL does not start: {reason} (its log: {said})")
+                            reason = extract_errors(file.read().decode(errors="replace"))
+                        raise OSError(f"PostgreSQL does not start: {reason} (its log: {log_path})")
                     await asyncio.sleep(0.01)
         except TimeoutError:
             raise OSError(
-                f"PostgreSQL did not start within {START_LIMIT:.0f} s; what it said is in {said}"
+                f"PostgreSQL did not start within {START_LIMIT:.0f} s; what it said is in"
+                f" {log_path}"
             ) from None
 
     def _command(self) -> list[str]:
@@ -194,10 +195,10 @@ class EmbeddedPostgres:
     async def _create_databases(self) -> None:
         connection = await asyncpg.connect(self.url("postgres"))
         try:
-            known = {
+            existing = {
                 row["datname"] for row in await connection.fetch("SELECT datname FROM pg_database")
             }
-            missing = [name for name in self._databases if name not in known]
+            missing = [name for name in self._databases if name not in existing]
             for name in missing:
                 await connection.execute(f'CREATE DATABASE "{name}" {CREATE_OPTIONS}')
             if missing:
@@ -218,7 +219,7 @@ class EmbeddedPostgres:
                 connection.terminate()
 
 
-def _fill(folder: Path) -> None:
+def _create_cluster(folder: Path) -> None:
     """Make the database cluster completely or not at all.
 
     Raises:

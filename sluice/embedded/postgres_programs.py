@@ -51,7 +51,7 @@ def postgres_command(
         data: The existing data folder of the server.
         *arguments: The arguments of the program.
         end_with_parent: Stop the server when the thread that starts it ends. Without ``setpriv``,
-        `sluice down` or the next start stops it instead.
+            `sluice down` or the next start stops it instead.
 
     Raises:
         OSError: The owner of the folder cannot reach the programs or the folder.
@@ -66,8 +66,8 @@ def postgres_command(
     return command
 
 
-def as_user(uid: int, gid: int, reached: Path, *options: str) -> list[str]:
-    """Return the prefix of a command that runs it as another user who can enter ``reached``.
+def as_user(uid: int, gid: int, target: Path, *options: str) -> list[str]:
+    """Return the prefix of a command that runs it as another user who can enter ``target``.
 
     Raises:
         OSError: This process cannot run it in this way.
@@ -79,7 +79,7 @@ def as_user(uid: int, gid: int, reached: Path, *options: str) -> list[str]:
             " user: install util-linux, or run Sluice as another user"
         )
     user = (f"--reuid={uid}", f"--regid={gid}", "--clear-groups")
-    return [setpriv, *user, *_capability_options(reached), *options, "--"]
+    return [setpriv, *user, *_capability_options(target), *options, "--"]
 
 
 def make_data_folder(data: Path) -> None:
@@ -135,8 +135,8 @@ def fill_data_folder(data: Path, *options: str) -> None:
         *("initdb", data, f"--pgdata={data}", "--username=postgres", "--auth=trust"),
         *("--encoding=UTF8", "--locale=C.UTF-8", *settings, *options),
     )
-    done = subprocess.run(
-        [*_with_a_name(), *command],
+    process = subprocess.run(
+        [*_user_name_prefix(), *command],
         cwd=data,
         env=server_environment(),
         stdin=subprocess.DEVNULL,
@@ -146,19 +146,19 @@ def fill_data_folder(data: Path, *options: str) -> None:
         errors="replace",
         check=False,
     )
-    if done.returncode:
+    if process.returncode:
         raise OSError(
-            f"the database in {data} cannot be made: initdb ended with {done.returncode}:"
-            f" {why_it_failed(done.stdout)}"
+            f"the database in {data} cannot be made: initdb ended with {process.returncode}:"
+            f" {extract_errors(process.stdout)}"
         )
 
 
-def why_it_failed(output: str) -> str:
+def extract_errors(output: str) -> str:
     """Return the lines of ``output`` that name an error, or its last line."""
     lines = [line.strip() for line in output.splitlines() if line.strip()]
     markers = ("FATAL:", "PANIC:", "error:", "could not", "setpriv:", "unshare:")
-    named = [line for line in lines if any(marker in line for marker in markers)]
-    return "; ".join(named[-2:] or lines[-1:]) or "it printed nothing"
+    error_lines = [line for line in lines if any(marker in line for marker in markers)]
+    return "; ".join(error_lines[-2:] or lines[-1:]) or "it printed nothing"
 
 
 def server_settings(data: Path) -> list[str]:
@@ -176,12 +176,12 @@ def server_settings(data: Path) -> list[str]:
 
 def server_environment() -> dict[str, str]:
     """Return this process's environment without libpq's variables and the user's locale."""
-    ours = {
+    environment = {
         name: value
         for name, value in os.environ.items()
         if not name.startswith(("PG", "LC_")) and name not in {"LANG", "LANGUAGE"}
     }
-    return ours | {"LC_ALL": "C.UTF-8"}
+    return environment | {"LC_ALL": "C.UTF-8"}
 
 
 def forget_libpq_variables() -> None:
@@ -198,7 +198,7 @@ def _find(program: str) -> str | None:
     return shutil.which(program, path=_SYSTEM_PROGRAMS) or shutil.which(program)
 
 
-def _with_a_name() -> list[str]:
+def _user_name_prefix() -> list[str]:
     """Return the prefix of a command that needs a user name.
 
     ``initdb`` asks for the name of its user, which is missing in some containers.
@@ -206,19 +206,19 @@ def _with_a_name() -> list[str]:
     try:
         pwd.getpwuid(os.geteuid())
     except KeyError:
-        mapped = [f"--map-user={_NOBODY}", f"--map-group={_NOBODY}"]
+        id_options = [f"--map-user={_NOBODY}", f"--map-group={_NOBODY}"]
         unshare = _find("unshare")
-        return [unshare, "--user", *mapped, "--"] if unshare else []
+        return [unshare, "--user", *id_options, "--"] if unshare else []
     return []
 
 
-def _capability_options(reached: Path) -> list[str]:
+def _capability_options(target: Path) -> list[str]:
     """Return the options of ``setpriv`` for a capability that the server's user needs.
 
     Raises:
         OSError: This process has no such capability to pass on.
     """
-    closed = _closed_to_others(reached)
+    closed = _closed_to_others(target)
     if closed is None:
         return []
     status = Path("/proc/self/status").read_text()
@@ -236,14 +236,14 @@ def _capability_options(reached: Path) -> list[str]:
     )
 
 
-def _closed_to_others(reached: Path) -> Path | None:
+def _closed_to_others(target: Path) -> Path | None:
     """Return the first folder or program that others may not enter or read, or None.
 
     A folder that does not exist yet counts as closed.
     """
     share = programs().parent / "share" / "postgresql"
     needed = [programs() / "postgres", share / "postgres.bki"]
-    for path in (reached, *needed):
+    for path in (target, *needed):
         for folder in reversed(path.resolve().parents):
             if not folder.exists() or not folder.stat().st_mode & 0o001:
                 return folder

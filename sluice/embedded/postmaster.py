@@ -1,4 +1,4 @@
-"""The PostgreSQL server of a data folder, whoever has started it."""
+"""Find and stop the PostgreSQL server of a data folder, whichever process has started it."""
 
 import os
 import signal
@@ -8,22 +8,22 @@ from pathlib import Path
 from sluice.servicekit.running.processes import lives
 
 #: Seconds for a fast stop, and for each forced one after it.
-_FAST, _IMMEDIATE = 30.0, 10.0
+_FAST_TIMEOUT, _FORCED_TIMEOUT = 30.0, 10.0
 _READY = "ready"
 
 
-def postmaster_of(data: Path) -> int | None:
+def find_postmaster(data: Path) -> int | None:
     """Return the pid of the server that works in the folder, or None.
 
     The lock file may have outlived the server, and another process may have its pid by now.
     """
-    pid = _noted(data)[0]
+    pid = _read_lock_file(data)[0]
     return pid if pid is not None and lives(pid) and _works_in(pid, data) else None
 
 
 def is_ready(data: Path, pid: int) -> bool:
     """Return whether the server with this pid accepts connections."""
-    return _noted(data) == (pid, _READY)
+    return _read_lock_file(data) == (pid, _READY)
 
 
 def stop_postmaster(data: Path, *, at_once: bool = False) -> bool:
@@ -36,13 +36,13 @@ def stop_postmaster(data: Path, *, at_once: bool = False) -> bool:
     Returns:
         Whether no server runs there now.
     """
-    fast, immediate = (1.0, 0.5) if at_once else (_FAST, _IMMEDIATE)
-    for number, patience in (
+    fast, immediate = (1.0, 0.5) if at_once else (_FAST_TIMEOUT, _FORCED_TIMEOUT)
+    for number, timeout in (
         (signal.SIGINT, fast),
         (signal.SIGQUIT, immediate),
         (signal.SIGKILL, immediate),
     ):
-        pid = postmaster_of(data)
+        pid = find_postmaster(data)
         if pid is None:
             return True
         try:
@@ -51,10 +51,10 @@ def stop_postmaster(data: Path, *, at_once: bool = False) -> bool:
             continue
         except PermissionError:
             return False
-        deadline = time.monotonic() + patience
-        while postmaster_of(data) == pid and time.monotonic() < deadline:
+        deadline = time.monotonic() + timeout
+        while find_postmaster(data) == pid and time.monotonic() < deadline:
             time.sleep(0.02)
-    return postmaster_of(data) is None
+    return find_postmaster(data) is None
 
 
 def forget_dead_postmaster(data: Path) -> None:
@@ -63,12 +63,12 @@ def forget_dead_postmaster(data: Path) -> None:
     PostgreSQL would take any process that now has the pid for the server, even a zombie. No other
     process may start a server here.
     """
-    if postmaster_of(data) is None:
-        for left in (data / "postmaster.pid", *data.glob(".s.PGSQL.*")):
-            left.unlink(missing_ok=True)
+    if find_postmaster(data) is None:
+        for path in (data / "postmaster.pid", *data.glob(".s.PGSQL.*")):
+            path.unlink(missing_ok=True)
 
 
-def _noted(data: Path) -> tuple[int | None, str]:
+def _read_lock_file(data: Path) -> tuple[int | None, str]:
     """Return pid and state as the server wrote them."""
     try:
         lines = (data / "postmaster.pid").read_text().splitlines()

@@ -12,7 +12,7 @@ from types import MappingProxyType
 
 import httpx
 
-from sluice.contracts.common.numbers import counted
+from sluice.contracts.common.numbers import format_count
 from sluice.embedded.home import PRIVATE, Home, RunningSystem
 from sluice.embedded.home_space import has_no_room, no_room_text
 from sluice.embedded.users import SystemUser
@@ -25,8 +25,8 @@ from sluice.servicekit.running.processes import lives
 START_LIMIT, STOP_LIMIT, STOP_LIMIT_NOW = 180.0, 60.0, 5.0
 #: Variable that makes a system stop when nobody uses it any more (``users``).
 WHILE_USED = "SLUICE_WHILE_USED"
-#: Seconds between two looks at a system that stops, and between two questions about its jobs.
-_LOOK, _ASK = 0.05, 2.0
+#: Seconds between two checks of a process, and between two requests for the number of its jobs.
+_POLL_PAUSE, _COUNT_PAUSE = 0.05, 2.0
 #: The prefix of the last message of a failed command.
 _ERROR = "error: "
 
@@ -54,12 +54,12 @@ def start_detached(
     if ours:
         user = SystemUser(home)
         user.join()
-        _used.append(user)
+        _joined_users.append(user)
     return _start(home, options, settings, while_used=ours)
 
 
 #: The memberships in systems that this process keeps until it ends.
-_used: list[SystemUser] = []
+_joined_users: list[SystemUser] = []
 
 
 def _start(
@@ -85,15 +85,15 @@ def _start(
         ended = ended or os.waitpid(pid, os.WNOHANG)[0] == pid
         if ended and home.owner() is None:
             break
-        time.sleep(_LOOK)
+        time.sleep(_POLL_PAUSE)
     if not ended:
         os.kill(pid, signal.SIGTERM)
-    raise OSError(_reason(log, before))
+    raise OSError(_read_failure_reason(log, before))
 
 
 @dataclass(frozen=True, slots=True)
 class SharedSystem:
-    """A ready system. ``started`` says that ``system_of_ours`` started it for this user."""
+    """A ready system. ``started`` says that ``use_or_start_system`` started it for this user."""
 
     running: RunningSystem
     started: bool
@@ -105,7 +105,7 @@ class SharedSystem:
 
 
 @contextmanager
-def system_of_ours(
+def use_or_start_system(
     home: Home,
     *options: str,
     on_start: Callable[[], None] = lambda: None,
@@ -150,10 +150,10 @@ def stop_system(owner: RunningSystem, *, limit: float = STOP_LIMIT) -> None:
     for number in (signal.SIGTERM, signal.SIGINT):  # two equal signals could arrive as one
         _send(owner.pid, number)
     deadline = time.monotonic() + limit
-    while _goes_on(owner.pid):
+    while _is_running(owner.pid):
         if time.monotonic() > deadline:
             _send(owner.pid, signal.SIGKILL)
-        time.sleep(_LOOK)
+        time.sleep(_POLL_PAUSE)
 
 
 def _send(pid: int, number: signal.Signals) -> None:
@@ -168,16 +168,16 @@ def drain_system(owner: RunningSystem, tell: Callable[[str], None]) -> None:
     """
     _send(owner.pid, signal.SIGTERM)
     announced = 0
-    asked = time.monotonic()
+    checked_at = time.monotonic()
     try:
-        while _goes_on(owner.pid):
-            if time.monotonic() - asked > _ASK:
+        while _is_running(owner.pid):
+            if time.monotonic() - checked_at > _COUNT_PAUSE:
                 jobs = _jobs_at_work(owner.url)
                 if jobs and jobs != announced:
                     announced = jobs
                     tell(f"{waiting_text(jobs)} (Ctrl-C, or `sluice down --now`, hands them back)")
-                asked = time.monotonic()
-            time.sleep(_LOOK)
+                checked_at = time.monotonic()
+            time.sleep(_POLL_PAUSE)
     except KeyboardInterrupt:
         tell("handing back what runs …")
         stop_system(owner)
@@ -190,7 +190,7 @@ def _jobs_at_work(url: str) -> int:
             send_request(
                 "GET",
                 f"{url}/services/wms/api/v1/pilots",
-                timeout=_ASK,
+                timeout=_COUNT_PAUSE,
                 headers=headers_for(url),
             )
             .raise_for_status()
@@ -203,23 +203,25 @@ def _jobs_at_work(url: str) -> int:
 
 def waiting_text(jobs: int) -> str:
     """Return a message about the jobs that a stopping system waits for."""
-    return f"waiting for {counted(jobs, 'job')} to end"
+    return f"waiting for {format_count(jobs, 'job')} to end"
 
 
-def _goes_on(pid: int) -> bool:
+def _is_running(pid: int) -> bool:
     with suppress(ChildProcessError):  # another process's child is not ours to reap
         os.waitpid(pid, os.WNOHANG)
     return lives(pid)
 
 
-def _reason(log: Path, begin: int) -> str:
+def _read_failure_reason(log: Path, begin: int) -> str:
     """Return why a system did not start: its own error since ``begin``, or the end of its log."""
     with log.open(errors="replace") as file:
         file.seek(begin)
-        said = file.read().splitlines()
-    own = [line.removeprefix(_ERROR) for line in said if line.startswith(_ERROR)]
+        lines = file.read().splitlines()
+    own = [line.removeprefix(_ERROR) for line in lines if line.startswith(_ERROR)]
     if not own and has_no_room(log.parent):
         return no_room_text(log.parent.parent)
     return (
-        own[-1] if own else "\n".join([f"the system did not start; the end of {log}:", *said[-15:]])
+        own[-1]
+        if own
+        else "\n".join([f"the system did not start; the end of {log}:", *lines[-15:]])
     )

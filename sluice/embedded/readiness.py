@@ -13,9 +13,9 @@ OK, STARTING = "ok", "starting"
 #: The path of the report, and the key of the pilots in it.
 READY_PATH, PILOTS = "/system/readyz", "pilots"
 #: The key under which the report says why no pilot will start.
-REFUSED = "pilots_refused"
-#: Seconds for one response, for pilots to start, and between two looks.
-_ANSWER, _START, _LOOK = 10.0, 20.0, 0.1
+PILOTS_REFUSED = "pilots_refused"
+#: Seconds for one response, for pilots to start, and between two requests.
+_ANSWER_TIMEOUT, _START_TIMEOUT, _POLL_PAUSE = 10.0, 20.0, 0.1
 
 
 class NoPilotStarts(OSError):
@@ -46,9 +46,11 @@ class Readiness:
     @property
     def refusal(self) -> str | None:
         """Return why no job will ever run, or None if one may."""
-        refused = {name: str(reason) for name, reason in self.parts.get(REFUSED, {}).items()}
-        reasons = dict.fromkeys(refused.values())
-        return f"no pilot starts: {', '.join(refused)}: {'; '.join(reasons)}" if refused else None
+        refusals = {
+            name: str(reason) for name, reason in self.parts.get(PILOTS_REFUSED, {}).items()
+        }
+        reasons = dict.fromkeys(refusals.values())
+        return f"no pilot starts: {', '.join(refusals)}: {'; '.join(reasons)}" if refusals else None
 
 
 def read_readiness(url: str) -> Readiness:
@@ -57,7 +59,7 @@ def read_readiness(url: str) -> Readiness:
     Raises:
         httpx.HTTPError: The system does not answer.
     """
-    answer = send_request("GET", f"{url}{READY_PATH}", timeout=_ANSWER)
+    answer = send_request("GET", f"{url}{READY_PATH}", timeout=_ANSWER_TIMEOUT)
     return Readiness(answer.is_success, answer.json())
 
 
@@ -67,12 +69,12 @@ def wait_for_pilots(url: str) -> Readiness:
     Raises:
         httpx.HTTPError: The system does not answer.
     """
-    deadline = time.monotonic() + _START
-    found = read_readiness(url)
-    while STARTING in found.pilots.values() and time.monotonic() < deadline:
-        time.sleep(_LOOK)
-        found = read_readiness(url)
-    return found
+    deadline = time.monotonic() + _START_TIMEOUT
+    readiness = read_readiness(url)
+    while STARTING in readiness.pilots.values() and time.monotonic() < deadline:
+        time.sleep(_POLL_PAUSE)
+        readiness = read_readiness(url)
+    return readiness
 
 
 def require_pilots(url: str) -> None:
@@ -82,14 +84,14 @@ def require_pilots(url: str) -> None:
         NoPilotStarts: None will start. The message says what is missing.
         httpx.HTTPError: The system does not answer.
     """
-    deadline = time.monotonic() + _START
+    deadline = time.monotonic() + _START_TIMEOUT
     while True:
-        found = read_readiness(url)
-        if found.refusal is not None:
-            raise NoPilotStarts(found.refusal)
-        if not found.pilots or OK in found.pilots.values() or time.monotonic() > deadline:
+        readiness = read_readiness(url)
+        if readiness.refusal is not None:
+            raise NoPilotStarts(readiness.refusal)
+        if not readiness.pilots or OK in readiness.pilots.values() or time.monotonic() > deadline:
             return
-        time.sleep(_LOOK)
+        time.sleep(_POLL_PAUSE)
 
 
 def read_refusal(url: str) -> str | None:

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from sluice.embedded.system import LOOK, EmbeddedSystem
+from sluice.embedded.system import POLL_PAUSE, EmbeddedSystem
 from sluice.embedded.watch import watch_home
 from sluice.servicekit.running.lifecycle import cancel_and_wait
 from sluice.servicekit.running.logging import configure_logging
@@ -41,35 +41,37 @@ async def run_until_signal(system: EmbeddedSystem, options: RunOptions) -> None:
     stop = TwoStageStop()
     stop.listen()
     watch = watch_home(system.home, stop, while_used=options.while_used)
-    watching = asyncio.create_task(watch, name="watch the home folder")
-    starting = asyncio.create_task(system.start(), name="start")
-    asked = asyncio.create_task(stop.asked.wait(), name="wait for a signal")
+    watch_task = asyncio.create_task(watch, name="watch the home folder")
+    start_task = asyncio.create_task(system.start(), name="start")
+    signal_task = asyncio.create_task(stop.requested.wait(), name="wait for a signal")
     try:
-        await asyncio.wait([starting, asked], return_when=asyncio.FIRST_COMPLETED)
-        if not starting.done():
-            await cancel_and_wait(starting)
+        await asyncio.wait([start_task, signal_task], return_when=asyncio.FIRST_COMPLETED)
+        if not start_task.done():
+            await cancel_and_wait(start_task)
             return
-        await starting
+        await start_task
         options.on_ready(system.url)
-        await asked
+        await signal_task
         await _stop(system, stop, options)
     finally:
-        watching.cancel()
+        watch_task.cancel()
 
 
 async def _stop(system: EmbeddedSystem, stop: TwoStageStop, options: RunOptions) -> None:
-    stopping = asyncio.create_task(system.stop(), name="stop")
-    hurried = asyncio.create_task(stop.at_once.wait(), name="wait for another signal")
+    stop_task = asyncio.create_task(system.stop(), name="stop")
+    second_signal_task = asyncio.create_task(stop.at_once.wait(), name="wait for another signal")
     if options.drain_timeout is not None:
         asyncio.get_running_loop().call_later(options.drain_timeout, stop.hurry)
     announced = 0
-    while not stopping.done() and not hurried.done():
-        await asyncio.wait([stopping, hurried], timeout=LOOK, return_when=asyncio.FIRST_COMPLETED)
+    while not stop_task.done() and not second_signal_task.done():
+        await asyncio.wait(
+            [stop_task, second_signal_task], timeout=POLL_PAUSE, return_when=asyncio.FIRST_COMPLETED
+        )
         jobs = await system.jobs_at_work()
         if jobs and jobs != announced:
             announced = jobs
             options.on_wait(jobs)
-    if hurried.done():
+    if second_signal_task.done():
         system.hurry()
-    hurried.cancel()
-    await stopping
+    second_signal_task.cancel()
+    await stop_task

@@ -35,7 +35,7 @@ def build_service(
 
     ``storage_roots`` are the places for storages besides the home folder and the DMS's own setting.
     """
-    own = _own(name, home, pilots)
+    own = _special_settings(name, home, pilots)
     settings = _settings(name, database_url=database_url, broker_url=database_url, **own)
     if name == "dms":
         settings = _with_roots(settings, [str(home.storages), *storage_roots])
@@ -64,12 +64,12 @@ def _settings(name: str, **own: Any) -> Any:
     return settings_class(name)(keep_sent=0, **own)
 
 
-def _own(name: str, home: Home, pilots: int) -> dict[str, Any]:
+def _special_settings(name: str, home: Home, pilots: int) -> dict[str, Any]:
     """Return the settings of one service that are specific to this system."""
     match name:
         case "wfms.operator":
             # Signs the forms of the web pages, so that open forms stay valid after a restart.
-            key = kept(home.root / "secret-key", secrets.token_urlsafe(48))
+            key = read_or_create(home.root / "secret-key", secrets.token_urlsafe(48))
             return {"secret_key": key, "encryption_keys": _encryption_key(home)}
         case "wms":
             # A job that does not fit the only pilot fits none.
@@ -83,10 +83,10 @@ def _own(name: str, home: Home, pilots: int) -> dict[str, Any]:
 
 
 def _encryption_key(home: Home) -> str:
-    return kept(home.encryption_key, Fernet.generate_key().decode())
+    return read_or_create(home.encryption_key, Fernet.generate_key().decode())
 
 
-def kept(path: Path, new: str) -> str:
+def read_or_create(path: Path, new: str) -> str:
     """Return the content of a private file, which is created with ``new`` if missing or empty.
 
     Raises:

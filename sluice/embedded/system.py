@@ -24,9 +24,9 @@ from sluice.embedded.moved_home import follow_moved_home
 from sluice.embedded.pilots import PilotProcesses
 from sluice.embedded.port import LOOPBACK, find_loopback, http_address, require_free_port
 from sluice.embedded.postgres import EmbeddedPostgres
-from sluice.embedded.readiness import PILOTS, REFUSED
+from sluice.embedded.readiness import PILOTS, PILOTS_REFUSED
 from sluice.embedded.services import build_service, hidden_storage_folders
-from sluice.process.garbage_collection import keep_what_is_loaded, look_for_none
+from sluice.process.garbage_collection import disable_garbage_collection, freeze_loaded_objects
 from sluice.servicekit.messages.queue_topology import sluice_topology
 from sluice.servicekit.migrate import SchemaTooOld
 from sluice.servicekit.running.lifecycle import Component, start_all, stop_all
@@ -42,8 +42,8 @@ from sluice.storage import local_path, local_url
 
 log = structlog.get_logger(__name__)
 
-#: Seconds between two looks at the jobs that a stop waits for.
-LOOK = 1.0
+#: Seconds between two requests for the jobs that a stop waits for.
+POLL_PAUSE = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,10 +107,10 @@ class EmbeddedSystem:
 
         Raises:
             HomeBusy: Another process runs the system of this home.
-            PortTaken: The port is in use.
+            PortInUse: The port is in use.
             OSError: A part does not start.
         """
-        look_for_none()
+        disable_garbage_collection()
         use_reserve_when_full(self.home.reserve)
         try:
             self.home.open()
@@ -122,7 +122,7 @@ class EmbeddedSystem:
             raise OSError(
                 f"the home folder {self.home.root} was made by an earlier version of Sluice, and"
                 " this version cannot upgrade it. Nothing was changed. Use the earlier version, or"
-                f" choose another home folder with --home ({error.found} is older than"
+                f" choose another home folder with --home ({error.revision} is older than"
                 f" {error.oldest})"
             ) from error
         except OSError as error:
@@ -132,7 +132,7 @@ class EmbeddedSystem:
             await self.stop()
             raise
         finally:
-            keep_what_is_loaded()
+            freeze_loaded_objects()
         self.home.announce(self.url)
         log.info("system.ready", url=self.url, home=str(self.home.root))
 
@@ -152,7 +152,7 @@ class EmbeddedSystem:
         if self._wms is None or self._pilots is None or not self._pilots.at_work:
             return 0
         try:
-            async with asyncio.timeout(LOOK):
+            async with asyncio.timeout(POLL_PAUSE):
                 pilots = (await self._wms.pilots()).pilots
         except (ServiceError, TimeoutError):
             return 0
@@ -165,22 +165,22 @@ class EmbeddedSystem:
     async def _start(self) -> None:
         http = _http_settings()
         await require_free_port(self.options.host, self.options.port)
-        left, going_on = await asyncio.to_thread(end_leftover_processes, self.home)
-        if left:
-            log.warning("system.remains_ended", processes=list(map(str, left)))
-        if going_on:
+        leftovers, survivors = await asyncio.to_thread(end_leftover_processes, self.home)
+        if leftovers:
+            log.warning("system.remains_ended", processes=list(map(str, leftovers)))
+        if survivors:
             raise OSError(
-                f"a killed system has left what cannot be stopped: {', '.join(map(str, going_on))}"
+                f"a killed system has left what cannot be stopped: {', '.join(map(str, survivors))}"
             )
         postgres = self._postgres
         imports = asyncio.create_task(asyncio.to_thread(_import_services))
-        await self._begin(postgres)
+        await self._start_component(postgres)
         await follow_moved_home(self.home, self._databases, postgres.url)
         await imports
         self.transport = transport = open_transport(postgres.url("transport"), sluice_topology())
-        await self._begin(transport)
+        await self._start_component(transport)
         links = ProcessLinks()
-        await self._begin(links)
+        await self._start_component(links)
         services: dict[str, Service] = {
             name: build_service(
                 name,
@@ -194,7 +194,7 @@ class EmbeddedSystem:
             for name in SERVICES
         }
         links.apps.update({name: service.app for name, service in services.items()})
-        await self._begin(_Together(list(services.values())))
+        await self._start_component(_ParallelComponents(list(services.values())))
         self._wms = WmsClient(links.http("wms"))
         access = Access(self.home) if self.options.auth else None
         server = HttpServer(
@@ -205,10 +205,10 @@ class EmbeddedSystem:
             connections=http.connections,
         )
         server.refusals.count_in(services["wfms.operator"].metrics)
-        await self._begin(server)
+        await self._start_component(server)
         self.url = http_address(self.options.host, server.port)
         if access is not None:
-            await self._begin(access.at(self.url))
+            await self._start_component(access.set_address(self.url))
         dms = DmsClient(links.http("dms"))
         await self._register_storages(dms)
         self._pilots = PilotProcesses(
@@ -220,19 +220,19 @@ class EmbeddedSystem:
             tell=self._tell,
             token=None if access is None else self.home.pilot_token,
         )
-        await self._begin(self._pilots)
+        await self._start_component(self._pilots)
 
     async def _pilot_states(self) -> dict[str, dict[str, str]]:
         """Return the report about pilots for ``readyz``."""
         if self._wms is None or self._pilots is None:
             return {PILOTS: {}}
         states = await self._pilots.states(self._wms)
-        refused = self._pilots.refusals
-        if refused and not await _others_at_work(self._wms):
-            return {PILOTS: states, REFUSED: refused}
+        refusals = self._pilots.refusals
+        if refusals and not await _others_at_work(self._wms):
+            return {PILOTS: states, PILOTS_REFUSED: refusals}
         return {PILOTS: states}
 
-    async def _begin(self, component: Component) -> None:
+    async def _start_component(self, component: Component) -> None:
         await start_all([component])
         self._started.append(component)
 
@@ -245,14 +245,14 @@ class EmbeddedSystem:
 
     async def _storages(self, dms: DmsClient) -> list[Path]:
         """Return the folders of this machine for storages that tools must not see."""
-        found = [local_path(storage.url) for storage in await dms.storages(everything=True)]
+        folders = [local_path(storage.url) for storage in await dms.storages(everything=True)]
         later = hidden_storage_folders(
             self.home, self.options.storage_roots, database_url=self._postgres.url("dms")
         )
-        return [*(Path(place) for place in found if place is not None), *later]
+        return [*(Path(place) for place in folders if place is not None), *later]
 
 
-class _Together:
+class _ParallelComponents:
     """Components that start at the same time, so that six migrations take the time of one."""
 
     def __init__(self, components: list[Service]) -> None:

@@ -8,11 +8,11 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 
 #: Bytes that are buffered for a slow reader. Further output is dropped and counted.
-_MAX_KEPT = 1024 * 1024
+_MAX_BUFFER = 1024 * 1024
 #: Bytes that are read or written at once.
-_PIECE = 65_536
+_CHUNK = 65_536
 #: Seconds for the reader at the end.
-_END = 1.0
+_END_TIMEOUT = 1.0
 
 
 @contextmanager
@@ -36,10 +36,10 @@ def _unblocked(descriptor: int) -> Iterator[None]:
     source, write = os.pipe()
     os.dup2(write, descriptor)
     os.close(write)
-    kept = _KeptOutput(source, target)
+    buffer = _OutputBuffer(source, target)
     threads = [
         threading.Thread(target=work, daemon=True, name="output")
-        for work in (kept.read, kept.write)
+        for work in (buffer.read, buffer.write)
     ]
     for thread in threads:
         thread.start()
@@ -50,27 +50,27 @@ def _unblocked(descriptor: int) -> Iterator[None]:
             target, descriptor
         )  # removes the pipe's last writer, so that the first thread sees the end
         for thread in threads:
-            thread.join(_END)
+            thread.join(_END_TIMEOUT)
 
 
-class _KeptOutput:
+class _OutputBuffer:
     """Output that was read from ``source`` and is still to be written to ``target``."""
 
     def __init__(self, source: int, target: int) -> None:
         self._source, self._target = source, target
-        self._kept = bytearray()
+        self._buffer = bytearray()
         self._dropped = 0
-        self._ended = self._gone = False
+        self._ended = self._has_no_reader = False
         self._changed = threading.Condition()
 
     def read(self) -> None:
         """Read from the source until its end."""
-        while piece := os.read(self._source, _PIECE):
+        while piece := os.read(self._source, _CHUNK):
             with self._changed:
-                if len(self._kept) + len(piece) > _MAX_KEPT:
+                if len(self._buffer) + len(piece) > _MAX_BUFFER:
                     self._dropped += len(piece)
-                elif not self._gone:
-                    self._kept += piece
+                elif not self._has_no_reader:
+                    self._buffer += piece
                 self._changed.notify()
         with self._changed:
             self._ended = True
@@ -84,17 +84,17 @@ class _KeptOutput:
                     piece = piece[os.write(self._target, piece) :]
             except OSError:  # nobody reads the output any more
                 with self._changed:
-                    self._gone = True
-                    self._kept.clear()
+                    self._has_no_reader = True
+                    self._buffer.clear()
                 return
 
     def _next(self) -> bytes:
         """Return the next piece, or nothing at the end."""
         with self._changed:
-            self._changed.wait_for(lambda: self._kept or self._dropped or self._ended)
-            piece = bytes(self._kept[:_PIECE])
-            del self._kept[:_PIECE]
+            self._changed.wait_for(lambda: self._buffer or self._dropped or self._ended)
+            piece = bytes(self._buffer[:_CHUNK])
+            del self._buffer[:_CHUNK]
             if not piece and self._dropped:
-                told = f"\n[{self._dropped} bytes of output were dropped: nobody read them]\n"
-                piece, self._dropped = told.encode(), 0
+                notice = f"\n[{self._dropped} bytes of output were dropped: nobody read them]\n"
+                piece, self._dropped = notice.encode(), 0
             return piece

@@ -27,9 +27,9 @@ _LOOPBACK = {"localhost": "127.0.0.1", "::1": "127.0.0.1"}
 
 
 #: By address of a system, the file with its token.
-_known: dict[str, Path] = {}
+_token_files: dict[str, Path] = {}
 #: By address of a system, the address of its DMS.
-_known_dms: dict[str, str] = {}
+_dms_addresses: dict[str, str] = {}
 
 
 def token_for(url: str) -> str | None:
@@ -48,15 +48,15 @@ def token_for(url: str) -> str | None:
         with suppress(OSError, ValueError):
             if own := read_token(_known_file(url)):
                 return own
-    given = os.environ.get(TOKEN, "").strip()
-    if given:
-        return _one_word(given, TOKEN)
-    if told := os.environ.get(TOKEN_FILE, ""):
-        return read_token(Path(told), f"{TOKEN_FILE}: ")
+    token = os.environ.get(TOKEN, "").strip()
+    if token:
+        return _require_one_word(token, TOKEN)
+    if token_file := os.environ.get(TOKEN_FILE, ""):
+        return read_token(Path(token_file), f"{TOKEN_FILE}: ")
     for find in (_known_file, _login_file, _file):
         with suppress(OSError, ValueError, RuntimeError):
-            if found := read_token(find(url)):
-                return found
+            if token := read_token(find(url)):
+                return token
     return None
 
 
@@ -71,10 +71,10 @@ def read_token(path: Path, where: str = "") -> str:
         text = path.read_text(errors="replace")
     except OSError as error:
         raise OSError(f"{where}{shown_path(path)} cannot be read: {reason_of(error)}") from error
-    return _one_word(text.strip(), f"{where}{shown_path(path)}")
+    return _require_one_word(text.strip(), f"{where}{shown_path(path)}")
 
 
-def _one_word(text: str, where: str) -> str:
+def _require_one_word(text: str, where: str) -> str:
     """Check that a token is one word.
 
     Raises:
@@ -117,15 +117,15 @@ def know_token(url: str, file: Path, *, dms_url: str | None = None) -> None:
             f"{quoted(url)}, the address of the system whose token is in {shown_path(file)}, is no"
             f" address ({reason_of(error)}): stop that system and start it again"
         ) from error
-    _known[name] = file
+    _token_files[name] = file
     if dms_url is not None:
-        _known_dms[name] = dms_url
+        _dms_addresses[name] = dms_url
 
 
 def known_dms(url: str) -> str | None:
     """Return the address of the DMS of a system, if this process remembers it."""
     with suppress(ValueError):
-        return _known_dms.get(_name(url))
+        return _dms_addresses.get(_name(url))
     return None
 
 
@@ -135,7 +135,7 @@ def is_own_system(url: str) -> bool:
     Variables for another system, such as ``SLUICE_TOKEN``, do not apply to it then.
     """
     with suppress(ValueError):
-        return _name(url) in _known and _name(url) != _name(os.environ.get(URL, ""))
+        return _name(url) in _token_files and _name(url) != _name(os.environ.get(URL, ""))
     return False
 
 
@@ -217,10 +217,10 @@ def _known_file(url: str) -> Path:
         FileNotFoundError: There is none.
         ValueError: The URL is not an address.
     """
-    found = _known.get(_name(url))
-    if found is None:
+    file = _token_files.get(_name(url))
+    if file is None:
         raise FileNotFoundError(url)
-    return found
+    return file
 
 
 def _file(url: str) -> Path:

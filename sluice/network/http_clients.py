@@ -64,19 +64,19 @@ def _proxy(url: str) -> httpx.Proxy | None:
     address = proxy_for(url)
     if address is None:
         return None
-    shown, host = without_password(address), httpx.URL(url).host
-    instead = f"name another proxy in https_proxy, or {host} in no_proxy"
+    visible_address, host = without_password(address), httpx.URL(url).host
+    remedy = f"name another proxy in https_proxy, or {host} in no_proxy"
     if address.startswith("socks") and find_spec("socksio") is None:
         raise UnusableProxy(
-            f"the environment names the proxy {shown} for {url}, and SOCKS proxies need the Python"
-            f" package socksio: install it (`pip install socksio`), {instead}"
+            f"the environment names the proxy {visible_address} for {url}, and SOCKS proxies need"
+            f" the Python package socksio: install it (`pip install socksio`), {remedy}"
         )
     try:
         return httpx.Proxy(address)
     except (ValueError, httpx.InvalidURL) as error:
         raise UnusableProxy(
-            f"the environment names the proxy {shown} for {url}, which is not the address of an"
-            f" HTTP or SOCKS proxy: {instead}"
+            f"the environment names the proxy {visible_address} for {url}, which is not the address"
+            f" of an HTTP or SOCKS proxy: {remedy}"
         ) from error
 
 

@@ -50,11 +50,11 @@ class PilotAuth(httpx.Auth):
         response = yield request
         if registers and response.status_code == httpx.codes.UNAUTHORIZED:
             # This clock may be wrong, so that the proof is too old or in the future for the server.
-            request.headers[PILOT_PROOF_HEADER] = self._key.proof(self._told_by(response))
+            request.headers[PILOT_PROOF_HEADER] = self._key.proof(self._read_server_time(response))
             response = yield request
         self._own = response.headers.get(PILOT_TOKEN_HEADER, self._own)
 
-    def _told_by(self, response: httpx.Response) -> float:
+    def _read_server_time(self, response: httpx.Response) -> float:
         """Return the time of the server."""
         try:
             return parsedate_to_datetime(response.headers["date"]).timestamp()

@@ -26,7 +26,7 @@ class PilotKey:
         return cls(OKPKey.generate_key(_CURVE))
 
     @classmethod
-    def kept_in(cls, path: Path) -> "PilotKey":
+    def load_or_create(cls, path: Path) -> "PilotKey":
         """Return the key in a file, which is made if missing or unreadable.
 
         Raises:
@@ -38,9 +38,9 @@ class PilotKey:
                 raise ValueError("nobody signs with it")
             return cls(key)
         except (FileNotFoundError, ValueError, JoseError):
-            made = cls.new()
-            write_private(path, made._key.as_pem(private=True).decode())
-            return made
+            new_key = cls.new()
+            write_private(path, new_key._key.as_pem(private=True).decode())
+            return new_key
 
     def proof(self, now: float) -> str:
         """Return a proof that the sender has the key, valid at the server's time ``now``.

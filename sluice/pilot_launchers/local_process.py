@@ -55,14 +55,14 @@ class LocalPilot:
     @property
     def environment(self) -> dict[str, str]:
         """Return the environment of the pilot, based on this process's environment."""
-        told = {
+        options = {
             CORES: self.cores,
             PART: self.part,
             TOKEN_FILE: self.token,
             HIDDEN: self._hidden(),
         }
-        given = {name: str(value) for name, value in told.items() if value is not None}
-        return (os.environ | given) | {
+        variables = {name: str(value) for name, value in options.items() if value is not None}
+        return (os.environ | variables) | {
             "SLUICE_PILOT_WMS_URL": self.wms_url,
             "SLUICE_PILOT_NAME": self.name,
             WORK_DIR: str(self.work_dir),
@@ -76,12 +76,12 @@ class LocalPilot:
         None means that the settings alone count. They may be wrong, which the pilot then reports.
         """
         try:
-            told = json.loads(os.environ.get(HIDDEN, "[]"))
+            folders = json.loads(os.environ.get(HIDDEN, "[]"))
         except ValueError:
             return None
-        if not self.hidden or not isinstance(told, list):
+        if not self.hidden or not isinstance(folders, list):
             return None
-        return json.dumps([*told, *map(str, self.hidden)])
+        return json.dumps([*folders, *map(str, self.hidden)])
 
 
 async def launch_pilot(

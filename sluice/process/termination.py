@@ -32,14 +32,14 @@ class Terminated(SystemExit):
         return f"ended by {self.signal.name}{self.consequence and f': {self.consequence}'}"
 
 
-_received: list[int] = []
+_received_signals: list[int] = []
 #: The main task of ``run_until_terminated``.
 _main_tasks: list[asyncio.Task[Any]] = []
 
 
 def is_terminated() -> bool:
     """Return whether a signal has asked this process to end."""
-    return bool(_received)
+    return bool(_received_signals)
 
 
 def raise_at_termination() -> None:
@@ -55,7 +55,7 @@ def raise_at_termination() -> None:
 def _terminate(number: int, frame: object) -> None:
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     signal.signal(signal.SIGHUP, signal.SIG_IGN)
-    _received.append(number)
+    _received_signals.append(number)
     _leave_lost_terminal()
     if not _main_tasks:
         raise Terminated(number)
@@ -82,8 +82,8 @@ def run_until_terminated(main: Coroutine[Any, Any, ResultT]) -> ResultT:
     try:
         return asyncio.run(run())
     except asyncio.CancelledError:
-        if _received:
-            raise Terminated(_received[0]) from None
+        if _received_signals:
+            raise Terminated(_received_signals[0]) from None
         raise
 
 
@@ -113,7 +113,7 @@ def _leave_lost_terminal() -> None:
                 os.close(nowhere)
 
 
-def tell(ended: Terminated, *, program: str = "") -> None:
+def print_termination(ended: Terminated, *, program: str = "") -> None:
     """Print the line about an end by a signal to standard error."""
     with suppress(OSError):
         print(f"{program}{ended}", file=sys.stderr)

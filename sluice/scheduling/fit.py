@@ -15,7 +15,7 @@ from sluice.contracts.jobs.gpus import FreeGpu, Gpu, GpuNeeds, version_key
 from sluice.contracts.jobs.resources import Amounts
 
 #: The tolerance with which fractions add up to whole numbers.
-_ROUNDED = 1e-6
+_TOLERANCE = 1e-6
 NOTHING: Mapping[str, float] = MappingProxyType({})
 
 
@@ -42,30 +42,30 @@ class Allocation:
 
     def most(self, other: "Allocation") -> "Allocation":
         """Return what both need one after the other: the maximum of each amount."""
-        return self._with(other, max)
+        return self._combine(other, max)
 
     def least(self, other: "Allocation") -> "Allocation":
         """Return the minimum of each amount."""
-        return self._with(other, min)
+        return self._combine(other, min)
 
     def plus(self, other: "Allocation") -> "Allocation":
         """Return the sum of each amount."""
-        return self._with(other, operator.add)
+        return self._combine(other, operator.add)
 
     def minus(self, other: "Allocation") -> "Allocation":
         """Return the difference of each amount."""
-        return self._with(other, operator.sub)
+        return self._combine(other, operator.sub)
 
     def holds(self, other: "Allocation") -> bool:
         """Return whether each amount of the other fits into this one."""
         return (
-            self.cores + _ROUNDED >= other.cores
+            self.cores + _TOLERANCE >= other.cores
             and self.ram >= other.ram
             and self.disk >= other.disk
             and self.lacks(other.named) is None
             and all(
-                one.share + _ROUNDED >= two.share and one.memory >= two.memory
-                for _, one, two in self._beside(other)
+                one.share + _TOLERANCE >= two.share and one.memory >= two.memory
+                for _, one, two in self._pair_gpus(other)
             )
         )
 
@@ -75,7 +75,7 @@ class Allocation:
             (
                 name
                 for name, amount in named.items()
-                if self.named.get(name, 0.0) + _ROUNDED < amount
+                if self.named.get(name, 0.0) + _TOLERANCE < amount
             ),
             None,
         )
@@ -83,7 +83,7 @@ class Allocation:
     @property
     def has_any(self) -> bool:
         """Whether there are free cores and memory, so that any job could fit."""
-        return self.cores > _ROUNDED and self.ram > 0
+        return self.cores > _TOLERANCE and self.ram > 0
 
     def amounts(self) -> Amounts:
         """Return the amounts as they are sent."""
@@ -91,11 +91,11 @@ class Allocation:
             cores=max(0.0, round(self.cores, 6)),
             ram=max(0, int(self.ram)),
             disk=None if self.disk == math.inf else max(0, int(self.disk)),
-            named={name: max(0.0, round(left, 6)) for name, left in self.named.items()},
+            named={name: max(0.0, round(amount, 6)) for name, amount in self.named.items()},
             gpus=[
                 FreeGpu(uuid=uuid, share=min(1.0, round(part.share, 6)), memory=int(part.memory))
                 for uuid, part in self.gpus.items()
-                if part.share > _ROUNDED and part.memory >= 0
+                if part.share > _TOLERANCE and part.memory >= 0
             ],
         )
 
@@ -106,23 +106,29 @@ class Allocation:
         disk = math.inf if amounts.disk is None else amounts.disk
         return cls(amounts.cores, amounts.ram, parts, disk, amounts.named)
 
-    def _with(self, other: "Allocation", joined: Callable[[float, float], float]) -> "Allocation":
+    def _combine(
+        self, other: "Allocation", operation: Callable[[float, float], float]
+    ) -> "Allocation":
         """Combine the two amounts of each resource."""
-        cores, ram = joined(self.cores, other.cores), joined(self.ram, other.ram)
-        disk, parts, named = joined(self.disk, other.disk), dict[str, GpuPart](), dict[str, float]()
+        cores, ram = operation(self.cores, other.cores), operation(self.ram, other.ram)
+        disk, parts, named = (
+            operation(self.disk, other.disk),
+            dict[str, GpuPart](),
+            dict[str, float](),
+        )
         if self.gpus or other.gpus:
             parts = {
-                uuid: GpuPart(joined(one.share, two.share), joined(one.memory, two.memory))
-                for uuid, one, two in self._beside(other)
+                uuid: GpuPart(operation(one.share, two.share), operation(one.memory, two.memory))
+                for uuid, one, two in self._pair_gpus(other)
             }
         if self.named or other.named:
             named = {
-                name: joined(self.named.get(name, 0.0), other.named.get(name, 0.0))
+                name: operation(self.named.get(name, 0.0), other.named.get(name, 0.0))
                 for name in {**self.named, **other.named}
             }
         return Allocation(cores, ram, parts, disk, named)
 
-    def _beside(self, other: "Allocation") -> Iterator[tuple[str, GpuPart, GpuPart]]:
+    def _pair_gpus(self, other: "Allocation") -> Iterator[tuple[str, GpuPart, GpuPart]]:
         none = GpuPart()
         for uuid in {**self.gpus, **other.gpus}:
             yield uuid, self.gpus.get(uuid, none), other.gpus.get(uuid, none)
@@ -166,7 +172,9 @@ class ResourceRequest:
     named: Mapping[str, float] = field(default_factory=dict)
 
 
-def fit(free: Allocation, wanted: ResourceRequest, devices: Mapping[str, Gpu]) -> Allocation | None:
+def fit(
+    free: Allocation, request: ResourceRequest, devices: Mapping[str, Gpu]
+) -> Allocation | None:
     """Return the allocation of a job in the free capacity, or None if it does not fit.
 
     Among suitable GPUs, whole ones are taken from the smallest on. Shares are taken from the GPUs
@@ -174,33 +182,35 @@ def fit(free: Allocation, wanted: ResourceRequest, devices: Mapping[str, Gpu]) -
 
     Args:
         free: The free capacity.
-        wanted: The resource request.
+        request: The resource request.
         devices: The GPUs of the node by uuid.
     """
     if free.cores == math.inf:
-        return Allocation(wanted.cores, wanted.ram)
+        return Allocation(request.cores, request.ram)
     if (
-        free.cores + _ROUNDED < wanted.cores
-        or free.ram < wanted.ram
-        or free.disk < wanted.disk
-        or (wanted.named and free.lacks(wanted.named) is not None)
+        free.cores + _TOLERANCE < request.cores
+        or free.ram < request.ram
+        or free.disk < request.disk
+        or (request.named and free.lacks(request.named) is not None)
     ):
         return None
-    if wanted.gpus is None:
-        return Allocation(wanted.cores, wanted.ram, {}, wanted.disk, wanted.named)
-    needs, found = wanted.gpus, []
-    for uuid, left in free.gpus.items():
+    if request.gpus is None:
+        return Allocation(request.cores, request.ram, {}, request.disk, request.named)
+    needs, candidates = request.gpus, []
+    for uuid, free_part in free.gpus.items():
         gpu = devices.get(uuid)
         if gpu is None or not is_suitable(gpu, needs):
             continue
         part = _part(gpu, needs)
-        if left.share + _ROUNDED >= part.share and left.memory >= part.memory:
-            found.append((left.share, gpu.memory, uuid, part))
-    if len(found) < needs.least:
+        if free_part.share + _TOLERANCE >= part.share and free_part.memory >= part.memory:
+            candidates.append((free_part.share, gpu.memory, uuid, part))
+    if len(candidates) < needs.least:
         return None
-    taken = sorted(found, key=lambda candidate: candidate[:3])[: max(needs.least, needs.most)]
-    parts = {uuid: part for _, _, uuid, part in taken}
-    return Allocation(wanted.cores, wanted.ram, parts, wanted.disk, wanted.named)
+    selected = sorted(candidates, key=lambda candidate: candidate[:3])[
+        : max(needs.least, needs.most)
+    ]
+    parts = {uuid: part for _, _, uuid, part in selected}
+    return Allocation(request.cores, request.ram, parts, request.disk, request.named)
 
 
 def fitting(
@@ -211,14 +221,14 @@ def fitting(
     It is fast for thousands of requests: numbers are compared first, and requests that share GPU
     needs or named resources are checked once.
     """
-    cores, ram, disk = free.cores + _ROUNDED, free.ram, free.disk
-    found: list[int] = []
+    cores, ram, disk = free.cores + _TOLERANCE, free.ram, free.disk
+    places: list[int] = []
     on_gpus: dict[int, bool] = {}
     with_named: dict[int, bool] = {}
-    for place, wanted in enumerate(kinds):
-        if wanted.cores > cores or wanted.ram > ram or wanted.disk > disk:
+    for place, request in enumerate(kinds):
+        if request.cores > cores or request.ram > ram or request.disk > disk:
             continue
-        named, gpus = wanted.named, wanted.gpus
+        named, gpus = request.named, request.gpus
         if named:
             enough = with_named.get(id(named))
             if enough is None:
@@ -232,28 +242,28 @@ def fitting(
                 enough = on_gpus[id(gpus)] = fit(free, alone, devices) is not None
             if not enough:
                 continue
-        found.append(place)
-    return found
+        places.append(place)
+    return places
 
 
 def how_many(
-    free: Allocation, wanted: ResourceRequest, devices: Mapping[str, Gpu], *, most: int
+    free: Allocation, request: ResourceRequest, devices: Mapping[str, Gpu], *, most: int
 ) -> int:
     """Return how many jobs of a request fit at the same time, at most ``most``."""
-    if wanted.gpus is None:
-        times = min(float(most), (free.cores + _ROUNDED) // wanted.cores)
-        if wanted.ram:
-            times = min(times, free.ram // wanted.ram)
-        if wanted.disk:
-            times = min(times, free.disk // wanted.disk)
-        for name, amount in wanted.named.items():
-            times = min(times, (free.named.get(name, 0.0) + _ROUNDED) // amount)
+    if request.gpus is None:
+        times = min(float(most), (free.cores + _TOLERANCE) // request.cores)
+        if request.ram:
+            times = min(times, free.ram // request.ram)
+        if request.disk:
+            times = min(times, free.disk // request.disk)
+        for name, amount in request.named.items():
+            times = min(times, (free.named.get(name, 0.0) + _TOLERANCE) // amount)
         return int(max(0, times))
     for number in range(most):
-        taken = fit(free, wanted, devices)
-        if taken is None:
+        allocation = fit(free, request, devices)
+        if allocation is None:
             return number
-        free = free.minus(taken)
+        free = free.minus(allocation)
     return most
 
 
@@ -271,25 +281,30 @@ def gpus_in_words(needs: GpuNeeds) -> str:
 
 def why_unsuited(devices: Iterable[Gpu], needs: GpuNeeds) -> str | None:
     """Return why the GPUs do not suit a job ("needs 2 GPUs, the node has 1"), or None."""
-    left, needed = list(devices), gpus_in_words(needs)
-    if len(left) < needs.least:
-        return f"needs {needed}, the node has {len(left) or 'none'}"
+    remaining, needed = list(devices), gpus_in_words(needs)
+    if len(remaining) < needs.least:
+        return f"needs {needed}, the node has {len(remaining) or 'none'}"
     for demand in _DEMANDS:  # the first demand that leaves too few GPUs is the reason
-        able = [gpu for gpu in left if demand.is_met(gpu, needs)]
+        able = [gpu for gpu in remaining if demand.is_met(gpu, needs)]
         if len(able) < needs.least:
-            known = ", ".join(dict.fromkeys(str(demand.known(gpu)) for gpu in left))
-            return f"needs {needed} with {demand.asked(needs)}, the node has {known}"
-        left = able
+            properties = ", ".join(
+                dict.fromkeys(str(demand.gpu_property(gpu)) for gpu in remaining)
+            )
+            return f"needs {needed} with {demand.describe_need(needs)}, the node has {properties}"
+        remaining = able
     return None
 
 
 @dataclass(frozen=True, slots=True)
 class _Demand:
-    """A demand on GPUs, with its text (``asked``) and the property of a GPU (``known``)."""
+    """A demand on GPUs.
+
+    ``describe_need`` returns its text, and ``gpu_property`` the property of a GPU.
+    """
 
     is_met: Callable[[Gpu, GpuNeeds], bool]
-    asked: Callable[[GpuNeeds], str]
-    known: Callable[[Gpu], object]
+    describe_need: Callable[[GpuNeeds], str]
+    gpu_property: Callable[[Gpu], object]
 
 
 def _has_capability(gpu: Gpu, needs: GpuNeeds) -> bool:
@@ -301,7 +316,7 @@ def _has_capability(gpu: Gpu, needs: GpuNeeds) -> bool:
     )
 
 
-def _asked_capability(needs: GpuNeeds) -> str:
+def _describe_capability(needs: GpuNeeds) -> str:
     exactly = " or ".join(needs.capabilities)
     return f"compute capability {exactly or f'{needs.capability} or higher'}"
 
@@ -318,7 +333,7 @@ _DEMANDS = (
         lambda needs: f"{in_full(needs.memory)} MiB of memory",
         lambda gpu: in_full(gpu.memory),
     ),
-    _Demand(_has_capability, _asked_capability, lambda gpu: gpu.capability),
+    _Demand(_has_capability, _describe_capability, lambda gpu: gpu.capability),
     _Demand(_has_cuda, lambda needs: f"a driver for CUDA {needs.cuda}", lambda gpu: gpu.cuda),
 )
 

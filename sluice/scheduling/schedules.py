@@ -15,10 +15,10 @@ from cronsim import CronSim, CronSimError
 from sluice.text.visible_text import quoted
 
 #: A time that is longer than clocks are ever put back.
-_PUT_BACK = timedelta(hours=3)
+_MAX_CLOCK_CHANGE = timedelta(hours=3)
 _FIELDS, _LONGEST = 5, 500
 #: Names of a machine's own zone and of no zone.
-_OF_A_MACHINE = {"localtime", "Factory"}
+_UNUSABLE_ZONES = {"localtime", "Factory"}
 
 
 class WrongScheduleError(ValueError):
@@ -41,8 +41,8 @@ def check_schedule(schedule: str) -> None:
     try:
         CronSim(schedule, datetime.now(UTC))
     except CronSimError as error:
-        said = str(error)
-        raise WrongScheduleError(f"is wrong: {said[0].lower()}{said[1:]}") from error
+        message = str(error)
+        raise WrongScheduleError(f"is wrong: {message[0].lower()}{message[1:]}") from error
 
 
 def check_zone(zone: str) -> None:
@@ -59,7 +59,7 @@ def check_zone(zone: str) -> None:
 
 @cache
 def _zones() -> Set[str]:
-    return available_timezones() - _OF_A_MACHINE
+    return available_timezones() - _UNUSABLE_ZONES
 
 
 def next_time(schedule: str, zone: str, *, after: datetime) -> datetime | None:
@@ -71,7 +71,7 @@ def next_time(schedule: str, zone: str, *, after: datetime) -> datetime | None:
 
 def last_time(schedule: str, zone: str, *, after: datetime, until: datetime) -> datetime | None:
     """Return the last time after ``after`` and not after ``until`` in UTC, or None."""
-    for time in _times(schedule, zone, until + _PUT_BACK, reverse=True):
+    for time in _times(schedule, zone, until + _MAX_CLOCK_CHANGE, reverse=True):
         if time <= after:
             return None
         if time <= until:

@@ -22,7 +22,7 @@ import orjson
 from sluice.contracts.common.base import Contract
 from sluice.contracts.common.problems import NotAvailable, Unprocessable
 from sluice.contracts.messages import CloudEvent, extra_attributes
-from sluice.servicekit.audit.request import request_now
+from sluice.servicekit.audit.request import current_request
 from sluice.servicekit.audit.rows import note_change
 from sluice.servicekit.running.clock import Clock, SystemClock
 from sluice.text.os_errors import reason_of
@@ -249,7 +249,7 @@ class Database:
             transaction = Transaction(connection, source=self.source, clock=self.clock)
             yield transaction
             wrote = await transaction._write_outbox()
-            if self._audited and (request := request_now()) is not None and not request.reads:
+            if self._audited and (request := current_request()) is not None and not request.reads:
                 await note_change(connection, request)
         if wrote and self.on_send is not None:
             self.on_send()
@@ -335,9 +335,11 @@ def session_settings(url: str, extra: Mapping[str, str] | None = None) -> dict[s
     Parameters that the URL sets itself are left out
     (``…/database?idle_in_transaction_session_timeout=60s``).
     """
-    given = parse_qs(urlsplit(url).query)
+    url_parameters = parse_qs(urlsplit(url).query)
     return {
-        name: value for name, value in {**SESSION, **(extra or {})}.items() if name not in given
+        name: value
+        for name, value in {**SESSION, **(extra or {})}.items()
+        if name not in url_parameters
     }
 
 

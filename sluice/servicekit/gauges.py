@@ -33,7 +33,7 @@ class Measurement:
     labels: tuple[str, ...] = ()
 
 
-def rows_of(statement: str) -> Callable[[Database], Awaitable[Rows]]:
+def read_rows(statement: str) -> Callable[[Database], Awaitable[Rows]]:
     """Return a reader of a statement whose columns are the labels and then the number."""
 
     async def read(database: Database) -> Rows:
@@ -46,7 +46,7 @@ def rows_of(statement: str) -> Callable[[Database], Awaitable[Rows]]:
 OUTBOX_AGE = Measurement(
     "sluice_outbox_oldest_seconds",
     "Age of the oldest message in the outbox, or 0.",
-    rows_of(OLDEST_OUTBOX),
+    read_rows(OLDEST_OUTBOX),
 )
 
 
@@ -70,14 +70,14 @@ class Gauges:
         self._database = database
         self._health = health
         registry = metrics.registry
-        self._answers = Gauge(
+        self._dependencies = Gauge(
             "sluice_dependency_up",
             "1 if the dependency answers, else 0.",
             ["dependency"],
             registry=registry,
         )
         self.measurements = (OUTBOX_AGE, *measurements)
-        self._shown = {
+        self._gauges = {
             measurement.name: Gauge(
                 measurement.name, measurement.meaning, measurement.labels, registry=registry
             )
@@ -108,10 +108,10 @@ class Gauges:
     async def read(self) -> None:
         """Read all measurements once."""
         for name, answer in (await self._health()).items():
-            self._answers.labels(name).set(answer == "ok")
+            self._dependencies.labels(name).set(answer == "ok")
         for measurement in self.measurements:
-            _show(
-                self._shown[measurement.name],
+            _update_gauge(
+                self._gauges[measurement.name],
                 measurement.labels,
                 await measurement.read(self._database),
             )
@@ -121,7 +121,7 @@ class Gauges:
         return False
 
 
-def _show(gauge: Gauge, labels: tuple[str, ...], rows: Rows) -> None:
+def _update_gauge(gauge: Gauge, labels: tuple[str, ...], rows: Rows) -> None:
     if not labels:
         gauge.set(float(rows[0][-1]))
         return

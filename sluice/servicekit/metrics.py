@@ -18,7 +18,7 @@ class ServiceMetrics:
             registry=self.registry,
             buckets=(0.001, 0.005, 0.025, 0.1, 0.5, 2.5, 10.0, 60.0),
         )
-        self.refused = Counter(
+        self.refused_requests = Counter(
             "sluice_http_refused_total",
             "Requests and connections refused before the service saw them.",
             ["status"],
@@ -45,7 +45,7 @@ class ServiceMetrics:
         self.outbox_waiting = Gauge(
             "sluice_outbox_waiting", "Messages in the outbox.", registry=self.registry
         )
-        self.sent = Counter(
+        self.sent_messages = Counter(
             "sluice_messages_sent_total", "Messages sent from the outbox.", registry=self.registry
         )
 

@@ -39,14 +39,14 @@ LOOK_AGAIN = 0.1
 class SchemaTooOld(Exception):
     """A database has a schema from before the oldest migration. Nothing was changed in it."""
 
-    def __init__(self, versions: str, found: str, oldest: str) -> None:
+    def __init__(self, versions: str, revision: str, oldest: str) -> None:
         super().__init__(
-            f"the database for {versions} has schema {found}, which is older than {oldest}, the"
+            f"the database for {versions} has schema {revision}, which is older than {oldest}, the"
             " oldest that this release can upgrade. The database was not changed. Go on with the"
             " release that made it, or begin with an empty database."
         )
         self.versions = versions
-        self.found = found
+        self.revision = revision
         self.oldest = oldest
 
 
@@ -70,7 +70,7 @@ class Migrator:
                 needs. Retry.
             SchemaTooOld: The schema is older than the oldest migration.
         """
-        revisions = revisions_of(self._versions)
+        revisions = read_revisions(self._versions)
         try:
             connection = await asyncpg.connect(
                 self._url,
@@ -121,27 +121,27 @@ class Migrator:
         log.info("database.migrated", versions=self._versions, revision=revisions.newest)
 
     async def _is_new_enough(self, connection: Connection, revisions: "Revisions") -> bool:
-        found = await _revision(connection)
-        if found is not None and found not in revisions.known:
-            if found < revisions.oldest:
-                raise SchemaTooOld(self._versions, found, revisions.oldest)
+        revision = await _revision(connection)
+        if revision is not None and revision not in revisions.names:
+            if revision < revisions.oldest:
+                raise SchemaTooOld(self._versions, revision, revisions.oldest)
             log.info(
-                "database.is_newer", versions=self._versions, found=found, known=revisions.newest
+                "database.is_newer", versions=self._versions, found=revision, known=revisions.newest
             )
             return True
-        return found == revisions.newest
+        return revision == revisions.newest
 
 
 @dataclass(frozen=True, slots=True)
 class Revisions:
     """The names of all revisions, of the oldest and of the newest one. The names are in order."""
 
-    known: frozenset[str]
+    names: frozenset[str]
     oldest: str
     newest: str
 
 
-def revisions_of(versions: str) -> Revisions:
+def read_revisions(versions: str) -> Revisions:
     """Return the revisions in a package. The newest one is the one without a successor.
 
     Raises:
@@ -152,11 +152,11 @@ def revisions_of(versions: str) -> Revisions:
         for file in resources.files(versions).iterdir()
         if file.name.endswith(".py")
     ]
-    known = frozenset(found["name"] for text in texts if (found := _REVISION.search(text)))
-    followed = {found["name"] for text in texts if (found := _BEFORE.search(text))}
-    if len(heads := known - followed) != 1:
+    names = frozenset(match["name"] for text in texts if (match := _REVISION.search(text)))
+    predecessors = {match["name"] for text in texts if (match := _BEFORE.search(text))}
+    if len(heads := names - predecessors) != 1:
         raise ValueError(f"{versions} has {len(heads)} newest revisions, not one: {sorted(heads)}")
-    return Revisions(known, min(known), *heads)
+    return Revisions(names, min(names), *heads)
 
 
 async def _revision(connection: Connection) -> str | None:

@@ -50,9 +50,9 @@ class Sealer:
     """Encryption with the keys of the settings. The first key encrypts, all keys decrypt."""
 
     def __init__(self, keys: SecretStr | None) -> None:
-        found = [] if keys is None else [Fernet(key) for key in _listed(keys)]
-        self._box = MultiFernet(found) if found else None
-        self._first = found[:1]
+        ciphers = [] if keys is None else [Fernet(key) for key in _split_keys(keys)]
+        self._box = MultiFernet(ciphers) if ciphers else None
+        self._first = ciphers[:1]
 
     def seal(self, text: str, *, what: str) -> bytes:
         """Encrypt a text for the purpose ``what``.
@@ -75,10 +75,10 @@ class Sealer:
             Unsealable: The text has another key or purpose, is too old, or was changed.
         """
         try:
-            found, text = json.loads(self._required.decrypt(sealed, ttl=seconds))
+            own_purpose, text = json.loads(self._required.decrypt(sealed, ttl=seconds))
         except InvalidToken:
             raise Unsealable(what) from None
-        if found != what:
+        if own_purpose != what:
             raise Unsealable(what)
         return str(text)
 
@@ -121,5 +121,5 @@ class SealingSettings(ServiceSettings):
         return keys
 
 
-def _listed(keys: SecretStr) -> list[str]:
+def _split_keys(keys: SecretStr) -> list[str]:
     return [key for key in re.split(r"[\s,]+", keys.get_secret_value()) if key]

@@ -72,7 +72,7 @@ class LayeredSettings(BaseSettings):
         init_settings: PydanticBaseSettingsSource,
         env_settings: PydanticBaseSettingsSource,
         *others: Any,
-        **named: Any,
+        **further: Any,
     ) -> tuple[PydanticBaseSettingsSource, ...]:
         """Replace pydantic's file sources by those of this module."""
         prefix = env_settings.env_prefix if isinstance(env_settings, EnvSettingsSource) else ""
@@ -191,11 +191,11 @@ def _settings_file() -> Iterator[SettingsPlace]:
         raise WrongSettings(
             [f"{SETTINGS_FILE}: the file {path} cannot be read: {reason_of(error)}"]
         ) from None
-    wrong = [
+    malformed = [
         line.original.line for line in lines if line.error or (line.key and line.value is None)
     ]
-    if wrong:
-        raise WrongSettings([f"{path}, line {number}: expected NAME=value" for number in wrong])
+    if malformed:
+        raise WrongSettings([f"{path}, line {number}: expected NAME=value" for number in malformed])
     yield SettingsPlace(
         f"in the file {path}",
         {line.key.lower(): line.value for line in lines if line.key and line.value},

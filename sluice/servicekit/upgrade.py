@@ -79,9 +79,9 @@ def schema_sql(versions: str) -> str:
     This needs no database.
     """
     config = _config(versions)
-    config.output_buffer = written = io.StringIO()
+    config.output_buffer = output = io.StringIO()
     command.upgrade(config, "head", sql=True)
-    return written.getvalue()
+    return output.getvalue()
 
 
 def _one_at_a_time() -> asyncio.Lock:

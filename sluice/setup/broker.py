@@ -19,12 +19,12 @@ from sluice.text.os_errors import reason_of
 #: Bytes of salt before the digest in RabbitMQ's password hashes.
 SALT = 4
 #: Timeout in seconds of one request. An upload makes all queues, which takes a while in a cluster.
-PATIENCE = 60.0
+TIMEOUT = 60.0
 
 Definitions = dict[str, list[dict[str, Any]]]
 
 #: The fields that identify an object of each kind, and the fields that are compared.
-KEYS = {
+KEY_FIELDS = {
     "vhosts": ("name",),
     "users": ("name",),
     "permissions": ("user", "vhost"),
@@ -33,7 +33,7 @@ KEYS = {
     "bindings": ("source", "vhost", "destination", "routing_key"),
     "policies": ("name", "vhost"),
 }
-COMPARED = {
+COMPARED_FIELDS = {
     "vhosts": ("name",),
     "users": ("password_hash",),
     "permissions": ("configure", "write", "read"),
@@ -54,25 +54,25 @@ async def set_up_broker(management_url: str, logins: Sequence[ServiceLogin]) -> 
         Conflict: An existing object cannot be changed.
     """
     address = httpx.URL(management_url)
-    taken = [login.variable for login in logins if login.user == address.username]
-    if taken:
+    conflicts = [login.variable for login in logins if login.user == address.username]
+    if conflicts:
         raise Conflict(
-            f"{taken[0]}: {address.username} is the broker's administrator; a service needs a login"
-            " of its own"
+            f"{conflicts[0]}: {address.username} is the broker's administrator; a service needs a"
+            " login of its own"
         )
     users = {login.service: User(login.user, login.password, login.service) for login in logins}
-    wanted: Definitions = definitions(sluice_topology(), users, vhost=logins[0].place)
+    desired: Definitions = definitions(sluice_topology(), users, vhost=logins[0].place)
     auth = (address.username, address.password)
     url = f"{_base(address)}/api/"
-    async with http_client(url, auth=auth, timeout=PATIENCE) as client:
-        found = await _definitions(client)
-        _keep_salts(wanted, found, {login.user: login.password for login in logins})
-        changes = list(_differences(wanted, found))
+    async with http_client(url, auth=auth, timeout=TIMEOUT) as client:
+        current = await _read_definitions(client)
+        _keep_salts(desired, current, {login.user: login.password for login in logins})
+        changes = list(_differences(desired, current))
         if changes:
-            _require_changeable(wanted, found)
-            await _ask(client, "POST", "definitions", wanted)
-            if left := list(_differences(wanted, await _definitions(client))):
-                raise NotAvailable(f"the broker has not carried out everything yet: {left[0]}")
+            _require_changeable(desired, current)
+            await _send_request(client, "POST", "definitions", desired)
+            if remaining := list(_differences(desired, await _read_definitions(client))):
+                raise NotAvailable(f"the broker has not carried out everything yet: {remaining[0]}")
         return changes
 
 
@@ -80,12 +80,12 @@ def _base(address: httpx.URL) -> str:
     return str(address.copy_with(username=None, password=None)).rstrip("/")
 
 
-async def _definitions(client: httpx.AsyncClient) -> Definitions:
-    found: Definitions = (await _ask(client, "GET", "definitions")).json()
-    return found
+async def _read_definitions(client: httpx.AsyncClient) -> Definitions:
+    current: Definitions = (await _send_request(client, "GET", "definitions")).json()
+    return current
 
 
-async def _ask(
+async def _send_request(
     client: httpx.AsyncClient, method: str, path: str, body: Any = None
 ) -> httpx.Response:
     try:
@@ -101,44 +101,46 @@ async def _ask(
         )
     if answer.is_success:
         return answer
-    answered = f"RabbitMQ answered {answer.status_code} to {method} {path}: {answer.text[:500]}"
-    raise NotAvailable(answered) if answer.is_server_error else Conflict(answered)
+    message = f"RabbitMQ answered {answer.status_code} to {method} {path}: {answer.text[:500]}"
+    raise NotAvailable(message) if answer.is_server_error else Conflict(message)
 
 
-def _keep_salts(wanted: Definitions, found: Definitions, passwords: dict[str, str]) -> None:
+def _keep_salts(desired: Definitions, current: Definitions, passwords: dict[str, str]) -> None:
     """Hash the passwords with the existing salts, so that the hashes can be compared."""
-    existing = {user["name"]: user.get("password_hash", "") for user in found.get("users", [])}
-    for user in wanted["users"]:
+    existing = {user["name"]: user.get("password_hash", "") for user in current.get("users", [])}
+    for user in desired["users"]:
         salt = base64.b64decode(existing.get(user["name"], ""))[:SALT]
         if salt:
             user["password_hash"] = password_hash(passwords[user["name"]], salt)
 
 
-def _differences(wanted: Definitions, found: Definitions) -> Iterator[str]:
-    for kind, keys in KEYS.items():
-        existing = {_key(item, keys): item for item in found.get(kind, [])}
-        for item in wanted[kind]:
-            known = existing.get(_key(item, keys))
+def _differences(desired: Definitions, current: Definitions) -> Iterator[str]:
+    for kind, keys in KEY_FIELDS.items():
+        existing = {_key(item, keys): item for item in current.get(kind, [])}
+        for item in desired[kind]:
+            present = existing.get(_key(item, keys))
             name = " → ".join(str(item[key]) for key in keys if key not in {"vhost", "routing_key"})
-            if known is None:
+            if present is None:
                 yield f"{kind}: {name} made"
-            elif [part for part in COMPARED[kind] if known.get(part) != item[part]]:
+            elif [part for part in COMPARED_FIELDS[kind] if present.get(part) != item[part]]:
                 yield f"{kind}: {name} changed"
-            elif kind == "users" and known.get("tags"):
-                yield f"{kind}: {name} is no longer {known['tags']}"
+            elif kind == "users" and present.get("tags"):
+                yield f"{kind}: {name} is no longer {present['tags']}"
 
 
-def _require_changeable(wanted: Definitions, found: Definitions) -> None:
+def _require_changeable(desired: Definitions, current: Definitions) -> None:
     """Check that exchanges and queues need no change, because their arguments are fixed.
 
     Raises:
         Conflict: One of them differs.
     """
     for kind in ("exchanges", "queues"):
-        existing = {_key(item, KEYS[kind]): item for item in found.get(kind, [])}
-        for item in wanted[kind]:
-            known = existing.get(_key(item, KEYS[kind]))
-            if known is not None and any(known.get(part) != item[part] for part in COMPARED[kind]):
+        existing = {_key(item, KEY_FIELDS[kind]): item for item in current.get(kind, [])}
+        for item in desired[kind]:
+            present = existing.get(_key(item, KEY_FIELDS[kind]))
+            if present is not None and any(
+                present.get(part) != item[part] for part in COMPARED_FIELDS[kind]
+            ):
                 raise Conflict(
                     f"{kind}: {item['name']} in virtual host {item['vhost']} was made otherwise,"
                     " and cannot be changed: stop the services, let it run empty, delete it, and"

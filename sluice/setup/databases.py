@@ -8,7 +8,7 @@ import asyncpg
 from sluice.contracts.common.problems import Conflict, NotAvailable
 from sluice.servicekit.database import CANNOT_CONNECT, CONNECT_TIMEOUT, CREATE_OPTIONS, error_text
 from sluice.setup.logins import ServiceLogin
-from sluice.setup.scram import is_password_of, scram_verifier
+from sluice.setup.scram import matches_password, scram_verifier
 
 if TYPE_CHECKING:
     Connection = asyncpg.Connection[asyncpg.Record]
@@ -127,7 +127,7 @@ async def _set_up_role(
             login.user,
         )
         changes.append(f"login {login.user}: rights set to those of {login.service}")
-    if not is_password_of(login.password, role["rolpassword"]):
+    if not matches_password(login.password, role["rolpassword"]):
         await _execute(
             admin, "ALTER ROLE %I PASSWORD %L", login.user, scram_verifier(login.password)
         )

@@ -109,7 +109,7 @@ def broker_logins() -> list[ServiceLogin]:
     passwords: dict[str, set[str]] = {}
     for login in logins:
         passwords.setdefault(login.user, set()).add(login.password)
-    if several := [user for user, known in passwords.items() if len(known) > 1]:
+    if several := [user for user, values in passwords.items() if len(values) > 1]:
         raise WrongSettings(
             [
                 f"the broker's login {user} has different passwords in the settings"
@@ -117,11 +117,11 @@ def broker_logins() -> list[ServiceLogin]:
             ]
         )
     if len({login.place for login in logins}) > 1:
-        named = ", ".join(f"{login.variable}: {login.place}" for login in logins)
+        virtual_hosts = ", ".join(f"{login.variable}: {login.place}" for login in logins)
         raise WrongSettings(
             [
                 "the services name different virtual hosts, and can exchange messages in one alone"
-                f" ({named})"
+                f" ({virtual_hosts})"
             ]
         )
     return logins
@@ -131,15 +131,15 @@ def _logins(
     setting: str, read: Callable[[str], str], place: Callable[[SplitResult, str], str]
 ) -> list[ServiceLogin]:
     logins: list[ServiceLogin] = []
-    wrong: list[str] = []
+    problems: list[str] = []
     for service in SERVICES:
         prefix = env_prefix(service)
         try:
             logins.append(_login(service, prefix + setting, read(prefix), place))
         except WrongSettings as error:
-            wrong += error.sentences
-    if wrong:
-        raise WrongSettings(wrong)
+            problems += error.sentences
+    if problems:
+        raise WrongSettings(problems)
     return logins
 
 
@@ -180,12 +180,12 @@ def _require_different(
     logins: Iterable[ServiceLogin], what: str, key: Callable[[ServiceLogin], str]
 ) -> None:
     logins = list(logins)
-    often = [value for value, times in Counter(map(key, logins)).items() if times > 1]
-    if often:
+    repeated = [value for value, times in Counter(map(key, logins)).items() if times > 1]
+    if repeated:
         raise WrongSettings(
             [
                 f"each service needs a {what} of its own; {quoted(value)} is in "
                 + " and ".join(login.variable for login in logins if key(login) == value)
-                for value in often
+                for value in repeated
             ]
         )

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import asyncpg
 
-from sluice.contracts.common.numbers import counted
+from sluice.contracts.common.numbers import format_count
 from sluice.contracts.common.problems import NotAvailable
 from sluice.servicekit.database import CANNOT_CONNECT, CONNECT_TIMEOUT, error_text
 from sluice.servicekit.messages.outbox import SEND_AGAIN
@@ -38,5 +38,5 @@ async def send_again(databases: Mapping[str, str]) -> list[str]:
         finally:
             await connection.close(timeout=CONNECT_TIMEOUT)
         if number:
-            changes.append(f"{service}: {counted(number, 'message')} sent again")
+            changes.append(f"{service}: {format_count(number, 'message')} sent again")
     return changes

@@ -26,7 +26,7 @@ def scram_verifier(
     return f"{_METHOD}${iterations}:{_text(salt)}${_text(stored_key)}:{_text(server_key)}"
 
 
-def is_password_of(password: str, verifier: str | None) -> bool:
+def matches_password(password: str, verifier: str | None) -> bool:
     """Return whether ``verifier`` was made from this password.
 
     The answer is False for other methods (MD5) and for None.

@@ -16,19 +16,19 @@ from sluice.network.credentials import write_private
 from sluice.servicekit.access.service_keys import key_files, read_keys
 
 
-def _alone(change: Callable[[Path], list[str]]) -> Callable[[Path], list[str]]:
+def _with_lock(change: Callable[[Path], list[str]]) -> Callable[[Path], list[str]]:
     """Let only one process at a time change a folder."""
 
     @wraps(change)
-    def changed(folder: Path) -> list[str]:
+    def wrapper(folder: Path) -> list[str]:
         folder.mkdir(parents=True, exist_ok=True, mode=0o755)
         with FileLock(folder / ".lock"):
             return change(folder)
 
-    return changed
+    return wrapper
 
 
-@_alone
+@_with_lock
 def make_keys(folder: Path) -> list[str]:
     """Make missing keys and return a message for each.
 
@@ -45,16 +45,16 @@ def _make(folder: Path) -> list[str]:
         private, public = key_files(folder, service)
         if not private.exists():
             key = _new_key()
-            _tell(public, _public_of(public) + _public(key))
-            _keep(private, key)
+            _write_public(public, _read_public(public) + _public_pem(key))
+            _write_key(private, key)
             changes.append(f"made the key of {short_name(service)}")
-        elif _lacks(public, _read(private)):
-            _tell(public, _public_of(public) + _public(_read(private)))
+        elif _lacks_key(public, _read_key(private)):
+            _write_public(public, _read_public(public) + _public_pem(_read_key(private)))
             changes.append(f"wrote the public key of {short_name(service)}")
     return changes
 
 
-@_alone
+@_with_lock
 def rotate_keys(folder: Path) -> list[str]:
     """Make a new key for each service, and keep its previous public key.
 
@@ -65,15 +65,15 @@ def rotate_keys(folder: Path) -> list[str]:
     changes = _make(folder)
     for service in SERVICES:
         private, public = key_files(folder, service)
-        old, new = _read(private), _new_key()
+        old, new = _read_key(private), _new_key()
         # The public key comes first, so that nothing is signed with an unknown key.
-        _tell(public, _public(old, new))
-        _keep(private, new)
+        _write_public(public, _public_pem(old, new))
+        _write_key(private, new)
         changes.append(f"changed the key of {short_name(service)}")
     return changes
 
 
-@_alone
+@_with_lock
 def forget_old_keys(folder: Path) -> list[str]:
     """Remove the public keys of each service that do not belong to its private key.
 
@@ -84,9 +84,9 @@ def forget_old_keys(folder: Path) -> list[str]:
     changes = []
     for service in SERVICES:
         private, public = key_files(folder, service)
-        own = _public(_read(private))
-        if _public_of(public) != own:
-            _tell(public, own)
+        own = _public_pem(_read_key(private))
+        if _read_public(public) != own:
+            _write_public(public, own)
             changes.append(f"forgot old keys of {short_name(service)}")
     return changes
 
@@ -95,28 +95,28 @@ def _new_key() -> OKPKey:
     return OKPKey.generate_key("Ed25519")
 
 
-def _read(private: Path) -> OKPKey:
+def _read_key(private: Path) -> OKPKey:
     """Return the private key that signs."""
     return read_keys(private, private=True)[-1]
 
 
-def _lacks(public: Path, own: OKPKey) -> bool:
+def _lacks_key(public: Path, own: OKPKey) -> bool:
     return not public.exists() or own.thumbprint() not in {
         key.thumbprint() for key in read_keys(public, private=False)
     }
 
 
-def _public(*keys: OKPKey) -> str:
+def _public_pem(*keys: OKPKey) -> str:
     return "".join(key.as_pem(private=False).decode() for key in keys)
 
 
-def _public_of(public: Path) -> str:
+def _read_public(public: Path) -> str:
     return public.read_text() if public.exists() else ""
 
 
-def _keep(private: Path, key: OKPKey) -> None:
+def _write_key(private: Path, key: OKPKey) -> None:
     write_private(private, key.as_pem(private=True).decode())
 
 
-def _tell(public: Path, text: str) -> None:
+def _write_public(public: Path, text: str) -> None:
     write_private(public, text, rights=0o644)

@@ -2,7 +2,7 @@
 
 from sluice.storage.bundles import BundleError, free_name, pack, unpack
 from sluice.storage.copying import copy_open, sparse_writer
-from sluice.storage.entries import Entry, Stored, is_temporary, piece_name, piece_of
+from sluice.storage.entries import Entry, Stored, is_temporary, parse_piece_name, piece_name
 from sluice.storage.errors import (
     BehindLink,
     ChecksumMismatch,
@@ -17,7 +17,7 @@ from sluice.storage.errors import (
 from sluice.storage.folders import Folder, folder_at
 from sluice.storage.local import link_open
 from sluice.storage.operations import (
-    checksum_of,
+    compute_checksum,
     copy,
     entries,
     fetch,
@@ -31,18 +31,18 @@ from sluice.storage.operations import (
     verify,
 )
 from sluice.storage.places import (
+    build_location,
     inside_by_name,
     local_path,
     local_url,
-    location_of,
-    path_of_location,
+    parse_location,
     require_within,
     through_link,
     within,
 )
 from sluice.storage.probe import probe
 from sluice.storage.reader import Reader, open_reader
-from sluice.storage.values import MAX_FOLDERS, MAX_JSON, MAX_NESTED, Flaw, flaw_in, read_json
+from sluice.storage.values import MAX_FOLDERS, MAX_JSON, MAX_NESTED, Flaw, find_flaw, read_json
 
 __all__ = [
     "MAX_FOLDERS",
@@ -62,12 +62,13 @@ __all__ = [
     "StorageFull",
     "StorageUnavailable",
     "Stored",
-    "checksum_of",
+    "build_location",
+    "compute_checksum",
     "copy",
     "copy_open",
     "entries",
     "fetch",
-    "flaw_in",
+    "find_flaw",
     "folder_at",
     "free_name",
     "inside_by_name",
@@ -77,12 +78,11 @@ __all__ = [
     "link_open",
     "local_path",
     "local_url",
-    "location_of",
     "open_reader",
     "pack",
-    "path_of_location",
+    "parse_location",
+    "parse_piece_name",
     "piece_name",
-    "piece_of",
     "probe",
     "put",
     "put_bytes",

@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import IO, Any
 
 from sluice.storage.copying import PIECE, sparse_writer
-from sluice.storage.places import location_of, path_of_location
-from sluice.storage.values import MAX_FOLDERS, flaw_in
+from sluice.storage.places import build_location, parse_location
+from sluice.storage.values import MAX_FOLDERS, find_flaw
 from sluice.text.os_errors import reason_of
 from sluice.text.visible_text import quoted
 
@@ -28,7 +28,7 @@ VALUE = "value.json"
 MAX_VALUE = 64 << 20
 _FILES = "files"
 #: Fields of a File or Directory that depend on its place. Runners compute them again.
-_OF_ITS_PLACE = ("path", "dirname", "nameroot", "nameext")
+_PLACE_FIELDS = ("path", "dirname", "nameroot", "nameext")
 
 
 class BundleError(Exception):
@@ -51,7 +51,7 @@ def pack(
     value: Any,
     path: Path,
     *,
-    opened: Callable[[str], int] = open_any,
+    open_file: Callable[[str], int] = open_any,
     leave_out: Callable[[str], bool] = lambda _: False,
 ) -> None:
     """Write ``value`` with its files to ``path``.
@@ -63,24 +63,24 @@ def pack(
     Args:
         value: A CWL value.
         path: The bundle to create.
-        opened: Opens each file and folder for reading. There is no other access to them.
+        open_file: Opens each file and folder for reading. There is no other access to them.
         leave_out: Returns whether the entry of a folder with this name is left out.
 
     Raises:
         BundleError: The value cannot be packed.
-        OSError: A file cannot be read, or the bundle cannot be written. Also what ``opened``
+        OSError: A file cannot be read, or the bundle cannot be written. Also what ``open_file``
             raises.
     """
-    flaw = flaw_in(value)
+    flaw = find_flaw(value)
     if flaw is not None:
         raise BundleError(str(flaw))
     with (
         sparse_writer(path, "w") as file,
         tarfile.open(fileobj=file, mode="w", format=tarfile.PAX_FORMAT) as archive,
     ):
-        packer = _Packer(archive, opened, leave_out)
+        packer = _Packer(archive, open_file, leave_out)
         content = json.dumps(
-            packer.packed(value), ensure_ascii=False, separators=(",", ":")
+            packer.pack_value(value), ensure_ascii=False, separators=(",", ":")
         ).encode()
         member = _member(VALUE)
         member.size = len(content)
@@ -113,7 +113,7 @@ def unpack(path: Path, folder: Path) -> Any:
         raise BundleError(f"{path.name} is no bundle: {reason_of(error)}") from error
     if value is _MISSING:
         raise BundleError(f"{path.name} is no bundle: it has no {VALUE}")
-    return _placed(value, folder)
+    return _set_locations(value, folder)
 
 
 _NO_ARCHIVE = (
@@ -130,13 +130,13 @@ _NO_ARCHIVE = (
 _MISSING = object()
 
 
-def free_name(name: str, taken: set[str]) -> str:
-    """Return ``name``, or a similar name that is not ``taken``, and mark it as taken."""
+def free_name(name: str, used: set[str]) -> str:
+    """Return ``name``, or a similar name that is not ``used``, and mark it as taken."""
     free, number = name, 1
-    while free in taken:
+    while free in used:
         number += 1
         free = f"{name}_{number}"
-    taken.add(free)
+    used.add(free)
     return free
 
 
@@ -144,17 +144,17 @@ class _Packer:
     def __init__(
         self,
         archive: tarfile.TarFile,
-        opened: Callable[[str], int],
+        open_file: Callable[[str], int],
         leave_out: Callable[[str], bool],
     ) -> None:
         self._archive = archive
-        self._opened = opened
+        self._open_file = open_file
         self._leave_out = leave_out
         self._number = 0
         #: The names that are used in each folder.
-        self._taken: dict[str, set[str]] = {}
+        self._used_names: dict[str, set[str]] = {}
 
-    def packed(self, value: Any, folder: str | None = None) -> Any:
+    def pack_value(self, value: Any, folder: str | None = None) -> Any:
         """Add the files of a value, and return the value with their new locations.
 
         Args:
@@ -163,41 +163,42 @@ class _Packer:
         """
         match value:
             case list():
-                return [self.packed(item) for item in value]
+                return [self.pack_value(item) for item in value]
             case {"class": "File" | "Directory"}:
                 return self._object(value, folder)
             case dict():
-                return {key: self.packed(item) for key, item in value.items()}
+                return {key: self.pack_value(item) for key, item in value.items()}
         return value
 
     def _object(self, value: dict[str, Any], folder: str | None) -> dict[str, Any]:
         if folder is None:
             folder, self._number = f"{_FILES}/{self._number}", self._number + 1
-        kept = {key: field for key, field in value.items() if key not in _OF_ITS_PLACE}
+        packed = {key: field for key, field in value.items() if key not in _PLACE_FIELDS}
         source = _local_path(value)
-        _require_name(kept.get("basename"))
+        _require_name(packed.get("basename"))
         if source is None:
-            kept.pop("location", None)
-            if "contents" not in kept and "listing" not in kept:
+            packed.pop("location", None)
+            if "contents" not in packed and "listing" not in packed:
                 raise BundleError(
                     f"a {value['class']} has neither a place nor content:"
                     f" {value.get('basename') or '(no name)'}"
                 )
         else:
-            kept["basename"] = free_name(
+            packed["basename"] = free_name(
                 value.get("basename") or os.path.basename(source.rstrip("/")),
-                self._taken.setdefault(folder, set()),
+                self._used_names.setdefault(folder, set()),
             )
-            kept["location"] = f"{folder}/{kept['basename']}"
-            self._add(source, kept["location"], within=())
+            packed["location"] = f"{folder}/{packed['basename']}"
+            self._add(source, packed["location"], within=())
             if value["class"] == "Directory":
-                kept.pop("listing", None)
+                packed.pop("listing", None)
         for key in ("secondaryFiles", "listing"):
-            if key in kept:
-                kept[key] = [
-                    self.packed(file, folder if source is not None else None) for file in kept[key]
+            if key in packed:
+                packed[key] = [
+                    self.pack_value(file, folder if source is not None else None)
+                    for file in packed[key]
                 ]
-        return kept
+        return packed
 
     def _add(self, source: str, name: str, *, within: tuple[tuple[int, int], ...]) -> None:
         """Add a file or folder.
@@ -207,7 +208,7 @@ class _Packer:
             name: The name in the archive.
             within: Device and inode of the folders around it.
         """
-        descriptor = self._opened(source)
+        descriptor = self._open_file(source)
         try:
             status = os.fstat(descriptor)
             if not stat.S_ISDIR(status.st_mode):
@@ -262,14 +263,14 @@ def _local_path(value: dict[str, Any]) -> str | None:
     location = str(value.get("location") or "")
     if location.startswith("file://"):
         try:
-            return path_of_location(location)
+            return parse_location(location)
         except ValueError as error:
             raise BundleError(str(error)) from error
     path = value.get("path") or (location if location.startswith("/") else None)
     return None if path is None else str(path)
 
 
-def _opened(archive: tarfile.TarFile, member: tarfile.TarInfo) -> IO[bytes]:
+def _open_member(archive: tarfile.TarFile, member: tarfile.TarInfo) -> IO[bytes]:
     """Open a file of the archive. Sparse files are refused."""
     if member.issparse():  # a few bytes may claim many TB
         raise BundleError(
@@ -284,9 +285,9 @@ def _opened(archive: tarfile.TarFile, member: tarfile.TarInfo) -> IO[bytes]:
 def _read_value(archive: tarfile.TarFile, member: tarfile.TarInfo) -> Any:
     if member.size > MAX_VALUE:
         raise BundleError(f"its {VALUE} has more than {MAX_VALUE >> 20} MiB")
-    with _opened(archive, member) as content:
+    with _open_member(archive, member) as content:
         value = json.load(content)
-    flaw = flaw_in(value)
+    flaw = find_flaw(value)
     if flaw is not None:
         raise BundleError(f"its {VALUE}: {flaw}")
     return value
@@ -306,26 +307,26 @@ def _extract(archive: tarfile.TarFile, member: tarfile.TarInfo, folder: Path) ->
     if member.isdir():
         target.mkdir(exist_ok=True)
         return
-    with _opened(archive, member) as source, sparse_writer(target) as file:
+    with _open_member(archive, member) as source, sparse_writer(target) as file:
         shutil.copyfileobj(source, file, PIECE)
     target.chmod(member.mode & 0o777)
 
 
-def _placed(value: Any, folder: Path) -> Any:
-    for found in _objects(value):
+def _set_locations(value: Any, folder: Path) -> Any:
+    for entry in _objects(value):
         # A `path` in the value could lead anywhere.
-        found.pop("path", None)
-        _require_name(found.get("basename"))
-        if "location" in found:
-            location = found["location"]
+        entry.pop("path", None)
+        _require_name(entry.get("basename"))
+        if "location" in entry:
+            location = entry["location"]
             if not _has_place(location) or not os.path.exists(folder / location):
                 raise BundleError(
                     f"its {VALUE} names {quoted(location)}, which the archive does not have"
                 )
-            found["location"] = location_of(folder / location)
-        elif not {"contents", "listing"} & found.keys():
+            entry["location"] = build_location(folder / location)
+        elif not {"contents", "listing"} & entry.keys():
             raise BundleError(
-                f"its {VALUE} has a {found['class']} with neither a place nor content"
+                f"its {VALUE} has a {entry['class']} with neither a place nor content"
             )
     return value
 

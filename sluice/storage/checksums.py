@@ -35,7 +35,7 @@ def stream(read: Callable[[int], bytes], write: Callable[[bytes], object] | None
     return Stored(size, f"sha256:{digest.hexdigest()}")
 
 
-def going_on(
+def with_check(
     read: Callable[[int], bytes], check: Callable[[], None] | None
 ) -> Callable[[int], bytes]:
     """Return ``read`` with ``check`` called before each read. An exception of it stops the read."""
@@ -49,22 +49,22 @@ def going_on(
     return checked
 
 
-def require_same(url: str, *, expected: Content, found: Stored) -> None:
+def require_same(url: str, *, expected: Content, actual: Stored) -> None:
     """Check that the content is as expected.
 
     Raises:
         ChecksumMismatch: It differs.
     """
-    require_size(url, expected=expected.size, found=found.size)
-    if expected.checksum is not None and expected.checksum != found.checksum:
-        raise ChecksumMismatch(url, expected=expected.checksum, found=found.checksum)
+    require_size(url, expected=expected.size, actual=actual.size)
+    if expected.checksum is not None and expected.checksum != actual.checksum:
+        raise ChecksumMismatch(url, expected=expected.checksum, actual=actual.checksum)
 
 
-def require_size(url: str, *, expected: int | None, found: int) -> None:
+def require_size(url: str, *, expected: int | None, actual: int) -> None:
     """Check that the size is as expected. None is not compared.
 
     Raises:
         ChecksumMismatch: It differs.
     """
-    if expected is not None and expected != found:
-        raise ChecksumMismatch(url, expected=f"{expected} bytes", found=f"{found} bytes")
+    if expected is not None and expected != actual:
+        raise ChecksumMismatch(url, expected=f"{expected} bytes", actual=f"{actual} bytes")

@@ -8,7 +8,7 @@ from datetime import datetime
 from sluice.contracts.common.naming import file_key
 
 _TEMPORARY = ".part-"
-_WRITTEN = re.compile(re.escape(_TEMPORARY) + r"[0-9a-f]{16}")
+_TEMPORARY_NAME = re.compile(re.escape(_TEMPORARY) + r"[0-9a-f]{16}")
 _PIECE = re.compile(re.escape(_TEMPORARY) + r"([0-9a-f]{32})-(\d{15})")
 
 
@@ -44,7 +44,7 @@ def is_temporary(name: str) -> bool:
     Such a file is being written, or its writer died. Other names with the same start belong to
     people.
     """
-    return _WRITTEN.fullmatch(name) is not None or piece_of(name) is not None
+    return _TEMPORARY_NAME.fullmatch(name) is not None or parse_piece_name(name) is not None
 
 
 def piece_name(file: str, offset: int) -> str:
@@ -52,7 +52,7 @@ def piece_name(file: str, offset: int) -> str:
     return f"{_TEMPORARY}{file_key(file)}-{offset:015d}"
 
 
-def piece_of(name: str) -> tuple[str, int] | None:
+def parse_piece_name(name: str) -> tuple[str, int] | None:
     """Return the key of the file and the offset of a piece, or None for another name."""
-    found = _PIECE.fullmatch(name)
-    return None if found is None else (found[1], int(found[2]))
+    match = _PIECE.fullmatch(name)
+    return None if match is None else (match[1], int(match[2]))

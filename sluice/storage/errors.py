@@ -2,7 +2,7 @@
 
 StorageError            base class: carries ``url`` and ``reason``
 ├── FileMissing         there is no such file
-├── ChecksumMismatch    the content is not what was recorded (``expected``, ``found``)
+├── ChecksumMismatch    the content is not what was recorded (``expected``, ``actual``)
 ├── StorageFull         no space is left, or the quota is used up
 ├── NoFile              there is something else than a file, or no file can be there
 ├── OutsideStorage      the URL is not in the storage
@@ -38,12 +38,12 @@ class FileMissing(StorageError):
 
 
 class ChecksumMismatch(StorageError):
-    """The content differs. ``expected`` and ``found`` are checksums, or ``<n> bytes``."""
+    """The content differs. ``expected`` and ``actual`` are checksums, or ``<n> bytes``."""
 
-    def __init__(self, url: str, *, expected: str, found: str) -> None:
-        super().__init__(url, f"expected {expected}, found {found}")
+    def __init__(self, url: str, *, expected: str, actual: str) -> None:
+        super().__init__(url, f"expected {expected}, found {actual}")
         self.expected = expected
-        self.found = found
+        self.actual = actual
 
 
 class StorageFull(StorageError):

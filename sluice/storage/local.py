@@ -85,15 +85,15 @@ def bring(url: str, path: str, *, to: str, expected: Content, reuse: bool = Fals
                 open_regular(url, path) as reader,
                 open(to, "r+b" if reuse else "xb", buffering=0) as writer,
             ):
-                require_size(url, expected=expected.size, found=os.fstat(reader.fileno()).st_size)
-                found = copy_hashed(reader.fileno(), writer.fileno())
+                require_size(url, expected=expected.size, actual=os.fstat(reader.fileno()).st_size)
+                actual = copy_hashed(reader.fileno(), writer.fileno())
                 # Truncate last: if a file was emptied before, ext4 writes it to the disk on close.
                 if reuse:
                     writer.truncate()
                 _keep_executable(reader, writer)
-            require_same(url, expected=expected, found=found)
+            require_same(url, expected=expected, actual=actual)
         except BaseException:
-            _forget(to)
+            _remove_quietly(to)
             raise
 
 
@@ -107,16 +107,16 @@ def verify(
 ) -> None:
     """Check the size and checksum of a file. None is not compared.
 
-    ``check`` is as in ``going_on``.
+    ``check`` is as in ``with_check``.
 
     Raises:
         ChecksumMismatch: They differ.
     """
     with os_errors_at(url), open_regular(url, path) as file:
-        require_size(url, expected=size, found=os.fstat(file.fileno()).st_size)
+        require_size(url, expected=size, actual=os.fstat(file.fileno()).st_size)
         if checksum is not None:
-            found = copy_hashed(file.fileno(), None, check=check)
-            require_same(url, expected=Content(checksum), found=found)
+            actual = copy_hashed(file.fileno(), None, check=check)
+            require_same(url, expected=Content(checksum), actual=actual)
 
 
 def take(file: int, url: str, *, target: str) -> Stored | None:
@@ -126,8 +126,8 @@ def take(file: int, url: str, *, target: str) -> Stored | None:
     owner, or a target that exists.
     """
     with os_errors_at(url):
-        found = os.fstat(file)
-        if found.st_nlink != 1 or _device_for(target) != found.st_dev:
+        status = os.fstat(file)
+        if status.st_nlink != 1 or _find_device(target) != status.st_dev:
             return None
         stored = copy_hashed(file, None)
         return stored if link_open(file, target) else None
@@ -163,7 +163,7 @@ def copy(
 ) -> Stored:
     """Copy a file: write a temporary file beside the target, read it back, rename it.
 
-    ``check`` is as in ``going_on``.
+    ``check`` is as in ``with_check``.
     """
     temporary = os.path.join(os.path.dirname(target), temporary_name())
     with os_errors_at(source_url):
@@ -171,15 +171,15 @@ def copy(
     try:
         with reader, os_errors_at(url):
             with open_making_folders(temporary) as writer:
-                found = copy_hashed(reader.fileno(), writer.fileno(), check=check)
+                actual = copy_hashed(reader.fileno(), writer.fileno(), check=check)
                 _keep_executable(reader, writer)
-            require_same(source_url, expected=expected, found=found)
-            verify(url, temporary, checksum=found.checksum, size=found.size, check=check)
+            require_same(source_url, expected=expected, actual=actual)
+            verify(url, temporary, checksum=actual.checksum, size=actual.size, check=check)
             os.replace(temporary, target)
     except BaseException:
-        _forget(temporary)
+        _remove_quietly(temporary)
         raise
-    return found
+    return actual
 
 
 def write(
@@ -190,14 +190,14 @@ def write(
     try:
         with os_errors_at(url):
             with open_making_folders(temporary) as writer:
-                found = stream(read, partial(write_all, writer.fileno()))
-            require_same(url, expected=expected, found=found)
-            verify(url, temporary, checksum=found.checksum, size=found.size)
+                actual = stream(read, partial(write_all, writer.fileno()))
+            require_same(url, expected=expected, actual=actual)
+            verify(url, temporary, checksum=actual.checksum, size=actual.size)
             os.replace(temporary, target)
     except BaseException:
-        _forget(temporary)
+        _remove_quietly(temporary)
         raise
-    return found
+    return actual
 
 
 def put_bytes(data: bytes, url: str, *, target: str) -> Stored:
@@ -209,7 +209,7 @@ def put_bytes(data: bytes, url: str, *, target: str) -> Stored:
                 write_all(writer.fileno(), data)
             os.replace(temporary, target)
         except BaseException:
-            _forget(temporary)
+            _remove_quietly(temporary)
             raise
     return Stored(len(data), f"sha256:{hashlib.sha256(data).hexdigest()}")
 
@@ -235,7 +235,7 @@ def remove_below(root: str, url: str, *, storage_url: str) -> bool:
     """
     with os_errors_at(url), ExitStack() as opened:
         try:
-            folder, name = _open_folder_of(root, url, storage_url, opened)
+            folder, name = _open_parent(root, url, storage_url, opened)
             os.unlink(name, dir_fd=folder)
         except (FileNotFoundError, NotADirectoryError):
             return False
@@ -250,7 +250,7 @@ def remove_folder_below(root: str, url: str, *, storage_url: str) -> bool:
     """
     with os_errors_at(url), ExitStack() as opened:
         try:
-            folder, name = _open_folder_of(root, url, storage_url, opened)
+            folder, name = _open_parent(root, url, storage_url, opened)
             _require_no_link(name, folder, url, storage_url)
             os.rmdir(name, dir_fd=folder)
         except FileNotFoundError:
@@ -262,15 +262,15 @@ def remove_folder_below(root: str, url: str, *, storage_url: str) -> bool:
         return True
 
 
-def _open_folder_of(root: str, url: str, storage_url: str, closing: ExitStack) -> tuple[int, str]:
+def _open_parent(root: str, url: str, storage_url: str, closing: ExitStack) -> tuple[int, str]:
     """Return the descriptor of the folder of ``url``, and the name in it."""
     *folders, name = url[len(storage_url.rstrip("/")) + 1 :].split("/")
     if not {"", ".", ".."}.isdisjoint((*folders, name)):
         raise OutsideStorage(url, storage_url)
-    place = _opened(root, closing)
+    place = _open_folder(root, closing)
     for folder in folders:
         _require_no_link(folder, place, url, storage_url)
-        place = _opened(folder, closing, os.O_NOFOLLOW, place)
+        place = _open_folder(folder, closing, os.O_NOFOLLOW, place)
     return place, name
 
 
@@ -286,10 +286,10 @@ def entries(url: str, path: str) -> Iterator[Entry]:
     """
     with os_errors_at(url):
         try:
-            found = sorted(os.scandir(path), key=lambda item: item.name)
+            items = sorted(os.scandir(path), key=lambda item: item.name)
         except FileNotFoundError:
             return
-        for item in found:
+        for item in items:
             if item.is_dir(follow_symlinks=False):
                 yield from entries(url, item.path)
                 continue
@@ -307,17 +307,17 @@ def entries(url: str, path: str) -> Iterator[Entry]:
             )
 
 
-def make_folder_of(path: str) -> None:
+def make_parent_folder(path: str) -> None:
     """Create the folder of a path."""
     os.makedirs(os.path.dirname(path), exist_ok=True)
 
 
-def _device_for(path: str) -> int:
+def _find_device(path: str) -> int:
     """Return the device of a path. Missing folders are created."""
     try:
         return os.stat(os.path.dirname(path)).st_dev
     except FileNotFoundError:
-        make_folder_of(path)
+        make_parent_folder(path)
         return os.stat(os.path.dirname(path)).st_dev
 
 
@@ -326,11 +326,11 @@ def open_making_folders(path: str) -> FileIO:
     try:
         return open(path, "xb", buffering=0)
     except FileNotFoundError:
-        make_folder_of(path)
+        make_parent_folder(path)
         return open(path, "xb", buffering=0)
 
 
-def _opened(folder: str, closing: ExitStack, flags: int = 0, within: int | None = None) -> int:
+def _open_folder(folder: str, closing: ExitStack, flags: int = 0, within: int | None = None) -> int:
     descriptor = os.open(folder, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC | flags, dir_fd=within)
     closing.callback(os.close, descriptor)
     return descriptor
@@ -343,7 +343,7 @@ def _keep_executable(original: FileIO, copy: FileIO) -> None:
         os.fchmod(copy.fileno(), S_IMODE(os.fstat(copy.fileno()).st_mode) | executable)
 
 
-def _forget(path: str) -> None:
+def _remove_quietly(path: str) -> None:
     try:
         os.unlink(path)
     except OSError:

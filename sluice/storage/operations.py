@@ -91,16 +91,16 @@ def put(path: Path, url: str, *, check: Callable[[], None] | None = None) -> Sto
 
 
 def put_open(
-    file: int, url: str, *, given: bool = False, check: Callable[[], None] | None = None
+    file: int, url: str, *, may_link: bool = False, check: Callable[[], None] | None = None
 ) -> Stored:
     """Write an open regular file to a storage, as ``put`` does.
 
-    ``given`` gives the file away. If it has only one name and is on the file system of the storage,
-    the storage links it. Writing to the old name then writes to the storage.
+    ``may_link`` gives the file away. If it has only one name and is on the file system of the
+    storage, the storage links it. Writing to the old name then writes to the storage.
     """
     target = local_path(url)
-    taken = local.take(file, url, target=target) if given and target is not None else None
-    return taken or put(Path(local.open_file_path(file)), url, check=check)
+    linked = local.take(file, url, target=target) if may_link and target is not None else None
+    return linked or put(Path(local.open_file_path(file)), url, check=check)
 
 
 def put_bytes(data: bytes, url: str) -> Stored:
@@ -160,19 +160,19 @@ class _Parts:
     """The contents of several files, read as one file."""
 
     def __init__(self, urls: Sequence[str]) -> None:
-        self._left = list(urls)
+        self._remaining = list(urls)
         self._offset = 0
 
     def read(self, length: int) -> bytes:
         """Return at most ``length`` bytes, or none at the end of the last file."""
-        while self._left:
-            with open_reader(self._left[0]) as reader:
+        while self._remaining:
+            with open_reader(self._remaining[0]) as reader:
                 data = reader.read(self._offset, length)
             self._offset += len(data)
             if data:
                 return data
             self._offset = 0
-            self._left.pop(0)
+            self._remaining.pop(0)
         return b""
 
 
@@ -245,7 +245,7 @@ def entries(url: str) -> list[Entry]:
     return list(local.entries(url, path) if path is not None else remote.entries(url))
 
 
-def checksum_of(path: Path) -> str:
+def compute_checksum(path: Path) -> str:
     """Return the checksum of a local file (``sha256:<hex>``).
 
     Raises:

@@ -31,7 +31,7 @@ def local_url(path: str | os.PathLike[str]) -> str:
     return _FILE + os.path.abspath(path)
 
 
-def location_of(path: str | os.PathLike[str]) -> str:
+def build_location(path: str | os.PathLike[str]) -> str:
     """Return the CWL ``location`` of a local path: an absolute file URL with escapes.
 
     A relative path is made absolute, because its first folder would be read as a host.
@@ -39,8 +39,8 @@ def location_of(path: str | os.PathLike[str]) -> str:
     return _FILE + quote(os.path.abspath(path))
 
 
-def path_of_location(location: str) -> str:
-    """Return the local path of a CWL ``location``, the inverse of ``location_of``.
+def parse_location(location: str) -> str:
+    """Return the local path of a CWL ``location``, the inverse of ``build_location``.
 
     Raises:
         ValueError: The location is not a file URL, names a host, or was made of a relative path.
@@ -91,15 +91,15 @@ def through_link(storage_url: str, url: str, *, plain: set[str] | None = None) -
     at = local_path(storage_url.rstrip("/"))
     if at is None:
         return False
-    known = set[str]() if plain is None else plain
+    checked = set[str]() if plain is None else plain
     *folders, last = url[len(storage_url.rstrip("/")) + 1 :].split("/")
     for name in folders:
         at = os.path.join(at, name)
-        if at in known:
+        if at in checked:
             continue
         if os.path.islink(at):
             return True
-        known.add(at)
+        checked.add(at)
     return os.path.islink(os.path.join(at, last))
 
 

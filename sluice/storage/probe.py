@@ -30,10 +30,10 @@ def probe(url: str, *, read_only: bool) -> None:
 
 def _read(url: str, path: str | None) -> None:
     if path is None:
-        remote.look_into(url)
+        remote.check_list(url)
         return
-    with os_errors_at(url), os.scandir(path) as found:
-        next(found, None)
+    with os_errors_at(url), os.scandir(path) as items:
+        next(items, None)
 
 
 def _use(url: str) -> None:

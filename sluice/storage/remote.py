@@ -10,7 +10,7 @@ from typing import Any
 
 import fsspec
 
-from sluice.storage.checksums import ANY, Content, going_on, require_same, require_size, stream
+from sluice.storage.checksums import ANY, Content, require_same, require_size, stream, with_check
 from sluice.storage.copying import sparse_writer
 from sluice.storage.entries import Entry, Stored, temporary_name
 from sluice.storage.errors import NoFile, StorageError, StorageUnavailable, from_os_error
@@ -45,7 +45,7 @@ def errors_at(url: str) -> Iterator[None]:
         raise StorageUnavailable(url, reason_of(error)) from error
 
 
-def _found(url: str) -> _RemotePath:
+def _resolve(url: str) -> _RemotePath:
     """Return the file system and the path of a URL.
 
     fsspec's own parser reads ``::`` as the start of another URL, and would use another file. It
@@ -69,16 +69,16 @@ def _found(url: str) -> _RemotePath:
 def fetch(url: str, to: str, *, checksum: str | None, size: int | None) -> None:
     """Copy a file to a local path, which nobody else reads yet, and verify it."""
     with errors_at(url):
-        file = _found(url)
+        file = _resolve(url)
         with file.system.open(file.path, "rb") as reader, sparse_writer(to, "w") as writer:
-            found = stream(reader.read, writer.write)
-    require_same(url, expected=Content(checksum, size), found=found)
+            actual = stream(reader.read, writer.write)
+    require_same(url, expected=Content(checksum, size), actual=actual)
 
 
 def open_file(url: str) -> tuple[Any, int]:
     """Open a file for reading from any offset, and return its size, too."""
     with errors_at(url):
-        file = _found(url)
+        file = _resolve(url)
         size = file.system.size(file.path)
         return file.system.open(file.path, "rb"), int(size)
 
@@ -86,10 +86,10 @@ def open_file(url: str) -> tuple[Any, int]:
 def put(path: str, url: str, *, check: Callable[[], None] | None = None) -> Stored:
     """Write a local file: write a temporary file on the storage, read it back, rename it.
 
-    ``check`` is as in ``going_on``.
+    ``check`` is as in ``with_check``.
     """
     with open(path, "rb") as reader:
-        return write(going_on(reader.read, check), url, path, ANY)
+        return write(with_check(reader.read, check), url, path, ANY)
 
 
 def put_bytes(data: bytes, url: str) -> Stored:
@@ -100,7 +100,7 @@ def put_bytes(data: bytes, url: str) -> Stored:
 def copy(source_url: str, url: str, *, expected: Content) -> Stored:
     """Copy a file from storage to storage. ``expected`` is the content of the source."""
     with errors_at(source_url):
-        source = _found(source_url)
+        source = _resolve(source_url)
         with source.system.open(source.path, "rb") as reader:
             return write(reader.read, url, source_url, expected)
 
@@ -111,38 +111,38 @@ def write(read: Any, url: str, source: str, expected: Content) -> Stored:
     ``source`` names the origin in the error of a mismatch.
     """
     with errors_at(url):
-        target = _found(url)
+        target = _resolve(url)
         folder = posixpath.dirname(target.path)
         temporary = posixpath.join(folder, temporary_name())
         target.system.makedirs(folder, exist_ok=True)
         try:
             with target.system.open(temporary, "wb") as writer:
-                found = stream(read, writer.write)
-            require_same(source, expected=expected, found=found)
-            with target.system.open(temporary, "rb") as written:
-                kept = stream(written.read, None)
-            require_same(url, expected=Content(found.checksum, found.size), found=kept)
+                actual = stream(read, writer.write)
+            require_same(source, expected=expected, actual=actual)
+            with target.system.open(temporary, "rb") as reader:
+                written_back = stream(reader.read, None)
+            require_same(url, expected=Content(actual.checksum, actual.size), actual=written_back)
             target.system.mv(temporary, target.path)
         except BaseException:
             with contextlib.suppress(Exception):  # the first error is the one to report
                 target.system.rm_file(temporary)
             raise
-    return found
+    return actual
 
 
 def verify(url: str, *, checksum: str, size: int) -> None:
     """Check the size and checksum of a file."""
     with errors_at(url):
-        file = _found(url)
-        require_size(url, expected=size, found=file.system.size(file.path))
+        file = _resolve(url)
+        require_size(url, expected=size, actual=file.system.size(file.path))
         with file.system.open(file.path, "rb") as reader:
-            require_same(url, expected=Content(checksum, size), found=stream(reader.read, None))
+            require_same(url, expected=Content(checksum, size), actual=stream(reader.read, None))
 
 
 def remove(url: str) -> bool:
     """Remove a file, and return whether it existed."""
     with errors_at(url):
-        file = _found(url)
+        file = _resolve(url)
         try:
             file.system.rm_file(file.path)
         except FileNotFoundError:
@@ -153,7 +153,7 @@ def remove(url: str) -> bool:
 def remove_folder(url: str) -> bool:
     """Remove an empty folder (object stores have none), and return False if it has files."""
     with errors_at(url):
-        file = _found(url)
+        file = _resolve(url)
         if not file.system.exists(file.path):
             return True
         if file.system.find(file.path):
@@ -162,10 +162,10 @@ def remove_folder(url: str) -> bool:
         return True
 
 
-def look_into(url: str) -> None:
+def check_list(url: str) -> None:
     """Read the list of a folder. A web server without lists only has to answer."""
     with errors_at(url):
-        file = _found(url)
+        file = _resolve(url)
         file.system.invalidate_cache()
         try:
             file.system.ls(file.path, detail=False)
@@ -177,12 +177,12 @@ def look_into(url: str) -> None:
 def entries(url: str) -> Iterator[Entry]:
     """Yield all files below a folder."""
     with errors_at(url):
-        file = _found(url)
+        file = _resolve(url)
         file.system.invalidate_cache()
-        found: dict[str, dict[str, Any]] = file.system.find(file.path, detail=True)
+        details_by_path: dict[str, dict[str, Any]] = file.system.find(file.path, detail=True)
     root = file.path.rstrip("/")
-    for path in sorted(found):
-        details = found[path]
+    for path in sorted(details_by_path):
+        details = details_by_path[path]
         name = posixpath.basename(path)
         relative = path[len(root) :] if path.startswith(root) else "/" + name
         yield Entry(

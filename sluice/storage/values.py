@@ -22,7 +22,7 @@ MAX_JSON, MAX_PARTS = 16 << 20, 500_000
 _MAX_DIGITS = 4300
 _TOO_LONG = 10**_MAX_DIGITS
 
-_SHOWN = 4
+_MAX_STEPS = 4
 #: A text, which may contain brackets and commas, or a bracket or comma.
 _TEXT_OR_PART = re.compile(rb'"(?:[^"\\]|\\.)*+"|[\[{,]', re.DOTALL)
 
@@ -44,8 +44,10 @@ class Flaw:
     @property
     def place(self) -> str:
         """The part in words (``o[2].name``), or an empty text for the value itself."""
-        shown = "".join(map(_step, self.way[:_SHOWN])) + ("…" if len(self.way) > _SHOWN else "")
-        return shown.removeprefix(".")
+        text = "".join(map(_step, self.way[:_MAX_STEPS])) + (
+            "…" if len(self.way) > _MAX_STEPS else ""
+        )
+        return text.removeprefix(".")
 
     def __str__(self) -> str:
         return f"{self.place or 'the value'} {self.what}"
@@ -62,7 +64,7 @@ def read_json(text: bytes) -> Any:
     if _has_many_parts(text):
         raise ValueError(f"it has more than {MAX_PARTS} brackets and commas")
     try:
-        return json.loads(text.decode(), parse_int=_whole)
+        return json.loads(text.decode(), parse_int=_parse_int)
     except UnicodeDecodeError as error:
         raise ValueError(f"byte {error.start} is not of a text in UTF-8") from error
     except RecursionError as error:
@@ -72,11 +74,11 @@ def read_json(text: bytes) -> Any:
 def _has_many_parts(text: bytes) -> bool:
     if sum(map(text.count, (b"[", b"{", b","))) <= MAX_PARTS:
         return False
-    parts = (1 for found in _TEXT_OR_PART.finditer(text) if found[0][0] != ord('"'))
+    parts = (1 for match in _TEXT_OR_PART.finditer(text) if match[0][0] != ord('"'))
     return next(islice(parts, MAX_PARTS, None), None) is not None
 
 
-def flaw_in(value: Any) -> Flaw | None:
+def find_flaw(value: Any) -> Flaw | None:
     """Return the first part that cannot be stored, or None.
 
     The search uses a list instead of recursion, so that deep values do not exhaust the stack.
@@ -86,7 +88,7 @@ def flaw_in(value: Any) -> Flaw | None:
         part, way, depth = waiting.pop()
         if isinstance(part, str) and part.isascii():
             continue
-        what = _flaw_of(part)
+        what = _describe_flaw(part)
         nests = isinstance(part, list | Mapping)
         if what is None and nests and depth > MAX_NESTED:
             what = (
@@ -101,11 +103,11 @@ def flaw_in(value: Any) -> Flaw | None:
     return None
 
 
-def _flaw_of(part: Any) -> str | None:
+def _describe_flaw(part: Any) -> str | None:
     """Return what is wrong with the value itself, without its parts."""
     match part:
         case str():
-            return None if _whole_text(part) else _HALF
+            return None if _is_encodable(part) else _HALF_CHARACTER
         case float() if not math.isfinite(part):
             return (
                 f"is {json.dumps(part)}, and JSON has no such number: give a finite one, null, or a"
@@ -114,16 +116,18 @@ def _flaw_of(part: Any) -> str | None:
         case int() if abs(part) >= _TOO_LONG:
             return f"is a whole number of more than {_MAX_DIGITS} digits: give it as a text"
         case Mapping():
-            if not all(map(_whole_text, part)):
-                return f"has a name that {_HALF}"
-            return _flaw_of_object(part)
+            if not all(map(_is_encodable, part)):
+                return f"has a name that {_HALF_CHARACTER}"
+            return _describe_object_flaw(part)
     return None
 
 
-_HALF = "has half a character (an unpaired surrogate), which UTF-8 cannot hold: write whole ones"
+_HALF_CHARACTER = (
+    "has half a character (an unpaired surrogate), which UTF-8 cannot hold: write whole ones"
+)
 
 
-def _whole_text(text: str) -> bool:
+def _is_encodable(text: str) -> bool:
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -131,7 +135,7 @@ def _whole_text(text: str) -> bool:
     return True
 
 
-def _flaw_of_object(part: Mapping[str, Any]) -> str | None:
+def _describe_object_flaw(part: Mapping[str, Any]) -> str | None:
     """Return what is wrong with the fields of a File or Directory."""
     kind = part.get("class")
     if isinstance(kind, list | Mapping):
@@ -146,8 +150,8 @@ def _flaw_of_object(part: Mapping[str, Any]) -> str | None:
     except ValueError as error:
         return f"is a {kind} whose location is no URL: {error}"
     for key in ("secondaryFiles", "listing"):
-        found = part.get(key, [])
-        if not (isinstance(found, list) and all(map(_is_object, found))):
+        entries = part.get(key, [])
+        if not (isinstance(entries, list) and all(map(_is_object, entries))):
             return f"is a {kind} whose {key} is no list of Files and Directories"
     return None
 
@@ -156,7 +160,7 @@ def _is_object(value: Any) -> bool:
     return isinstance(value, Mapping) and value.get("class") in ("File", "Directory")
 
 
-def _whole(digits: str) -> int:
+def _parse_int(digits: str) -> int:
     """Return a whole number. One with too many digits is replaced, and refused later."""
     return int(digits) if len(digits.lstrip("-")) <= _MAX_DIGITS else _TOO_LONG
 

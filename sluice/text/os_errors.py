@@ -9,19 +9,19 @@ from sluice.text.visible_text import escaped, visible_line
 #: Libraries whose errors have the cause in the errors before them.
 _WRAPPING = ("httpx", "httpcore")
 #: The most characters of a library's message.
-_MAX_SAID = 500
+_MAX_MESSAGE = 500
 
 
 def reason_of(error: BaseException) -> str:
     """Return why a file, text or machine cannot be used, in one line and without its name."""
     if type(error).__module__.partition(".")[0] in _WRAPPING:
         error = _system_error(error) or error
-    if isinstance(error, OSError) and (said := _system_reason(error)):
-        return said
+    if isinstance(error, OSError) and (message := _system_reason(error)):
+        return message
     if (place := _place_in_text(error)) is not None:
         return place
-    said = " ".join(str(error).split())[:_MAX_SAID]
-    return visible_line(said) or type(error).__name__
+    message = " ".join(str(error).split())[:_MAX_MESSAGE]
+    return visible_line(message) or type(error).__name__
 
 
 def _system_error(error: BaseException | None) -> OSError | None:
@@ -29,9 +29,9 @@ def _system_error(error: BaseException | None) -> OSError | None:
 
     Libraries can make a circle of contexts: each error is looked at once.
     """
-    seen: set[int] = set()
-    while error is not None and id(error) not in seen:
-        seen.add(id(error))
+    visited: set[int] = set()
+    while error is not None and id(error) not in visited:
+        visited.add(id(error))
         if isinstance(error, BaseExceptionGroup):
             error = error.exceptions[0]
         if isinstance(error, OSError) and error.strerror is not None:
@@ -51,8 +51,8 @@ def _system_reason(error: OSError) -> str | None:
 def _place_in_text(error: BaseException) -> str | None:
     """Return where a text is wrong, and why: JSON, YAML, or bytes that are not text."""
     if isinstance(error, json.JSONDecodeError):
-        said = f"{error.msg[:1].lower()}{error.msg[1:]}"
-        return f"line {error.lineno}, column {error.colno}: {said}"
+        message = f"{error.msg[:1].lower()}{error.msg[1:]}"
+        return f"line {error.lineno}, column {error.colno}: {message}"
     if isinstance(error, UnicodeDecodeError):
         return f"byte {error.start + 1} is not valid {error.encoding.upper()}"
     if isinstance(error, RecursionError):
@@ -66,8 +66,8 @@ def sentence_of(error: OSError) -> str:
     if error.filename is None:
         return reason_of(error)
     names = (name for name in (error.filename, error.filename2) if name is not None)
-    return f"{' to '.join(_shown(name) for name in names)}: {reason_of(error)}"
+    return f"{' to '.join(_escape_name(name) for name in names)}: {reason_of(error)}"
 
 
-def _shown(name: object) -> str:
+def _escape_name(name: object) -> str:
     return escaped(os.fsdecode(name) if isinstance(name, bytes) else str(name))

@@ -4,21 +4,23 @@ import json
 from pathlib import Path
 
 #: The most characters of a value that a message shows.
-MAX_SHOWN = 200
+MAX_VALUE_LENGTH = 200
 #: Characters that display the text after them in another order (Unicode, UAX 9): embeddings,
 #: overrides, isolates.
 REORDERING = frozenset(map(chr, [*range(0x202A, 0x202F), *range(0x2066, 0x206A)]))
 #: These characters, and marks that change the direction of neighbouring text.
 _DIRECTIONS = [0x061C, 0x200E, 0x200F, *sorted(map(ord, REORDERING))]
 #: C0, DEL and C1 (ECMA-48), ends of lines and paragraphs, and changes of direction.
-_OBEYED = [*range(0x20), *range(0x7F, 0xA0), 0x2028, 0x2029, *_DIRECTIONS]
+_CONTROL_CODES = [*range(0x20), *range(0x7F, 0xA0), 0x2028, 0x2029, *_DIRECTIONS]
 #: Control pictures if Unicode has them, and else the number.
-_SHOWN = {
+_REPLACEMENTS = {
     code: chr(0x2400 + code) if code < 0x20 else "\u2421" if code == 0x7F else f"<U+{code:04X}>"
-    for code in _OBEYED
+    for code in _CONTROL_CODES
 }
-_SHOWN_IN_LINES = {code: shown for code, shown in _SHOWN.items() if chr(code) not in "\n\t"}
-_SHOWN_DIRECTIONS = {code: _SHOWN[code] for code in _DIRECTIONS}
+_REPLACEMENTS_IN_LINES = {
+    code: replacement for code, replacement in _REPLACEMENTS.items() if chr(code) not in "\n\t"
+}
+_DIRECTION_REPLACEMENTS = {code: _REPLACEMENTS[code] for code in _DIRECTIONS}
 
 
 def visible_order(text: str) -> str:
@@ -26,7 +28,7 @@ def visible_order(text: str) -> str:
 
     It is for web pages, which obey no other control characters.
     """
-    return text if text.isascii() else text.translate(_SHOWN_DIRECTIONS)
+    return text if text.isascii() else text.translate(_DIRECTION_REPLACEMENTS)
 
 
 def visible(text: str) -> str:
@@ -34,12 +36,12 @@ def visible(text: str) -> str:
 
     Line ends and tabs stay.
     """
-    return text.translate(_SHOWN_IN_LINES)
+    return text.translate(_REPLACEMENTS_IN_LINES)
 
 
 def visible_line(text: str) -> str:
     """Return a line like ``visible``, with pictures for line ends and tabs, too."""
-    return text.translate(_SHOWN)
+    return text.translate(_REPLACEMENTS)
 
 
 def shown_path(path: Path) -> str:
@@ -52,7 +54,7 @@ def shown_path(path: Path) -> str:
 
 def escaped(text: str) -> str:
     r"""Return the text with ``\n``, ``\x1b``, ``\u202e`` for invisible characters."""
-    return text if text.isprintable() else "".join(map(_escaped_character, text))
+    return text if text.isprintable() else "".join(map(_escape_character, text))
 
 
 def quoted(value: object) -> str:
@@ -61,7 +63,7 @@ def quoted(value: object) -> str:
     Invisible characters are escaped, and a long value is cut.
     """
     if isinstance(value, bytes):
-        value = value[: MAX_SHOWN + 1].decode(errors="surrogateescape")
+        value = value[: MAX_VALUE_LENGTH + 1].decode(errors="surrogateescape")
     if isinstance(value, str):
         return f"'{shortened(value)}'"
     return shortened(json.dumps(value, ensure_ascii=False, default=str))
@@ -69,10 +71,12 @@ def quoted(value: object) -> str:
 
 def shortened(text: str) -> str:
     """Return the beginning of a text, with invisible characters escaped."""
-    return escaped(text) if len(text) <= MAX_SHOWN else f"{escaped(text[:MAX_SHOWN])}…"
+    return (
+        escaped(text) if len(text) <= MAX_VALUE_LENGTH else f"{escaped(text[:MAX_VALUE_LENGTH])}…"
+    )
 
 
-def _escaped_character(character: str) -> str:
+def _escape_character(character: str) -> str:
     if character.isprintable():
         return character
     # A byte that is not UTF-8, as Python represents it in names.

@@ -5,7 +5,7 @@ from cwltool import process
 _VERSION = "v1.2"
 
 
-def take_types_from_the_newest() -> None:
+def use_newest_types() -> None:
     """Take the types that every tool needs from the schema of CWL v1.2.
 
     cwltool would read all of CWL v1.0 for the same types, which takes a third of a second.

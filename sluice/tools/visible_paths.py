@@ -18,13 +18,13 @@ SYSTEM = ("/usr", "/opt", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"
 #: The kernel's information about processors, which libraries read.
 _PROCESSORS = "/sys/devices/system"
 #: Folders that belong to the programs in a sibling folder.
-_BESIDE = ("bin", "sbin", "lib", "lib32", "lib64", "libexec")
+_PROGRAM_FOLDERS = ("bin", "sbin", "lib", "lib32", "lib64", "libexec")
 #: Folders with files of jobs, people or services, which are never visible as a whole.
 _SHARED = (
     *("/boot", "/dev", "/dev/shm", "/etc", "/home", "/media", "/mnt", "/proc", "/root"),  # noqa: S108
     *("/run", "/srv", "/sys", "/tmp", "/var/lib", "/var/tmp"),  # noqa: S108
 )
-#: Folders of which nothing is visible by its name, because a sandbox has its own.
+#: A sandbox has folders of its own at these paths, so nothing in them is visible by its name.
 _OWN_OF_SANDBOXES = ("/dev", "/etc", "/proc", "/sys")
 _SHARED_MEMORY = "/dev/shm"  # noqa: S108
 #: The most links that are followed from folders with programs to files elsewhere.
@@ -45,30 +45,42 @@ class VisiblePaths:
 
     def shows(self, path: str) -> str | None:
         """Return the path that makes the real path ``path`` visible, or None."""
-        return next((seen for seen, real in self.sources.items() if within(path, real)), None)
+        return next(
+            (visible_path for visible_path, real in self.sources.items() if within(path, real)),
+            None,
+        )
 
     def masks(self, hidden: Iterable[str]) -> list[str]:
         """Return the outermost paths where tools would see the ``hidden`` real paths.
 
         What is inside a mask is hidden already, unless it is made visible again.
         """
-        found = {
-            seen + path[len(real) :]
+        candidates = {
+            visible_path + path[len(real) :]
             for path in hidden
-            for seen, real in self.sources.items()
+            for visible_path, real in self.sources.items()
             if path != real and within(path, real)
         }
-        return sorted(path for path in found if self._innermost_above(path, found) not in found)
+        return sorted(
+            path for path in candidates if self._innermost_above(path, candidates) not in candidates
+        )
 
     def _innermost_above(self, path: str, masks: Iterable[str]) -> str:
         """Return the innermost visible path or mask that contains ``path``."""
-        above = (*self.sources, *masks)
-        return max((one for one in above if one != path and within(path, one)), key=len)
+        candidates = (*self.sources, *masks)
+        return max(
+            (
+                candidate
+                for candidate in candidates
+                if candidate != path and within(path, candidate)
+            ),
+            key=len,
+        )
 
     def without(self, dropped: dict[str, str]) -> "VisiblePaths":
         """Return the visible paths without some of them. ``dropped`` has a reason for each."""
-        left = {seen: real for seen, real in self.sources.items() if seen not in dropped}
-        return VisiblePaths(left, {**self.dropped, **dropped})
+        remaining = {path: real for path, real in self.sources.items() if path not in dropped}
+        return VisiblePaths(remaining, {**self.dropped, **dropped})
 
 
 def visible_paths(
@@ -81,24 +93,24 @@ def visible_paths(
         more: Paths that an operator adds.
         hidden: Real paths in which tools see only Sluice's own installation.
     """
-    found = VisiblePaths()
+    visible = VisiblePaths()
     for path in (*SYSTEM, _PROCESSORS):
         if os.path.lexists(path):
-            _add(found, path, hidden)
+            _add(visible, path, hidden)
     for path in (*_installation(), *more):
-        _add_checked(found, path, hidden, named=path)
+        _add_checked(visible, path, hidden, needed_by=path)
     folders: list[str] = []
     for entry in dict.fromkeys(search_path.split(os.pathsep)):
-        why = _why_no_folder(entry, hidden)
+        why = _describe_entry_problem(entry, hidden)
         if why is None:
             folders.append(os.path.realpath(entry) if ".." in entry.split("/") else entry)
         elif why:
-            found.dropped[entry or "''"] = why
+            visible.dropped[entry or "''"] = why
     for folder in folders:
         for path in (*_programs_in(folder), *_programs_in(os.path.realpath(folder))):
-            _add_checked(found, path, hidden, named=folder)
-    _follow_links(found, [*folders, os.path.dirname(sys.executable)], hidden)
-    return found
+            _add_checked(visible, path, hidden, needed_by=folder)
+    _follow_links(visible, [*folders, os.path.dirname(sys.executable)], hidden)
+    return visible
 
 
 def absolute_entries(search_path: str) -> str:
@@ -106,7 +118,7 @@ def absolute_entries(search_path: str) -> str:
     return os.pathsep.join(filter(os.path.isabs, search_path.split(os.pathsep))) or os.defpath
 
 
-def why_invisible(path: str) -> str | None:
+def describe_invisibility(path: str) -> str | None:
     """Return why tools can never see ``path``, or None if they can."""
     if not path.isprintable() and "\udcff" >= max(path) >= "\udc80":
         return "its name is not valid UTF-8: rename it"
@@ -125,7 +137,7 @@ def within(path: str, folder: str) -> bool:
     return path == folder or path.startswith(f"{folder.rstrip('/')}/")
 
 
-def _why_no_folder(entry: str, hidden: Sequence[str]) -> str | None:
+def _describe_entry_problem(entry: str, hidden: Sequence[str]) -> str | None:
     """Return why an entry of the search path is dropped.
 
     It is None for a usable entry, and empty if nobody needs to know the reason.
@@ -144,42 +156,48 @@ def _why_no_folder(entry: str, hidden: Sequence[str]) -> str | None:
         return ""
     except OSError as error:
         return f"it cannot be read: {reason_of(error)}"
-    if name_of(real) in _BESIDE:
+    if base_name(real) in _PROGRAM_FOLDERS:
         return None
-    return why_invisible(real)
+    return describe_invisibility(real)
 
 
-def name_of(path: str) -> str:
+def base_name(path: str) -> str:
     """Return the last part of a path."""
     return os.path.basename(path.rstrip("/"))
 
 
-def _add_checked(found: VisiblePaths, path: str, hidden: Sequence[str], *, named: str) -> None:
+def _add_checked(
+    visible: VisiblePaths, path: str, hidden: Sequence[str], *, needed_by: str
+) -> None:
     """Make ``path`` visible, or record why not under the name of what needs it."""
     if not os.path.lexists(path) or within(path, "/etc"):
         return
     real = os.path.realpath(path)
-    why = why_invisible(path) or why_invisible(real)
+    why = describe_invisibility(path) or describe_invisibility(real)
     if real in hidden:
         why = "it holds what tools must not see: move the programs elsewhere"
     if why is None:
-        _add(found, path, hidden)
+        _add(visible, path, hidden)
     else:
-        found.dropped[named] = why
+        visible.dropped[needed_by] = why
 
 
-def _add(found: VisiblePaths, path: str, hidden: Sequence[str]) -> None:
+def _add(visible: VisiblePaths, path: str, hidden: Sequence[str]) -> None:
     """Make ``path`` visible by its name and by its name without links."""
     real = os.path.realpath(path)
-    for seen in dict.fromkeys((real, path)):
-        covering = next((known for known in found.sources if within(seen, known)), None)
+    for new_path in dict.fromkeys((real, path)):
+        covering = next(
+            (known_path for known_path in visible.sources if within(new_path, known_path)), None
+        )
         if covering is not None and not any(
-            within(real, path) and within(path, found.sources[covering]) for path in hidden
+            within(real, path) and within(path, visible.sources[covering]) for path in hidden
         ):
             continue
-        for known in [known for known in found.sources if within(known, seen)]:
-            del found.sources[known]
-        found.sources[seen] = real
+        for known_path in [
+            known_path for known_path in visible.sources if within(known_path, new_path)
+        ]:
+            del visible.sources[known_path]
+        visible.sources[new_path] = real
 
 
 def _installation() -> list[str]:
@@ -189,12 +207,12 @@ def _installation() -> list[str]:
         *(
             path
             for prefix in dict.fromkeys((sys.prefix, sys.base_prefix))
-            for path in _parts_of(prefix)
+            for path in _environment_parts(prefix)
         ),
         *(
             package
             for path in map(os.path.abspath, filter(None, sys.path))
-            # For an editable installation only the packages, whatever else is in the folder.
+            # Of the folder of an editable installation, tools see only the packages.
             if os.path.isdir(path) and not any(within(path, place) for place in installed)
             for package in _packages(path)
         ),
@@ -210,12 +228,12 @@ def _packages(folder: str) -> Iterator[str]:
 def _private_folders() -> Iterator[str]:
     """Yield the home folder and the temporary folder of this process's user."""
     yield os.path.realpath(tempfile.gettempdir())
-    home = os.environ.get("HOME") or _home_of_user()
+    home = os.environ.get("HOME") or _user_home()
     if os.path.isabs(home) and home != "/":
         yield os.path.realpath(home)
 
 
-def _home_of_user() -> str:
+def _user_home() -> str:
     try:
         return pwd.getpwuid(os.geteuid()).pw_dir
     except KeyError:
@@ -229,34 +247,36 @@ def _programs_in(folder: str) -> list[str]:
     """
     above, name = os.path.split(folder.rstrip("/"))
     if os.path.isfile(f"{above}/pyvenv.cfg") or os.path.isdir(f"{above}/conda-meta"):
-        return _parts_of(above)
-    if name in _BESIDE and above != "/":
-        return _beside(above)
+        return _environment_parts(above)
+    if name in _PROGRAM_FOLDERS and above != "/":
+        return _sibling_folders(above)
     return [folder]
 
 
-def _parts_of(prefix: str) -> list[str]:
+def _environment_parts(prefix: str) -> list[str]:
     """Return an environment, or its parts if its folder has other things, too."""
-    return _beside(prefix) if why_invisible(os.path.realpath(prefix)) else [prefix]
+    return _sibling_folders(prefix) if describe_invisibility(os.path.realpath(prefix)) else [prefix]
 
 
-def _beside(prefix: str) -> list[str]:
-    return [path for part in _BESIDE if os.path.isdir(path := f"{prefix.rstrip('/')}/{part}")]
+def _sibling_folders(prefix: str) -> list[str]:
+    return [
+        path for part in _PROGRAM_FOLDERS if os.path.isdir(path := f"{prefix.rstrip('/')}/{part}")
+    ]
 
 
-def _follow_links(found: VisiblePaths, folders: Iterable[str], hidden: Sequence[str]) -> None:
+def _follow_links(visible: VisiblePaths, folders: Iterable[str], hidden: Sequence[str]) -> None:
     """Make the targets of links in folders with programs visible."""
     links = (link for folder in dict.fromkeys(folders) for link in _links_out(folder))
     for number, (link, target) in enumerate(links):
         if number == _MAX_LINKS:
-            found.dropped[link] = f"it is one of more than {_MAX_LINKS} links to other folders"
+            visible.dropped[link] = f"it is one of more than {_MAX_LINKS} links to other folders"
             return
-        if any(within(target, path) for path in hidden) or _is_visible(found, target):
+        if any(within(target, path) for path in hidden) or _is_visible(visible, target):
             continue
         folder = os.path.dirname(target)
-        is_one_of_many = name_of(folder) in _BESIDE
+        is_one_of_many = base_name(folder) in _PROGRAM_FOLDERS
         for path in _programs_in(folder) if is_one_of_many else [target]:
-            _add_checked(found, path, hidden, named=link)
+            _add_checked(visible, path, hidden, needed_by=link)
 
 
 def _links_out(folder: str) -> Iterator[tuple[str, str]]:
@@ -272,11 +292,11 @@ def _links_out(folder: str) -> Iterator[tuple[str, str]]:
         return
     for entry in entries:
         if entry.is_symlink() and os.path.isfile(entry.path):
-            named = os.path.normpath(os.path.join(folder, os.readlink(entry.path)))
-            for target in dict.fromkeys((named, os.path.realpath(entry.path))):
+            direct_target = os.path.normpath(os.path.join(folder, os.readlink(entry.path)))
+            for target in dict.fromkeys((direct_target, os.path.realpath(entry.path))):
                 if os.path.exists(target) and os.path.dirname(target) != folder:
                     yield entry.path, target
 
 
-def _is_visible(found: VisiblePaths, path: str) -> bool:
-    return any(within(path, seen) for seen in found.sources)
+def _is_visible(visible: VisiblePaths, path: str) -> bool:
+    return any(within(path, visible_path) for visible_path in visible.sources)

@@ -4,8 +4,8 @@ It would have to exist before the tool starts and depends on the job. Each text 
 sentence about the tool.
 """
 
-#: Requirements, and hints.
-REFUSED = {
+#: For each requirement or hint that a warm worker cannot meet, the reason.
+UNSUPPORTED_REQUIREMENTS = {
     "ShellCommandRequirement": (
         "is run by a shell, whose line is made anew for each job: let its program be started"
         " directly, without ShellCommandRequirement"
@@ -29,6 +29,6 @@ ENVIRONMENT = (
 )
 
 
-def is_worked_out(value: object) -> bool:
+def is_expression(value: object) -> bool:
     """Return whether a value is an expression, which has a value only in a job."""
     return isinstance(value, str) and ("$(" in value or "${" in value)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from scripts.docs.settings_reference import processes, settings_of
+from scripts.docs.settings_reference import list_settings, processes
 from sluice.contracts.messages import PAYLOADS
 from tests.architecture.named_in_pages import unknown_commands, unknown_settings
 from tests.architecture.sources import ROOT
@@ -27,7 +27,7 @@ DECISIONS = sorted((ROOT / "docs/adr").glob("[0-9]*.md"))
 
 @pytest.mark.parametrize("process", processes())
 def test_every_setting_has_an_explanation(process: str) -> None:
-    settings = settings_of(processes()[process])
+    settings = list_settings(processes()[process])
     assert settings
     assert not [setting.variable for setting in settings if not setting.meaning]
 

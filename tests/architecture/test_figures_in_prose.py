@@ -10,7 +10,7 @@ from pilot.settings import PilotSettings
 from sluice.servicekit.database import SESSION
 from sluice.servicekit.messages.queue_topology import sluice_topology
 from tests.architecture.sources import ROOT
-from wms.domain.scheduling.capacity import KEPT, PATIENCE
+from wms.domain.scheduling.capacity import PATIENCE, RESERVATION_SPAN
 from wms.settings import WmsSettings
 
 PAGE = (ROOT / "docs/explanation/how-it-works.md").read_text(encoding="utf-8")
@@ -32,7 +32,10 @@ def _default(settings: type[WmsSettings | PilotSettings], name: str) -> Callable
         ),
         (r"saw this (\w+) times in a row is quarantined", _default(WmsSettings, "losses")),
         (r"was leased for (\d+) s, a pilot", lambda: PATIENCE),
-        (r"until the job fits, for at most (\w+) minutes", lambda: KEPT.total_seconds() / 60),
+        (
+            r"until the job fits, for at most (\w+) minutes",
+            lambda: RESERVATION_SPAN.total_seconds() / 60,
+        ),
         (r"expression may take (\d+) s and", _default(PilotSettings, "expression_limit")),
         (r"s and (\d+) MiB", lambda: MEMORY),
         (

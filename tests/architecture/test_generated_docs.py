@@ -4,18 +4,18 @@ from pathlib import Path
 
 import pytest
 
-from scripts.generate_docs import REFERENCE, differences, leftovers, main, makers
+from scripts.generate_docs import REFERENCE, find_differences, list_leftovers, main, makers
 from sluice.contracts.messages import EVENTS, PAYLOADS, QUEUES
 
 
 @pytest.mark.parametrize("path", makers(), ids=str)
 def test_generated_document_is_up_to_date(path: Path) -> None:
-    found = differences(path, makers()[path]())
+    found = find_differences(path, makers()[path]())
     assert not found, f"run `make docs` and look at what it changes:\n{found}"
 
 
 def test_no_document_remains_of_a_removed_service() -> None:
-    assert not leftovers()
+    assert not list_leftovers()
 
 
 @pytest.mark.parametrize("path", makers(), ids=str)
@@ -32,7 +32,7 @@ def test_check_of_documents_names_the_file_that_differs(
     file = tmp_path / "page.md"
     file.write_text("old\n")
     monkeypatch.setattr("scripts.generate_docs.makers", lambda: {file: lambda: "new\n"})
-    monkeypatch.setattr("scripts.generate_docs.leftovers", set)
+    monkeypatch.setattr("scripts.generate_docs.list_leftovers", set)
     assert main(["--check"]) == 1
     assert "-old\n+new" in capsys.readouterr().err
     assert main([]) == 0
@@ -42,11 +42,11 @@ def test_check_of_documents_names_the_file_that_differs(
 
 def test_every_message_has_a_sender_and_every_queue_has_one_consumer() -> None:
     """A queue without a consumer fills forever. The check reads the code of the services."""
-    from scripts.docs.interfaces import received_by, sent_by  # noqa: PLC0415 - builds every service
+    from scripts.docs.interfaces import list_received_queues, list_sent_messages  # noqa: PLC0415 - builds every service
     from sluice.contracts.access.services import SERVICES  # noqa: PLC0415
 
-    assert {name for service in SERVICES for name in sent_by(service)} == PAYLOADS.keys()
-    readers = [queue for service in SERVICES for queue in received_by(service)]
+    assert {name for service in SERVICES for name in list_sent_messages(service)} == PAYLOADS.keys()
+    readers = [queue for service in SERVICES for queue in list_received_queues(service)]
     assert sorted(readers) == sorted(QUEUES), "each queue has one consumer"
     assert PAYLOADS.keys() >= EVENTS
 

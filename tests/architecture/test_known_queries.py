@@ -8,7 +8,7 @@ from fastapi.routing import APIRoute
 from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
-from scripts.docs.services import app_of
+from scripts.docs.services import build_app
 from sluice.contracts.access.services import SERVICES, CallingService
 from sluice.servicekit.access.principal import ANYBODY, ServiceCaller, set_principal
 from sluice.servicekit.web.known_queries import query_parameters
@@ -36,7 +36,7 @@ async def test_request_of_another_service_may_have_unknown_query_parameters() ->
 
 @pytest.mark.parametrize("service", SERVICES)
 def test_openapi_document_has_every_query_parameter_of_a_route(service: str) -> None:
-    app = app_of(service)
+    app = build_app(service)
     paths: dict[str, Any] = app.openapi()["paths"]
     for route in app.routes:
         if not isinstance(route, APIRoute):
@@ -51,7 +51,7 @@ def test_openapi_document_has_every_query_parameter_of_a_route(service: str) -> 
 
 
 async def _ask(service: str, principal: Any, path: str) -> httpx.Response:
-    app = app_of(service)
+    app = build_app(service)
 
     async def asked(scope: Scope, receive: Receive, send: Send) -> None:
         set_principal(scope, principal)

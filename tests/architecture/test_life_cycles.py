@@ -7,7 +7,7 @@ import pytest
 
 from scripts.docs.life_cycle_notes import NOTES
 from scripts.docs.life_cycles import LifeCycle, life_cycles
-from scripts.docs.source_comments import comments_of
+from scripts.docs.source_comments import read_comments
 from sluice.contracts.common.life_cycles import IllegalMove, may_move, require_move, states_before
 from sluice.contracts.common.states import JobState
 
@@ -53,7 +53,7 @@ def test_every_state_is_reachable_and_leads_to_a_final_state(cycle: LifeCycle) -
 
 @all_cycles
 def test_every_state_has_a_meaning_and_a_note_on_its_moves(cycle: LifeCycle) -> None:
-    meanings = comments_of(cycle.states)
+    meanings = read_comments(cycle.states)
     assert {state.name for state in cycle.states} <= meanings.keys()
     assert set(NOTES[cycle.key].states) == {state for state in cycle.states if cycle.moves[state]}
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from scripts.docs.services import app_of
+from scripts.docs.services import build_app
 from scripts.generate_docs import makers
 from sluice.contracts.access.services import SERVICES
 
@@ -24,7 +24,7 @@ Operation = tuple[str, str, dict[str, Any]]
 
 def operations(service: str) -> list[Operation]:
     """Return (method, path, operation) of the service's OpenAPI document."""
-    paths: dict[str, dict[str, Any]] = app_of(service).openapi()["paths"]
+    paths: dict[str, dict[str, Any]] = build_app(service).openapi()["paths"]
     return [
         (method, path, operation)
         for path, methods in paths.items()
@@ -100,10 +100,10 @@ def test_operator_service_forwards_the_routes_that_name_people_at_the_gateway() 
     declared = {
         route: policy.gateway
         for service in SERVICES
-        for route, policy in app_of(service).state.policies.items()
+        for route, policy in build_app(service).state.policies.items()
         if policy.gateway is not None
     }
-    served = app_of("wfms.operator").state.policies
+    served = build_app("wfms.operator").state.policies
     assert declared
     assert declared == {route: served.get(route) for route in declared}
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from scripts.check_limits import MAX_FILE, MAX_FUNCTION, MAX_POSITIONAL, findings_of
+from scripts.check_limits import MAX_FILE, MAX_FUNCTION, MAX_POSITIONAL, find_excesses
 from tests.architecture.sources import ROOT
 
 
@@ -79,7 +79,7 @@ FEW = MANY.partition(", ")[2]
     ],
 )
 def test_code_beyond_a_limit_is_found(name: str, text: str) -> None:
-    assert list(findings_of(name, text))
+    assert list(find_excesses(name, text))
 
 
 @pytest.mark.parametrize(
@@ -93,7 +93,7 @@ def test_code_beyond_a_limit_is_found(name: str, text: str) -> None:
     ],
 )
 def test_code_within_the_limits_is_accepted(text: str) -> None:
-    assert not list(findings_of("tests/x.py", text))
+    assert not list(find_excesses("tests/x.py", text))
 
 
 @pytest.mark.xdist_group("one-of-a-group")

@@ -23,8 +23,8 @@ from sluice.servicekit.transport.base import (
     TransportUnavailable,
 )
 from sluice.servicekit.transport.open import open_transport
-from sluice.servicekit.transport.rabbitmq_definitions import User, definitions, rights_of
-from sluice.servicekit.transport.rabbitmq_layout import layout_of
+from sluice.servicekit.transport.rabbitmq_definitions import User, build_rights, definitions
+from sluice.servicekit.transport.rabbitmq_layout import build_layout
 from tests.conformance.transport_kit import Receiver, dead, messages, receiving, started, until
 from tests.servers.rabbitmq import RabbitServer
 
@@ -173,7 +173,7 @@ async def test_keeper_of_dead_letters_may_list_requeue_and_drop_them(
 )
 async def test_all_other_operations_are_refused(site: Site, service: str) -> None:
     site.upload(site.document())
-    layout, rights = layout_of(sluice_topology()), rights_of([service], sluice_topology())
+    layout, rights = build_layout(sluice_topology()), build_rights([service], sluice_topology())
     connection = await aio_pika.connect(site.url(service))
     async with connection:
         published = {
@@ -247,7 +247,7 @@ async def test_full_queue_refuses_messages_and_reports_the_stored_ones(site: Sit
     async with started(site.admin, topology) as transport:
         with pytest.raises(TransportUnavailable, match=r"small.*full") as caught:
             await transport.send([*messages(*ids, to="small"), *messages("aside", to="other")])
-        assert caught.value.refused == {"small"}
+        assert caught.value.refused_destinations == {"small"}
         assert 50 <= len(caught.value.stored - {"aside"}) < 400
         assert "aside" in caught.value.stored
         async with receiving(transport, "small", prefetch=1000) as receiver:

@@ -12,7 +12,13 @@ from typing import Any
 import pytest
 from cwltool.argparser import arg_parser
 
-from sluice.cwl_runner.options import CARRIED_OUT, REFUSED, REFUSED_VALUES, UnsupportedOption, parse
+from sluice.cwl_runner.options import (
+    SUPPORTED_OPTIONS,
+    UNSUPPORTED_OPTIONS,
+    UNSUPPORTED_VALUES,
+    UnsupportedOption,
+    parse,
+)
 from tests.cwl_runner.runners import (
     PROGRAMS,
     TOOL,
@@ -61,7 +67,7 @@ def test_messages_have_colours_only_at_a_terminal_or_on_request(
 
 @pytest.mark.parametrize("name", ["--n", "--t", "--re"])
 def test_prefix_of_an_option_may_be_the_name_of_an_input(name: str) -> None:
-    given = parse(["--quiet", "tool.cwl", name, "7"], ours=[])
+    given = parse(["--quiet", "tool.cwl", name, "7"], extra_options=[])
     assert (given.workflow, given.job_order) == ("tool.cwl", [name, "7"])
 
 
@@ -127,9 +133,9 @@ def _stops(folder: Path) -> str:
 def test_every_option_of_cwltool_is_supported_or_refused() -> None:
     """New options of another version need a decision."""
     known = {action.dest for action in arg_parser()._actions}
-    assert set(REFUSED) | CARRIED_OUT == known
-    assert not set(REFUSED) & CARRIED_OUT
-    assert {dest for dest, _ in REFUSED_VALUES} <= CARRIED_OUT
+    assert set(UNSUPPORTED_OPTIONS) | SUPPORTED_OPTIONS == known
+    assert not set(UNSUPPORTED_OPTIONS) & SUPPORTED_OPTIONS
+    assert {dest for dest, _ in UNSUPPORTED_VALUES} <= SUPPORTED_OPTIONS
 
 
 def _given(action: Any) -> list[str]:
@@ -142,7 +148,8 @@ def _given(action: Any) -> list[str]:
 REFUSED_OPTIONS = [
     _given(action)
     for action in arg_parser()._actions
-    if action.dest in REFUSED and not (action.nargs == 0 and action.const == action.default)
+    if action.dest in UNSUPPORTED_OPTIONS
+    and not (action.nargs == 0 and action.const == action.default)
 ]
 
 
@@ -151,7 +158,7 @@ REFUSED_OPTIONS = [
 )
 def test_unsupported_option_is_refused_by_name_and_documented(option: list[str]) -> None:
     with pytest.raises(UnsupportedOption, match=re.escape(f"{option[0]} is not supported: ")):
-        parse([*option, "tool.cwl"], ours=[])
+        parse([*option, "tool.cwl"], extra_options=[])
     assert f"`{option[0]}`" in DOCUMENTS.read_text()
 
 
@@ -159,7 +166,7 @@ def test_unsupported_option_is_refused_by_name_and_documented(option: list[str])
     "option", ["--rm-tmpdir", "--rm-container", "--enable-pull", "--move-outputs", "--copy-outputs"]
 )
 def test_option_for_the_default_behaviour_is_accepted(option: str) -> None:
-    assert parse([option, "tool.cwl"], ours=[]).workflow == "tool.cwl"
+    assert parse([option, "tool.cwl"], extra_options=[]).workflow == "tool.cwl"
 
 
 def test_refused_option_starts_no_system(tmp_path: Path) -> None:

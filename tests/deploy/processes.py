@@ -16,7 +16,7 @@ from typer.core import TyperGroup
 
 from dms.domain.storage_urls import contains_url, read_roots
 from pilot.settings import PilotSettings
-from scripts.docs.services import app_of
+from scripts.docs.services import build_app
 from sluice.cli.app import command_line
 from sluice.contracts.access.services import SERVICES, CallingService, short_name
 from sluice.contracts.common.base import Contract
@@ -239,7 +239,7 @@ def answers(package: str, path: str) -> bool:
     """Return whether a service has this route; it may answer that it is not ready."""
 
     async def ask() -> int:
-        transport = httpx.ASGITransport(for_anybody(app_of(package)), raise_app_exceptions=False)
+        transport = httpx.ASGITransport(for_anybody(build_app(package)), raise_app_exceptions=False)
         async with httpx.AsyncClient(transport=transport, base_url="http://service") as client:
             return (await client.get(path)).status_code
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import promql_parser as promql
 
-from scripts.docs.metrics import exported
+from scripts.docs.metrics import list_metrics
 from sluice.contracts.access.services import SERVICES, short_name
 from sluice.contracts.common.states import (
     AttemptOutcome,
@@ -66,7 +66,7 @@ def series() -> Mapping[str, Series]:
         for name, labels in ITS_OWN.items()
     }
     for service in SERVICES:
-        for metric in exported(service):
+        for metric in list_metrics(service):
             for name in metric.series:
                 labels = (
                     metric.labels if name.endswith(("_sum", "_count")) else metric.series_labels

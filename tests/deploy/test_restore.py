@@ -13,7 +13,7 @@ import pytest
 
 from sluice.contracts.chains.chains import Chain, ChainTask
 from stack.postgres import as_system_user
-from stack.running_stack import ROOT, RunningStack, started
+from stack.running_stack import ROOT, RunningStack, run_stack
 from tests.e2e.spd_runs import carry_runs, follow_runs, generate_run
 from tests.e2e.stack_system import StackSystem
 from tests.e2e.systems import NO_CONTAINERS, QUICK_LEASES
@@ -116,7 +116,7 @@ def test_new_stack_continues_from_the_backup(
 ) -> None:
     """Invariants 2 and 7: at the time of the loss the broker had messages, and pilots had jobs."""
     run = generate_run(tmp_path, 8, frames=10)
-    with started(folder, OPTIONS) as stack:
+    with run_stack(folder, OPTIONS) as stack:
         monkeypatch.setenv("SLUICE_DMS_URL", stack.services["dms"])
         base = folder / "backup" / "base"
         wait_until(
@@ -139,7 +139,7 @@ def test_new_stack_continues_from_the_backup(
             carry_runs(stack.url, [run], out=tmp_path / "out", look=strike)
         lose_everything(stack)
     restore(folder)
-    with started(folder, OPTIONS) as stack:
+    with run_stack(folder, OPTIONS) as stack:
         monkeypatch.setenv("SLUICE_DMS_URL", stack.services["dms"])
         assert "wms:" in resend(stack), "messages that the broker had are sent again"
         [carried] = follow_runs(stack.url, [run], out=tmp_path / "out")

@@ -15,7 +15,7 @@ from urllib.parse import unquote, urlsplit
 from sluice import storage
 from sluice.cli.connection import Connection, connected
 from sluice.cli.template_files import read_template_files
-from sluice.cli.transfer.inputs import entries_of_paths
+from sluice.cli.transfer.inputs import list_entries
 from sluice.cli.transfer.parameter_files import local_files, upload_parameter_files
 from sluice.cli.transfer.upload import upload_files
 from sluice.contracts.chains.chains import Chain
@@ -89,11 +89,11 @@ async def carry_by_sluice(
         name = f"texts-for-{given.name}"
         dataset = None
         if template.plan.takes_dataset:
-            entries = entries_of_paths(files, template.plan.data_entries)
+            entries = list_entries(files, template.plan.data_entries)
             new = NewDataset(name=name, on_demand=True)
             dataset = (await upload_files(connection, entries, dataset=new)).uid
         local = local_files(template.plan, params)
-        values = await upload_parameter_files(connection, params, local, beside=name)
+        values = await upload_parameter_files(connection, params, local, name_prefix=name)
         chain = await connection.operator.request_chain(dataset, template.name, params=values)
         return await answer_of_chain(connection, chain, template)
 

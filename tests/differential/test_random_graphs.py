@@ -21,7 +21,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from sluice.cli.connection import Connection, connected
-from sluice.cli.transfer.inputs import entries_of_paths
+from sluice.cli.transfer.inputs import list_entries
 from sluice.cli.transfer.upload import upload_files
 from sluice.contracts.chains.chains import Chain
 from sluice.contracts.data.datasets import NewDataset
@@ -92,7 +92,7 @@ async def _bring_in(url: str, files: Sequence[Path]) -> Given:
         new = NewDataset(name=f"given-{uuid4().hex}", on_demand=True)
         dataset = await upload_files(
             connection,
-            entries_of_paths(files, DataEntries()),
+            list_entries(files, DataEntries()),
             dataset=new,
         )
         return Given(files, dataset.uid)

@@ -11,7 +11,7 @@ from spd.daq import main as daq
 from sluice.cli.connection import Connection, connected
 from sluice.cli.transfer.results import Output, fetch_results
 from sluice.cli.transfer.upload import upload_files
-from sluice.cli.watch.chain import chain_of, failed_jobs, follow_chain
+from sluice.cli.watch.chain import failed_jobs, follow_chain, wait_for_chain
 from sluice.contracts.chains.chains import Chain, ChainTask
 from sluice.contracts.data.datasets import Dataset, NewDataset
 from sluice.contracts.data.runs import NewPeriod, NewRun
@@ -73,7 +73,7 @@ async def follow_run(
     connection: Connection, dataset: UUID, *, template: Template, out: Path, look: Look
 ) -> FinishedChain:
     """Follow the chain that the intake makes for the data set to its end."""
-    chain = await follow_chain(connection, await chain_of(connection, dataset), on_look=look)
+    chain = await follow_chain(connection, await wait_for_chain(connection, dataset), on_look=look)
     tasks = (await connection.operator.tasks(chain=chain.uid)).tasks
     return FinishedChain(
         chain=chain,

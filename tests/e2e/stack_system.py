@@ -13,7 +13,7 @@ from pathlib import Path
 
 import psutil
 
-from stack.running_stack import RunningStack, started
+from stack.running_stack import RunningStack, run_stack
 from tests.e2e.systems import NO_CONTAINERS, QUICK_LEASES
 from tests.waiting import wait_until
 
@@ -130,7 +130,7 @@ def stack_system() -> Iterator[StackSystem]:
     try:
         with (
             (folder / "said").open("w") as output,
-            started(folder / "stack", OPTIONS, output=output) as stack,
+            run_stack(folder / "stack", OPTIONS, output=output) as stack,
         ):
             yield StackSystem(stack)
         assert left_in(folder) == [], "Ctrl-C ends everything"

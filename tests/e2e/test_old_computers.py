@@ -10,7 +10,7 @@ from pathlib import Path
 from random import Random
 
 import pytest
-from collage.computers import OldComputer, Way
+from collage.computers import Fault, OldComputer
 from collage.demo import same_pixels
 from collage.workers import Worker
 
@@ -37,7 +37,7 @@ def hall() -> Iterator[LiveSystem]:
 
 
 def worker(
-    hall: LiveSystem, place: Path, name: str, way: Way, *, dies_after: float | None = None
+    hall: LiveSystem, place: Path, name: str, way: Fault, *, dies_after: float | None = None
 ) -> Worker:
     computer = OldComputer(name, Random(name), way, factor=0.0, speed_up=SPEED_UP)
     url, token = f"{hall.url}/services/wms", hall.home / "pilot-token"
@@ -63,11 +63,11 @@ async def carry(
         await asyncio.gather(*living)
 
 
-@pytest.mark.parametrize("way", [way for way in Way if way is not Way.NONE])
+@pytest.mark.parametrize("way", [way for way in Fault if way is not Fault.NONE])
 async def test_faulty_worker_does_not_change_the_result(
-    hall: LiveSystem, folder: Path, tmp_path: Path, way: Way
+    hall: LiveSystem, folder: Path, tmp_path: Path, way: Fault
 ) -> None:
-    good = worker(hall, tmp_path, f"good-beside-{way}", Way.NONE)
+    good = worker(hall, tmp_path, f"good-beside-{way}", Fault.NONE)
     bad = worker(hall, tmp_path, f"bad-{way}", way)
     known = await carry(hall, folder / "photos", tmp_path / "out", [good, bad])
     assert same_pixels(tmp_path / "out" / "collage.png", folder / "plain.png")
@@ -75,13 +75,13 @@ async def test_faulty_worker_does_not_change_the_result(
     found = known[bad.computer.name]
     ends = [(job.outcome, job.error_class) for job in found.ended]
     match way:
-        case Way.SILENT:
+        case Fault.SILENT:
             assert found.pilot.finished == 0
             # A duplicate attempt was faster, or on a busy machine the worker was lost before.
             assert {outcome for outcome, _ in ends} & {AttemptOutcome.CANCELED, AttemptOutcome.LOST}
-        case Way.MISSING | Way.SIZE | Way.CHECKSUM:
+        case Fault.MISSING | Fault.SIZE | Fault.CHECKSUM:
             assert set(ends) == {(AttemptOutcome.FAILED, ErrorClass.STAGE_OUT_FAILED)}
-        case Way.LATE:
+        case Fault.LATE:
             assert found.pilot.finished == 0
         case _:
             assert found.pilot.finished > 0
@@ -90,8 +90,8 @@ async def test_faulty_worker_does_not_change_the_result(
 async def test_dead_worker_does_not_change_the_result(
     hall: LiveSystem, folder: Path, tmp_path: Path
 ) -> None:
-    good = worker(hall, tmp_path, "good-beside-mortal", Way.NONE)
-    mortal = worker(hall, tmp_path, "mortal", Way.NONE, dies_after=0.3)
+    good = worker(hall, tmp_path, "good-beside-mortal", Fault.NONE)
+    mortal = worker(hall, tmp_path, "mortal", Fault.NONE, dies_after=0.3)
     known = await carry(hall, folder / "photos", tmp_path / "out", [good, mortal])
     assert same_pixels(tmp_path / "out" / "collage.png", folder / "plain.png")
     assert mortal.fate == "died"

@@ -3,7 +3,7 @@
 import pytest
 from playwright.async_api import expect
 
-from sluice.servicekit.access.authentication_setup import knowing_people
+from sluice.servicekit.access.authentication_setup import protect_with_accounts
 from sluice.servicekit.running.lifecycle import running
 from sluice.servicekit.web.server import HttpServer
 from tests.e2e.test_web_page import chromium
@@ -31,7 +31,7 @@ async def test_person_signs_in_with_the_role_of_the_groups_and_signs_out(
         operator.links.apps["wfms.operator"] = operator.service.app
         account_authentication = operator.service.account_authentication
         assert account_authentication is not None
-        app = knowing_people(operator.service.app, [], account_authentication)
+        app = protect_with_accounts(operator.service.app, [], account_authentication)
         async with running(HttpServer(app, host="127.0.0.1", port=port)):
             page = await browser.new_page()
             await page.goto(f"{ours}/chains?state=failed")

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from bench.chain_run import carry_template
-from sluice.cli.transfer.output_folder import reserved_folder
+from bench.chain_run import run_template
+from sluice.cli.transfer.output_folder import reserve_folder
 from sluice.cli.watch.wait_reasons import StepNeverFits
 from sluice.contracts.common.states import ChainState
 from sluice.contracts.templates.templates import NewTemplate
@@ -326,7 +326,7 @@ def test_benchmarks_and_demonstrations_end_if_no_node_can_fit(
     new = NewTemplate(name="vast", cwl=write_large(tmp_path / "vast.cwl").read_text())
     texts = [Path(text) for text in write_texts(tmp_path / "in", "a")]
     with pytest.raises(StepNeverFits, match="no node fits: a job needs 9999 cores"):
-        asyncio.run(carry_template(system.url, new, texts))
+        asyncio.run(run_template(system.url, new, texts))
 
 
 def test_run_explains_why_a_step_waits(system: LiveSystem, tmp_path: Path) -> None:
@@ -369,7 +369,7 @@ def test_run_checks_its_output_folder_before_it_starts(tmp_path: Path) -> None:
         )
         assert why in refused.stderr
     other = tmp_path / "other"
-    with reserved_folder(other, empty=True):
+    with reserve_folder(other, empty=True):
         refused = sluice(
             "run", str(workflow), "-i", *texts, "--out", str(other), "--home", str(home), code=1
         )

@@ -14,7 +14,7 @@ import httpx
 
 from sluice.cli.connection import client
 from sluice.clients.operator import OperatorClient
-from stack.running_stack import RunningStack, started
+from stack.running_stack import RunningStack, run_stack
 from tests.e2e.systems import LEASE, NO_CONTAINERS, QUICK_LEASES
 from tests.faults.audience import QUICK_ANSWERS, Audience, audience
 from tests.faults.broker import Tap
@@ -248,7 +248,7 @@ def stack_to_break(
     ]
     with open(folder / "stack.log", "w") as output:
         try:
-            with started(folder / "stack", options, output=output) as stack:
+            with run_stack(folder / "stack", options, output=output) as stack:
                 yield stack
         finally:
             clocks.sweep()

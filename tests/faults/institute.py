@@ -13,7 +13,7 @@ from functools import partial
 import httpx
 
 from sluice.clients.base import API
-from sluice.servicekit.access.provider_sign_in import THERE
+from sluice.servicekit.access.provider_sign_in import PROVIDER_PATH
 from stack.ports import free_ports
 from tests.faults.asking import PATIENCE, PERIOD, NothingToStrike, WentWrong, answer, until
 from tests.faults.script import Badge
@@ -120,7 +120,7 @@ class Visitors:
             await self._go_down(hangs)
             try:
                 await asyncio.gather(
-                    self._is_told(new, THERE), self._is_told(on_his_way, back), self._stay()
+                    self._is_told(new, PROVIDER_PATH), self._is_told(on_his_way, back), self._stay()
                 )
                 while time.monotonic() < began + seconds:
                     await self._stay()
@@ -190,7 +190,7 @@ class Visitors:
     async def _sent(self, browser: httpx.AsyncClient) -> str:
         """Return the address to which the button of the page sends the browser."""
         sent = await answer(
-            lambda: browser.get(THERE),
+            lambda: browser.get(PROVIDER_PATH),
             lambda given: (
                 re.match(self._institute.url, given.headers.get("location", "")) is not None
             ),

@@ -142,7 +142,7 @@ async def test_sigkill_leaves_no_process_and_the_next_pilot_reports_lost_jobs(
 
 def memory_group(folder: Path) -> str | None:
     (run,) = (folder / "runs").iterdir()
-    noted = RunFolder(run).memory_group()
+    noted = RunFolder(run).read_memory_group()
     assert noted is None or Path(noted).is_dir()
     return noted
 

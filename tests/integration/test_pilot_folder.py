@@ -29,13 +29,13 @@ async def test_pilot_removes_no_files_outside_storages_that_a_journal_names(
         path.parent.mkdir(exist_ok=True, parents=True)
         path.touch()
     journal = Journal(run.journals, "slot-7")
-    journal.begun((1, 1))
-    journal.placing((1, 1), [f"file://{precious}", f"file://{left}"])
+    journal.record_start((1, 1))
+    journal.record_urls((1, 1), [f"file://{precious}", f"file://{left}"])
     reported = OutputFile(
         port="o", name="precious", size=0, checksum=f"sha256:{'0' * 64}", url=f"file://{precious}"
     )
     ended = datetime(2030, 1, 1, tzinfo=UTC)
-    journal.report(
+    journal.record_report(
         AttemptReport(
             id=2, attempt=1, outcome=AttemptOutcome.FINISHED, ended_at=ended, outputs=[reported]
         )
@@ -62,8 +62,8 @@ async def test_files_of_a_lost_report_are_kept_if_the_wms_accepted_the_report(
     written.parent.mkdir(exist_ok=True, parents=True)
     written.touch()
     journal = Journal(run.journals, "slot-7")
-    journal.begun((1, 1))
-    journal.placing((1, 1), [f"file://{written}"])
+    journal.record_start((1, 1))
+    journal.record_urls((1, 1), [f"file://{written}"])
     wms.answer = lambda report: answer
     wms.storages = {f"file://{root}"}
     await start_pilot()

@@ -71,7 +71,7 @@ async def replicas(count: int) -> AsyncIterator[Scene]:
     target = Target(ports)
     link = ProxyLink("client>server")
     servers = [await serve(port, b"%d" % number) for number, port in enumerate(ports)]
-    scene = Scene(link, target, servers, link.door(80, target))
+    scene = Scene(link, target, servers, link.find_local_port(80, target))
     for endpoint in target.endpoints:
         endpoint.process_started()
     await asyncio.gather(*(endpoint.wait() for endpoint in target.endpoints))
@@ -139,7 +139,7 @@ async def test_cut_fault_ends_connections_and_refuses_new_ones() -> None:
         scene.link.break_down(FaultKind.CUT, LONG, 0)
         assert await reader.read() == b""
         assert await scene.refuses()
-        scene.link.mend()
+        scene.link.end_fault()
         assert await scene.name() == b"0"
 
 
@@ -162,7 +162,7 @@ async def test_delay_fault_keeps_the_order_of_data() -> None:
             async with asyncio.timeout(0.1):
                 await reader.readexactly(1)
         writer.write(b"two ")
-        scene.link.mend()
+        scene.link.end_fault()
         writer.write(b"three")
         async with asyncio.timeout(10):
             assert await reader.readexactly(13) == b"one two three"

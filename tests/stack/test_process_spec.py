@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import yaml
 
-from stack.compose import WrongComposeFile, read_compose
+from stack.compose import InvalidComposeFile, read_compose
 from stack.network import Network
 from stack.plan import PartKind, StackPlan, make_plan
 from stack.process_spec import ProcessSpec, StackPlace, make_spec
@@ -38,7 +38,7 @@ def specs(home: Path, **replicas: int) -> tuple[StackPlan, dict[str, ProcessSpec
 
 def test_every_service_of_the_file_is_run_or_listed_as_left_out(home: Path) -> None:
     plan, made = specs(home)
-    assert {*plan.services, *plan.left_out} == set(read_yaml(COMPOSE)["services"])
+    assert {*plan.services, *plan.skipped_services} == set(read_yaml(COMPOSE)["services"])
     assert {spec.service.name for spec in made.values()} == set(plan.services)
     assert {"wms-1", "wms-2", "chains-1", "chains-2", "pilot-1", "pilot-2", "pilot-3"} <= set(made)
 
@@ -100,7 +100,7 @@ def test_each_pair_of_services_has_its_own_link(home: Path) -> None:
 def test_pilots_connect_to_the_wms_without_the_gateway(home: Path) -> None:
     plan = make_plan(read_compose(COMPOSE), root=ROOT, secrets=home / "secrets", replicas={})
     assert plan.services["pilot"].environment["SLUICE_PILOT_WMS_URL"] == "http://wms:8082"
-    assert "gateway" in plan.left_out
+    assert "gateway" in plan.skipped_services
 
 
 def change(edit: Callable[[dict[str, Any]], None], home: Path) -> Path:
@@ -140,7 +140,7 @@ def change(edit: Callable[[dict[str, Any]], None], home: Path) -> Path:
 def test_unknown_setting_of_the_file_is_refused_by_name(
     edit: Callable[[dict[str, Any]], None], complaint: str, home: Path
 ) -> None:
-    with pytest.raises(WrongComposeFile, match=re.escape(complaint)):
+    with pytest.raises(InvalidComposeFile, match=re.escape(complaint)):
         make_plan(
             read_compose(change(edit, home)), root=ROOT, secrets=home / "secrets", replicas={}
         )
@@ -161,12 +161,14 @@ def test_environment_files_are_parsed_like_by_compose(home: Path) -> None:
 
 
 def test_variable_without_a_value_is_refused(home: Path) -> None:
-    with pytest.raises(WrongComposeFile, match=r"own\.env: expected NAME=value, not LONELY alone"):
+    with pytest.raises(
+        InvalidComposeFile, match=r"own\.env: expected NAME=value, not LONELY alone"
+    ):
         with_environment_file(home, "LONELY\n")
 
 
 def test_unknown_service_cannot_have_replicas(home: Path) -> None:
-    with pytest.raises(WrongComposeFile, match="grafana"):
+    with pytest.raises(InvalidComposeFile, match="grafana"):
         specs(home, grafana=2)
 
 

@@ -5,10 +5,10 @@ import sys
 
 PROGRAM = """
 import gc
-from sluice.process.garbage_collection import keep_what_is_loaded, look_for_none
-look_for_none()
+from sluice.process.garbage_collection import freeze_loaded_objects, disable_garbage_collection
+disable_garbage_collection()
 print(gc.isenabled())
-keep_what_is_loaded()
+freeze_loaded_objects()
 print(gc.isenabled(), gc.get_freeze_count() > 1000)
 """
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from scripts.mutation_check import ROOT, changes_of, choose, folders_with_tests
+from scripts.mutation_check import ROOT, choose, list_changes, list_test_folders
 
 
 @pytest.mark.parametrize(
@@ -22,10 +22,10 @@ from scripts.mutation_check import ROOT, changes_of, choose, folders_with_tests
     ],
 )
 def test_comparisons_constants_and_statements_are_changed(before: str, after: list[str]) -> None:
-    changes = list(changes_of(Path("x.py"), before.encode()))
+    changes = list(list_changes(Path("x.py"), before.encode()))
     assert [change.text for change in changes] == after
     for change in changes:
-        changed = change.applied_to(before.encode()).decode()
+        changed = change.apply_to(before.encode()).decode()
         assert changed != before
         ast.parse(changed)
 
@@ -35,11 +35,11 @@ def test_same_seed_chooses_the_same_changes() -> None:
     assert chosen == choose("wms", seed=1, changes=10)
     assert chosen != choose("wms", seed=2, changes=10)
     for change in chosen:
-        ast.parse(change.applied_to((ROOT / change.path).read_bytes()))
+        ast.parse(change.apply_to((ROOT / change.path).read_bytes()))
 
 
 def test_package_has_the_tests_of_its_name_or_of_its_service() -> None:
-    assert folders_with_tests("wfms/chains") == ["tests/unit/wfms/chains", "tests/integration/wfms"]
-    assert "tests/contract" in folders_with_tests("sluice/contracts")
+    assert list_test_folders("wfms/chains") == ["tests/unit/wfms/chains", "tests/integration/wfms"]
+    assert "tests/contract" in list_test_folders("sluice/contracts")
     with pytest.raises(SystemExit, match="no folder of tests/unit or tests/integration"):
-        folders_with_tests("nobody/knows")
+        list_test_folders("nobody/knows")

@@ -4,7 +4,7 @@ import unicodedata
 
 import pytest
 
-from sluice.text.visible_text import MAX_SHOWN, quoted, visible, visible_line, visible_order
+from sluice.text.visible_text import MAX_VALUE_LENGTH, quoted, visible, visible_line, visible_order
 
 _CONTROLS = "".join(
     char for char in map(chr, range(0x3000)) if unicodedata.category(char) in ("Cc", "Zl", "Zp")
@@ -42,7 +42,7 @@ def test_pages_show_direction_controls_and_keep_other_characters() -> None:
         (float("nan"), "NaN"),
         (float("inf"), "Infinity"),
         (["ż", {"a": 1.5}], '["ż", {"a": 1.5}]'),
-        ("x" * 5000, f"'{'x' * MAX_SHOWN}…'"),
+        ("x" * 5000, f"'{'x' * MAX_VALUE_LENGTH}…'"),
         ([1] * 5000, "[" + "1, " * 66 + "1…"),
     ],
 )

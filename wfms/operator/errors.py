@@ -25,11 +25,11 @@ class AddressRefused(Unprocessable):
 
     slug, title = "invalid-request", "No page at this address"
 
-    def __init__(self, key: str, named: str, expected: str) -> None:
+    def __init__(self, key: str, value: str, expected: str) -> None:
         super().__init__(
-            f"{key} is {expected}, or left out of the address; not {quoted(named)}",
+            f"{key} is {expected}, or left out of the address; not {quoted(value)}",
             key=key,
-            named=named,
+            named=value,
         )
 
 

@@ -47,7 +47,7 @@ def human_tasks_router(context: WmsContext) -> APIRouter:
 
     @router.post("/{uid}/answers", responses=errors(NotFound, Unprocessable))
     @allow(CallingService.ASK)
-    async def answers(uid: UUID, given: AnsweredJobs) -> AcceptedAnswers:
+    async def answers(uid: UUID, body: AnsweredJobs) -> AcceptedAnswers:
         """Finish jobs with the files of their answers, and fail the jobs in `refused`.
 
         Repeating it is fine. No job is changed (422) if one file is wrong for a job that still
@@ -55,6 +55,6 @@ def human_tasks_router(context: WmsContext) -> APIRouter:
         name that the job's first attempt would give it. The field `jobs` has the ids of these jobs,
         separated by commas.
         """
-        return AcceptedAnswers(jobs=await take_answers(context, uid, given.jobs, given.refused))
+        return AcceptedAnswers(jobs=await take_answers(context, uid, body.jobs, body.refused))
 
     return router

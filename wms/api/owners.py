@@ -8,10 +8,10 @@ from uuid import UUID
 from sluice.contracts.access.owners import Visibility
 from sluice.contracts.common.problems import NotFound
 from sluice.servicekit.database import Database
-from wms.db.tasks.owners import group_of
+from wms.db.tasks.owners import find_group
 from wms.db.tasks.status import no_job, no_task
 from wms.domain.tokens import MAX_ID
-from wms.usecases.times.read_timeline import no_task_of_chain
+from wms.usecases.times.read_timeline import create_no_task_of_chain
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +20,7 @@ class _OwnedKind:
 
     Attributes:
         begin: How the path templates of its routes begin.
-        kind: The kind, as ``group_of`` takes it.
+        kind: The kind, as ``find_group`` takes it.
         part: The path parameter that has its id.
         read: Parses the id.
         missing: Creates the error for an object that does not exist or is not visible.
@@ -33,10 +33,10 @@ class _OwnedKind:
     missing: Callable[[Any], NotFound]
 
 
-_NAMED = (
+_KINDS = (
     _OwnedKind("/api/v1/tasks/{uid}", "task", "uid", UUID, no_task),
     _OwnedKind("/api/v1/jobs/{job}", "job", "job", int, no_job),
-    _OwnedKind("/api/v1/chains/{uid}", "chain", "uid", UUID, no_task_of_chain),
+    _OwnedKind("/api/v1/chains/{uid}", "chain", "uid", UUID, create_no_task_of_chain),
 )
 
 
@@ -57,18 +57,18 @@ class TaskOwners:
         Raises:
             NotFound: The object does not exist or is not visible.
         """
-        for named in _NAMED:
-            if address.startswith(named.begin):
-                await self._require(visibility, named, path[named.part])
+        for owned_kind in _KINDS:
+            if address.startswith(owned_kind.begin):
+                await self._require(visibility, owned_kind, path[owned_kind.part])
 
-    async def _require(self, visibility: Visibility, named: _OwnedKind, given: str) -> None:
+    async def _require(self, visibility: Visibility, owned_kind: _OwnedKind, text: str) -> None:
         try:
-            key = named.read(given)
+            key = owned_kind.read(text)
         except ValueError:  # the route reports the invalid id
             return
         if isinstance(key, int) and not 1 <= key <= MAX_ID:
             return
         async with self._database.connection() as connection:
-            group = await group_of(connection, named.kind, key)
+            group = await find_group(connection, owned_kind.kind, key)
         if group is None or not visibility.is_member(group):
-            raise named.missing(key)
+            raise owned_kind.missing(key)

@@ -30,16 +30,16 @@ from sluice.contracts.pilots.pilots import (
 )
 from sluice.servicekit.access.pilot_keys import proven_key
 from sluice.servicekit.access.policy import Other, allow
-from sluice.servicekit.access.principal import PilotCaller, principal_of
+from sluice.servicekit.access.principal import PilotCaller, find_principal
 from sluice.servicekit.access.tokens import PilotTokens
 from sluice.servicekit.web.http import api_router, errors
-from wms.api.raw_body import parsed, schema_of
+from wms.api.raw_body import build_body_schema, create_body_parser
 from wms.db.jobs.leases import ClaimedJob
 from wms.usecases.context import WmsContext
 from wms.usecases.leasing.lease_jobs import LeaseResult, lease_jobs
 from wms.usecases.leasing.renew_leases import renew_leases
 from wms.usecases.limits.list_storage_urls import list_storage_urls
-from wms.usecases.pilots.known_pilots import RevokedSites
+from wms.usecases.pilots.authenticate_pilots import RevokedSites
 from wms.usecases.pilots.register_pilot import register_pilot
 from wms.usecases.pilots.sign_off_pilot import sign_off_pilot
 from wms.usecases.reports.report_attempts import report_attempts
@@ -78,31 +78,35 @@ def pilot_protocol_router(
         "/{uid}/heartbeat",
         response_model=HeartbeatAnswer,
         responses=errors(NotFound),
-        openapi_extra=schema_of(Heartbeat),
+        openapi_extra=build_body_schema(Heartbeat),
     )
     @allow(Other.PILOT)
     async def heartbeat(
-        uid: UUID, request: Request, body: Annotated[Heartbeat, Depends(parsed(Heartbeat))]
+        uid: UUID,
+        request: Request,
+        body: Annotated[Heartbeat, Depends(create_body_parser(Heartbeat))],
     ) -> Response:
         """Renew the leases of a pilot's jobs.
 
         The answer says which jobs the pilot must stop, and whether it must drain.
         """
-        answer = _json((await renew_leases(context, uid, body)).model_dump_json().encode())
-        _give_token(answer, tokens, uid, site=_site_of(request))
+        answer = _respond((await renew_leases(context, uid, body)).model_dump_json().encode())
+        _set_token(answer, tokens, uid, site=_get_site(request))
         return answer
 
     @router.post(
         "/{uid}/report",
         response_model=ReportAnswers,
         responses=errors(NotFound),
-        openapi_extra=schema_of(Report),
+        openapi_extra=build_body_schema(Report),
     )
     @allow(Other.PILOT)
-    async def report(uid: UUID, body: Annotated[Report, Depends(parsed(Report))]) -> Response:
+    async def report(
+        uid: UUID, body: Annotated[Report, Depends(create_body_parser(Report))]
+    ) -> Response:
         """Record how a pilot's attempts ended. Repeating it is fine."""
         answers = ReportAnswers(answers=await report_attempts(context, uid, body.reports))
-        return _json(answers.model_dump_json().encode())
+        return _respond(answers.model_dump_json().encode())
 
     _add_storages(router, context, dms)
     _add_secrets(router, give_secrets)
@@ -112,11 +116,13 @@ def pilot_protocol_router(
 
 def _add_registration(router: APIRouter, context: WmsContext, tokens: PilotTokens | None) -> None:
     @router.post(
-        "", responses=errors(Unauthenticated, Forbidden), openapi_extra=schema_of(RegisterPilot)
+        "",
+        responses=errors(Unauthenticated, Forbidden),
+        openapi_extra=build_body_schema(RegisterPilot),
     )
     @allow(Other.ENROLLED)
     async def register(
-        body: Annotated[RegisterPilot, Depends(parsed(RegisterPilot))],
+        body: Annotated[RegisterPilot, Depends(create_body_parser(RegisterPilot))],
         request: Request,
         response: Response,
         proof: Annotated[str | None, Header(alias=PILOT_PROOF_HEADER)] = None,
@@ -129,9 +135,9 @@ def _add_registration(router: APIRouter, context: WmsContext, tokens: PilotToken
         if proof is None and tokens is not None:
             raise Unauthenticated(f"a pilot proves its key in the header {PILOT_PROOF_HEADER}")
         key = None if proof is None else proven_key(proof, time.time())
-        site = _site_of(request)
+        site = _get_site(request)
         registration = await register_pilot(context, body, key=key, site=site)
-        _give_token(response, tokens, body.uid, site=site)
+        _set_token(response, tokens, body.uid, site=site)
         return registration
 
 
@@ -140,21 +146,23 @@ def _add_lease(router: APIRouter, context: WmsContext, revoked: RevokedSites) ->
         "/{uid}/lease",
         response_model=Lease,
         responses=errors(NotFound),
-        openapi_extra=schema_of(LeaseRequest),
+        openapi_extra=build_body_schema(LeaseRequest),
     )
     @allow(Other.PILOT)
     async def lease(
-        uid: UUID, request: Request, body: Annotated[LeaseRequest, Depends(parsed(LeaseRequest))]
+        uid: UUID,
+        request: Request,
+        body: Annotated[LeaseRequest, Depends(create_body_parser(LeaseRequest))],
     ) -> Response:
         """Lease up to the requested number of jobs to a pilot; if none is ready, wait for some."""
-        site = _site_of(request)
+        site = _get_site(request)
 
         async def connected() -> bool:
             if site is not None and await revoked.has(site):
                 return False
             return not await request.is_disconnected()
 
-        return _json(_lease_body(await lease_jobs(context, uid, body, connected=connected)))
+        return _respond(_build_lease(await lease_jobs(context, uid, body, connected=connected)))
 
 
 def _add_storages(router: APIRouter, context: WmsContext, dms: DmsClient) -> None:
@@ -172,7 +180,7 @@ def _add_secrets(router: APIRouter, give_secrets: GiveSecrets) -> None:
     @allow(Other.PILOT)
     async def secrets(uid: UUID, body: JobToken) -> Response:
         """Return the secrets of a job that the pilot has leased; they are for the tool only."""
-        answer = _json((await give_secrets(pilot=uid, job=body)).model_dump_json().encode())
+        answer = _respond((await give_secrets(pilot=uid, job=body)).model_dump_json().encode())
         answer.headers["Cache-Control"] = "no-store"
         return answer
 
@@ -189,13 +197,13 @@ def _add_end(router: APIRouter, context: WmsContext) -> None:
         await sign_off_pilot(context, uid, body.returned)
 
 
-def _site_of(request: Request) -> UUID | None:
+def _get_site(request: Request) -> UUID | None:
     """Return the site of the pilot that sends the request, or None."""
-    caller = principal_of(request.scope)
+    caller = find_principal(request.scope)
     return caller.site if isinstance(caller, PilotCaller) else None
 
 
-def _give_token(
+def _set_token(
     answer: Response, tokens: PilotTokens | None, uid: UUID, *, site: UUID | None
 ) -> None:
     if tokens is not None:
@@ -203,11 +211,11 @@ def _give_token(
         answer.headers["Cache-Control"] = "no-store"
 
 
-def _json(body: bytes) -> Response:
+def _respond(body: bytes) -> Response:
     return Response(body, media_type="application/json")
 
 
-def _task_body(task: bytes, shared: str | None) -> object:
+def _build_task(task: bytes, shared: str | None) -> object:
     return (
         orjson.Fragment(task)
         if shared is None
@@ -215,7 +223,7 @@ def _task_body(task: bytes, shared: str | None) -> object:
     )
 
 
-def _lease_body(leased: LeaseResult) -> bytes:
+def _build_lease(leased: LeaseResult) -> bytes:
     """Return the JSON of a ``Lease``.
 
     Inputs and descriptions of tasks are JSON already and are copied unchanged.
@@ -225,15 +233,15 @@ def _lease_body(leased: LeaseResult) -> bytes:
             "seconds": leased.seconds,
             "drain": leased.drain,
             "tasks": [
-                _task_body(task.for_pilots, leased.shared.get(task.task.uid))
+                _build_task(task.pilot_json, leased.shared.get(task.task.uid))
                 for task in leased.tasks
             ],
-            "jobs": [_job_body(job) for job in leased.jobs],
+            "jobs": [_build_job(job) for job in leased.jobs],
         }
     )
 
 
-def _job_body(job: ClaimedJob) -> dict[str, object]:
+def _build_job(job: ClaimedJob) -> dict[str, object]:
     body: dict[str, object] = {
         "id": job.id,
         "attempt": job.attempt,

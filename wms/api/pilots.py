@@ -12,8 +12,8 @@ from sluice.contracts.common.problems import Conflict, NotFound, Unprocessable
 from sluice.contracts.jobs.warm_workers import LoadTool
 from sluice.contracts.pilots.pilot_detail import PilotDetail
 from sluice.contracts.pilots.pilot_list import PilotList
-from sluice.servicekit.access.asking import Seen
 from sluice.servicekit.access.policy import SHIFT, VIEWERS, allow
+from sluice.servicekit.access.principal_dependencies import CallerVisibility
 from sluice.servicekit.web.http import api_router, errors
 from wms.db.pilots.pilot_pages import MOST, PilotQuery
 from wms.usecases.context import WmsContext
@@ -58,7 +58,7 @@ def _add_reading(router: APIRouter, context: WmsContext) -> None:
 
     @router.get("/{uid}", responses=errors(NotFound))
     @allow(Role.VIEWER, CallingService.OPERATOR, gateway=VIEWERS)
-    async def pilot(uid: UUID, visibility: Seen) -> PilotDetail:
+    async def pilot(uid: UUID, visibility: CallerVisibility) -> PilotDetail:
         """Return a pilot with its jobs, last attempts and failures.
 
         Jobs that the caller may not see are left out.
@@ -88,9 +88,9 @@ def _add_requests(router: APIRouter, context: WmsContext) -> None:
 
     @router.put("/{uid}/load", status_code=204, responses=errors(NotFound, Conflict))
     @allow(CallingService.OPERATOR)
-    async def load(uid: UUID, asked: LoadTool) -> None:
+    async def load(uid: UUID, body: LoadTool) -> None:
         """Let a pilot take a step's jobs first, to load the step's tool there; `null` ends this."""
-        await load_tool(context, uid, asked)
+        await load_tool(context, uid, body)
 
     @router.delete("/{uid}", status_code=204, responses=errors(NotFound, Conflict))
     @allow(CallingService.OPERATOR, gateway=SHIFT)
@@ -103,9 +103,9 @@ def _add_requests(router: APIRouter, context: WmsContext) -> None:
 
     @router.post("/{uid}/acknowledge", status_code=204, responses=errors(NotFound, Conflict))
     @allow(CallingService.OPERATOR, gateway=SHIFT)
-    async def acknowledge(uid: UUID, asked: Acknowledge) -> None:
+    async def acknowledge(uid: UUID, body: Acknowledge) -> None:
         """Acknowledge the loss of a pilot.
 
         Another person is told who was first (409).
         """
-        await acknowledge_pilot(context, uid, asked)
+        await acknowledge_pilot(context, uid, body)

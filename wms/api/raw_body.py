@@ -16,7 +16,7 @@ from sluice.contracts.common.base import Contract
 ContractT = TypeVar("ContractT", bound=Contract)
 
 
-def parsed(contract: type[ContractT]) -> Callable[[Request], Awaitable[ContractT]]:
+def create_body_parser(contract: type[ContractT]) -> Callable[[Request], Awaitable[ContractT]]:
     """Return a dependency that provides the parsed request body.
 
     Invalid bodies get the same answer as on other routes.
@@ -26,16 +26,16 @@ def parsed(contract: type[ContractT]) -> Callable[[Request], Awaitable[ContractT
         try:
             return contract.model_validate_json(await request.body(), extra="ignore")
         except ValidationError as error:
-            found: list[Any] = error.errors(include_url=False, include_context=False)
+            problems: list[Any] = error.errors(include_url=False, include_context=False)
             raise RequestValidationError(
-                [{**each, "loc": ("body", *each["loc"])} for each in found]
+                [{**each, "loc": ("body", *each["loc"])} for each in problems]
             ) from error
 
     return body
 
 
-def schema_of(contract: type[Contract]) -> dict[str, Any]:
-    """Return the OpenAPI description of a request body that ``parsed`` reads."""
+def build_body_schema(contract: type[Contract]) -> dict[str, Any]:
+    """Return the OpenAPI description of a request body that ``create_body_parser`` reads."""
     return {
         "requestBody": {
             "required": True,

@@ -5,8 +5,8 @@ from fastapi import APIRouter
 from sluice.contracts.access.groups import GroupShares, SetShare
 from sluice.contracts.access.owners import GroupName
 from sluice.contracts.access.services import CallingService
-from sluice.servicekit.access.asking import Seen
 from sluice.servicekit.access.policy import allow
+from sluice.servicekit.access.principal_dependencies import CallerVisibility
 from sluice.servicekit.web.http import api_router
 from wms.usecases.context import WmsContext
 from wms.usecases.limits.group_shares import list_shares, set_group_share
@@ -18,7 +18,7 @@ def shares_router(context: WmsContext) -> APIRouter:
 
     @router.get("")
     @allow(CallingService.OPERATOR)
-    async def shares(visibility: Seen) -> GroupShares:
+    async def shares(visibility: CallerVisibility) -> GroupShares:
         """List the groups that have a weight or work.
 
         Each group has its weight and the number of its jobs that pilots have.

@@ -5,8 +5,8 @@ from fastapi import APIRouter
 from sluice.contracts.access.access import Role
 from sluice.contracts.access.services import CallingService
 from sluice.contracts.jobs.steps import RankStep, StepList
-from sluice.servicekit.access.asking import Seen
 from sluice.servicekit.access.policy import allow
+from sluice.servicekit.access.principal_dependencies import CallerVisibility
 from sluice.servicekit.web.http import api_router
 from wms.usecases.context import WmsContext
 from wms.usecases.tasks.list_steps import list_steps
@@ -19,7 +19,7 @@ def steps_router(context: WmsContext) -> APIRouter:
 
     @router.get("")
     @allow(Role.VIEWER, CallingService.OPERATOR)
-    async def steps(visibility: Seen) -> StepList:
+    async def steps(visibility: CallerVisibility) -> StepList:
         """List the steps that have tasks or had some within a day.
 
         Each step has the number of waiting jobs, since when the oldest one waits, the number of
@@ -29,7 +29,7 @@ def steps_router(context: WmsContext) -> APIRouter:
 
     @router.put("")
     @allow(CallingService.OPERATOR)
-    async def priority(new: RankStep, visibility: Seen) -> StepList:
+    async def priority(new: RankStep, visibility: CallerVisibility) -> StepList:
         """Set the priority of a step across all chains.
 
         A priority of 0 or more is added to the ranks of the step's tasks. With -1 no job of the

@@ -26,8 +26,8 @@ from sluice.contracts.jobs.tasks import (
     TaskStatusList,
     UnschedulableList,
 )
-from sluice.servicekit.access.asking import Seen
 from sluice.servicekit.access.policy import SHIFT_OR_OWNER, VIEWERS, allow
+from sluice.servicekit.access.principal_dependencies import CallerVisibility
 from sluice.servicekit.web.http import api_router, errors
 from wms.db.jobs.job_pages import JobQuery
 from wms.domain.tokens import MAX_ID
@@ -57,7 +57,7 @@ def _add_list(router: APIRouter, context: WmsContext) -> None:
     @router.get("")
     @allow(Role.VIEWER, CallingService.OPERATOR, CallingService.CHAINS, CallingService.WATCHER)
     async def tasks(
-        visibility: Seen,
+        visibility: CallerVisibility,
         *,
         uid: Annotated[list[UUID] | None, Query(max_length=1000)] = None,
         state: TaskState | None = None,
@@ -160,7 +160,7 @@ def counts_router(context: WmsContext) -> APIRouter:
     @router.get("")
     @allow(Role.VIEWER, CallingService.OPERATOR)
     async def counts(
-        visibility: Seen,
+        visibility: CallerVisibility,
         troubled: Annotated[
             bool,
             Query(
@@ -185,7 +185,7 @@ def unschedulable_router(context: WmsContext) -> APIRouter:
 
     @router.get("")
     @allow(Role.VIEWER, CallingService.OPERATOR)
-    async def unschedulable(visibility: Seen, limit: Limit = 100) -> UnschedulableList:
+    async def unschedulable(visibility: CallerVisibility, limit: Limit = 100) -> UnschedulableList:
         """List the tasks with ready jobs that fit no node, oldest first.
 
         They fit neither a present node nor one that can be launched.
@@ -201,7 +201,7 @@ def room_router(context: WmsContext) -> APIRouter:
 
     @router.get("")
     @allow(Role.VIEWER, CallingService.OPERATOR)
-    async def room_waits(visibility: Seen) -> RoomWaitList:
+    async def room_waits(visibility: CallerVisibility) -> RoomWaitList:
         """List the storages without enough room for the outputs of waiting jobs.
 
         The storage that jobs wait for longest comes first.
@@ -217,12 +217,12 @@ def boosts_router(context: WmsContext) -> APIRouter:
 
     @router.put("")
     @allow(CallingService.CHAINS)
-    async def boosts(wanted: Boosts) -> Boosted:
+    async def boosts(body: Boosts) -> Boosted:
         """Raise the ranks of the given tasks, and of no others, until the next request.
 
         Ranks that a person has set stay as they are.
         """
-        return await boost_tasks(context, wanted)
+        return await boost_tasks(context, body)
 
     return router
 

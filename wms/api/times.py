@@ -11,8 +11,8 @@ from sluice.contracts.access.services import CallingService
 from sluice.contracts.common.base import Timestamp
 from sluice.contracts.common.problems import NotFound
 from sluice.contracts.jobs.times import Timeline, WorkTimes
-from sluice.servicekit.access.asking import Seen
 from sluice.servicekit.access.policy import allow
+from sluice.servicekit.access.principal_dependencies import CallerVisibility
 from sluice.servicekit.web.http import api_router, errors
 from wms.db.times.times import TimesPeriod
 from wms.usecases.context import WmsContext
@@ -32,7 +32,7 @@ def times_router(context: WmsContext) -> APIRouter:
     @router.get("/times")
     @allow(Role.VIEWER, CallingService.OPERATOR)
     async def times(
-        visibility: Seen,
+        visibility: CallerVisibility,
         *,
         chain_uid: Annotated[list[UUID] | None, Query(max_length=100)] = None,
         template: str | None = None,

@@ -3,7 +3,7 @@
 from datetime import timedelta
 
 from sluice.contracts.common.states import JobState, PilotState, TaskState
-from sluice.servicekit.gauges import Measurement, rows_of
+from sluice.servicekit.gauges import Measurement, read_rows
 from wms.db.statement import statement
 
 #: Pilots that ended before this time are not counted.
@@ -53,28 +53,28 @@ _SLOTS = statement("SELECT coalesce(sum(slots), 0) FROM pilots WHERE state = '{p
 
 MEASUREMENTS = (
     Measurement(
-        "sluice_tasks", "Tasks that have not ended, by state.", rows_of(_LIVE_TASKS), ("state",)
+        "sluice_tasks", "Tasks that have not ended, by state.", read_rows(_LIVE_TASKS), ("state",)
     ),
     Measurement(
         "sluice_jobs",
         "Jobs of tasks that have not ended, by state.",
-        rows_of(_LIVE_JOBS),
+        read_rows(_LIVE_JOBS),
         ("state",),
     ),
     Measurement(
         "sluice_task_unserved_seconds",
         "Longest time for which a task with ready jobs has had no job leased, or 0.",
-        rows_of(_UNSERVED),
+        read_rows(_UNSERVED),
     ),
     Measurement(
         "sluice_pilots",
         "Pilots by state. Ended pilots are counted for a day.",
-        rows_of(_PILOTS),
+        read_rows(_PILOTS),
         ("state",),
     ),
     Measurement(
         "sluice_pilot_slots",
         "Slots of all active pilots: the maximum number of jobs at the same time.",
-        rows_of(_SLOTS),
+        read_rows(_SLOTS),
     ),
 )

@@ -7,12 +7,12 @@ from sluice.contracts.common.states import AttemptPhase
 
 #: Seconds that staging may take in addition to the time for its bytes, and the lowest rate of a
 #: storage in bytes per second.
-STAGING = 60.0
-STAGING_RATE = 1e6
+STAGING_SECONDS = 60.0
+MIN_STORAGE_RATE = 1e6
 #: Seconds to get the container images of a job to the node.
-IMAGES = 1800.0
+IMAGE_SECONDS = 1800.0
 
-_DOING = {
+_PHASE_DESCRIPTIONS = {
     AttemptPhase.STAGE_IN: "was fetching its inputs",
     AttemptPhase.RUN: "was running its tool",
     AttemptPhase.STAGE_OUT: "was storing its outputs",
@@ -51,23 +51,28 @@ class AttemptDuration:
     phase: AttemptPhase | None = None
 
 
-def too_long(kept: AttemptDuration, allowed: Allowance) -> str | None:
+def describe_overrun(duration: AttemptDuration, allowance: Allowance) -> str | None:
     """Return why the job is taken from its pilot, or None if it may go on.
 
     The reason is the end of a sentence whose subject is the pilot.
     """
-    if not kept.started:
-        if kept.seconds <= allowed.grace:
+    if not duration.started:
+        if duration.seconds <= allowance.grace:
             return None
-        return f"kept it for {kept.seconds:.0f} s without starting it"
-    if not allowed.time_limit:
+        return f"kept it for {duration.seconds:.0f} s without starting it"
+    if not allowance.time_limit:
         return None
-    staging = STAGING + kept.bytes / STAGING_RATE + (IMAGES if allowed.in_container else 0.0)
-    if kept.seconds <= allowed.time_limit * allowed.entries + staging + allowed.grace:
+    staging = (
+        STAGING_SECONDS
+        + duration.bytes / MIN_STORAGE_RATE
+        + (IMAGE_SECONDS if allowance.in_container else 0.0)
+    )
+    if duration.seconds <= allowance.time_limit * allowance.entries + staging + allowance.grace:
         return None
-    times = f" for each of {allowed.entries} entries" if allowed.entries > 1 else ""
-    doing = f"; it {_DOING[kept.phase]}" if kept.phase is not None else ""
+    times = f" for each of {allowance.entries} entries" if allowance.entries > 1 else ""
+    doing = f"; it {_PHASE_DESCRIPTIONS[duration.phase]}" if duration.phase is not None else ""
     return (
-        f"kept it for {kept.seconds:.0f} s, beyond its time limit of {in_full(allowed.time_limit)}"
-        f" s{times}, {staging:.0f} s for its files and {allowed.grace:g} s of grace{doing}"
+        f"kept it for {duration.seconds:.0f} s, beyond its time limit of"
+        f" {in_full(allowance.time_limit)} s{times}, {staging:.0f} s for its files and"
+        f" {allowance.grace:g} s of grace{doing}"
     )

@@ -6,7 +6,7 @@ from sluice.contracts.common.states import ErrorClass
 from sluice.contracts.common.wording import in_parentheses
 
 
-def failure_text(
+def format_failure(
     job_id: int, inputs: Sequence[str], *, error: ErrorClass | None, message: str
 ) -> str:
     """Return a sentence with the job's number, its inputs, its error, and how to see its log.

@@ -29,7 +29,7 @@ class InvalidReport(Exception):
         self.message = message
 
 
-def _entry(number: int | None) -> str:
+def _describe_entry(number: int | None) -> str:
     return (
         "the job, which has several"
         if number is None
@@ -37,7 +37,7 @@ def _entry(number: int | None) -> str:
     )
 
 
-def inside(url: str, folder: str) -> bool:
+def is_inside(url: str, folder: str) -> bool:
     """Return whether the file's URL is in the folder; contracts refuse '..' in both."""
     return url.startswith(folder + "/") and "\0" not in url
 
@@ -54,7 +54,7 @@ def _check_log(log: LogFile, folder: str, *, name: str) -> None:
         )
 
 
-def _require_own(file: OutputFile, number: int, attempt: int) -> None:
+def _require_own_name(file: OutputFile, number: int, attempt: int) -> None:
     """Check that the file is named after the attempt.
 
     Otherwise two jobs might name the same file, and the catalogue would refuse it together with the
@@ -63,12 +63,12 @@ def _require_own(file: OutputFile, number: int, attempt: int) -> None:
     Raises:
         InvalidReport: The name is not the attempt's.
     """
-    begin = f"{attempt_prefix(number, attempt)}-"
-    if not (file.name.startswith(begin) and file.url.endswith(f"/{file.name}")):
+    prefix = f"{attempt_prefix(number, attempt)}-"
+    if not (file.name.startswith(prefix) and file.url.endswith(f"/{file.name}")):
         raise InvalidReport(
             ErrorClass.INTERNAL,
-            f"the file {file.name} at {file.url} is not called as the attempt's is: {begin}…, at an"
-            " address that ends so",
+            f"the file {file.name} at {file.url} is not called as the attempt's is: {prefix}…, at"
+            " an address that ends so",
         )
 
 
@@ -79,7 +79,7 @@ def _check_place(file: OutputFile, place: TaskOutput) -> None:
         InvalidReport: The file is outside of the output's folder, or the catalogue would refuse its
             place.
     """
-    if not inside(file.url, place.dat_out_url):
+    if not is_inside(file.url, place.dat_out_url):
         raise InvalidReport(
             ErrorClass.INTERNAL,
             f"the pilot put output {quoted(file.port)} at {file.url}, outside of"
@@ -117,7 +117,7 @@ def check_report(
     if report.outcome is not AttemptOutcome.FINISHED:
         return
     entries: set[int | None] = {file["seq"] for file in inputs} if task.batch > 1 else {None}
-    seen: set[tuple[str, int | None]] = set()
+    reported: set[tuple[str, int | None]] = set()
     urls: set[str] = set()
     for file in report.outputs:
         place = outputs.get(file.port)
@@ -130,22 +130,22 @@ def check_report(
         if (file.number is None) if place.spread else (file.number not in entries):
             raise InvalidReport(
                 ErrorClass.INTERNAL,
-                f"the pilot reported output {quoted(file.port)} for {_entry(file.number)}",
+                f"the pilot reported output {quoted(file.port)} for {_describe_entry(file.number)}",
             )
-        if (file.port, file.number) in seen:
+        if (file.port, file.number) in reported:
             raise InvalidReport(
                 ErrorClass.INTERNAL, f"the pilot reported two files for output {quoted(file.port)}"
             )
         _check_place(file, place)
-        _require_own(file, seq if file.number is None else file.number, report.attempt)
+        _require_own_name(file, seq if file.number is None else file.number, report.attempt)
         if file.url in urls:
             raise InvalidReport(
                 ErrorClass.INTERNAL, f"the pilot reported the file at {file.url} twice"
             )
-        seen.add((file.port, file.number))
+        reported.add((file.port, file.number))
         urls.add(file.url)
     needed = [port for port, place in outputs.items() if not place.optional and not place.spread]
-    missing = [port for port in needed if not all((port, entry) in seen for entry in entries)]
+    missing = [port for port in needed if not all((port, entry) in reported for entry in entries)]
     if missing:
         names = ", ".join(missing)
         raise InvalidReport(
@@ -153,7 +153,7 @@ def check_report(
         )
 
 
-def output_files(
+def build_output_files(
     task: Task,
     outputs: Mapping[str, TaskOutput],
     report: AttemptReport,
@@ -175,35 +175,41 @@ def output_files(
                 for number in {file["seq"] for file in inputs}
             }
         )
-    described = {
+    described_inputs = {
         number: (
-            _merged_meta(inputs) if merged_before else _meta(task.mode, by_number[number]),
-            _origin(task, report, by_number[number]),
+            _merge_metadata(inputs)
+            if merged_before
+            else _build_metadata(task.mode, by_number[number]),
+            _build_origin(task, report, by_number[number]),
         )
         for number in {file.number for file in report.outputs}
     }
     return [
         (
             outputs[file.port].dat_out_uid,
-            _output(file, seq if file.number is None else file.number, *described[file.number]),
+            _build_output_file(
+                file, seq if file.number is None else file.number, *described_inputs[file.number]
+            ),
         )
         for file in report.outputs
     ]
 
 
-def _output(file: OutputFile, seq: int, meta: dict[str, Any], origin: dict[str, Any]) -> NewFile:
-    return _file(file, seq, {**meta, COUNTS: file.counts} if file.counts else meta, origin)
+def _build_output_file(
+    file: OutputFile, seq: int, meta: dict[str, Any], origin: dict[str, Any]
+) -> NewFile:
+    return _build_file(file, seq, {**meta, COUNTS: file.counts} if file.counts else meta, origin)
 
 
-def log_file(task: Task, report: AttemptReport, *, seq: int) -> list[tuple[UUID, NewFile]]:
+def build_log_file(task: Task, report: AttemptReport, *, seq: int) -> list[tuple[UUID, NewFile]]:
     """Return the log of the attempt, if any; failed attempts have one too."""
     if report.log is None:
         return []
     origin = {"task": str(task.uid), "job": report.id, "attempt": report.attempt}
-    return [(task.log_out_uid, _file(report.log, seq, {}, origin))]
+    return [(task.log_out_uid, _build_file(report.log, seq, {}, origin))]
 
 
-def _meta(mode: TaskMode, inputs: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+def _build_metadata(mode: TaskMode, inputs: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     if mode is TaskMode.MAP:
         # Counts of the input do not apply to the output.
         return (
@@ -217,14 +223,14 @@ def _meta(mode: TaskMode, inputs: Sequence[Mapping[str, Any]]) -> dict[str, Any]
     return {"first_seq": merged[0]["seq"], "last_seq": merged[-1]["seq"], "files": len(merged)}
 
 
-def _merged_meta(inputs: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+def _merge_metadata(inputs: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """Return the metadata of a merge of merged files."""
     metas = [file["meta"] for file in inputs]
     files = sum(meta["files"] for meta in metas)
     return {"first_seq": metas[0]["first_seq"], "last_seq": metas[-1]["last_seq"], "files": files}
 
 
-def _origin(
+def _build_origin(
     task: Task, report: AttemptReport, inputs: Sequence[Mapping[str, Any]]
 ) -> dict[str, Any]:
     return {
@@ -235,7 +241,7 @@ def _origin(
     }
 
 
-def _file(
+def _build_file(
     file: OutputFile | LogFile, seq: int, meta: dict[str, Any], origin: dict[str, Any]
 ) -> NewFile:
     # Every value was checked when the report was read. Another check, or a look-up of a default,

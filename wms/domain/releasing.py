@@ -6,8 +6,8 @@ from typing import Any
 from uuid import UUID
 
 from sluice.contracts.jobs.tasks import Task
-from wms.domain.splitting.flow import inputs_that_come
-from wms.domain.splitting.tree_merge import level_of
+from wms.domain.splitting.flow import list_streamed_inputs
+from wms.domain.splitting.tree_merge import get_level
 
 #: A job's inputs, as they are stored.
 Inputs = Sequence[Mapping[str, Any]]
@@ -22,7 +22,7 @@ class ReleasableFiles:
     seqs: list[int]
 
 
-def releasable_files(
+def find_releasable_files(
     task: Task, jobs: Iterable[tuple[int, Inputs]], *, readers: Mapping[str, int]
 ) -> list[ReleasableFiles]:
     """Return the files that finished jobs release.
@@ -36,23 +36,23 @@ def releasable_files(
     """
     if not readers and task.parts_uid is None:
         return []
-    ports = _ports(task)
-    found: dict[UUID, list[int]] = {}
+    ports = _map_datasets(task)
+    seqs_by_dataset: dict[UUID, list[int]] = {}
     for seq, inputs in jobs:
-        parts = task.parts_uid if level_of(seq) else None
-        for given in inputs:
-            dataset = parts or ports.get(given.get("port", ""))
+        parts = task.parts_uid if get_level(seq) else None
+        for file in inputs:
+            dataset = parts or ports.get(file.get("port", ""))
             if dataset is not None and (parts or str(dataset) in readers):
-                found.setdefault(dataset, []).append(given["seq"])
+                seqs_by_dataset.setdefault(dataset, []).append(file["seq"])
     return [
         ReleasableFiles(dataset, readers.get(str(dataset), 1), sorted(set(seqs)))
-        for dataset, seqs in found.items()
+        for dataset, seqs in seqs_by_dataset.items()
     ]
 
 
-def _ports(task: Task) -> dict[str, UUID]:
+def _map_datasets(task: Task) -> dict[str, UUID]:
     """Return the data sets of which a job gets a file or a group, by port in the job."""
     return {
-        given.port if number else "": given.dat_in_uid
-        for number, given in enumerate(inputs_that_come(task))
+        task_input.port if number else "": task_input.dat_in_uid
+        for number, task_input in enumerate(list_streamed_inputs(task))
     }

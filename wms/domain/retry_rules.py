@@ -57,7 +57,7 @@ RULES: dict[ErrorClass, RetryRule] = {
 }
 
 #: Factor of GPU memory for the next attempt on a shared GPU.
-_MORE_OF_A_GPU = 1.5
+_GPU_MEMORY_FACTOR = 1.5
 
 #: Exit codes of a shell whose program cannot be run or does not exist, so that the tool never ran.
 NO_PROGRAM = frozenset({126, 127})
@@ -135,17 +135,17 @@ def get_rule(error: ErrorClass | None) -> RetryRule:
     return RULES[error or ErrorClass.INTERNAL]
 
 
-def after_success(history: History) -> RetryDecision:
+def decide_after_success(history: History) -> RetryDecision:
     """Return the verdict after a success."""
     return RetryDecision(JobState.FINISHED, history.failures, 0)
 
 
-def after_return(history: History) -> RetryDecision:
+def decide_after_return(history: History) -> RetryDecision:
     """Return the verdict on a job that was returned without a start; its counts stay."""
     return RetryDecision(JobState.READY, history.failures, history.losses)
 
 
-def after_error(
+def decide_after_error(
     error: ErrorClass, history: History, limits: RetryLimits, *, exit_code: int | None = None
 ) -> RetryDecision:
     """Apply the rule of the error: the job is ready again, failed for good, or quarantined."""
@@ -160,9 +160,9 @@ def after_error(
     losses = history.losses + 1 if rule.loss else 0
     ram, gpu = None, None
     if history.gpu is None:
-        ram, note = _more_memory(rule, history, limits)
+        ram, note = _request_more_memory(rule, history, limits)
     else:
-        gpu, note = _larger_gpu(history.gpu, history, limits)
+        gpu, note = _request_larger_gpu(history.gpu, history, limits)
     hopeless = (rule.hopeless or bool(note)) and rule.unless not in limits.also
     if hopeless or (rule.counts and failures >= limits.retry):
         return RetryDecision(JobState.FAILED, failures, losses, note=note if hopeless else "")
@@ -178,27 +178,29 @@ def after_error(
     return RetryDecision(JobState.READY, failures, losses, delay, ram, gpu=gpu)
 
 
-def _larger_gpu(had: int, history: History, limits: RetryLimits) -> tuple[int, str]:
+def _request_larger_gpu(current: int, history: History, limits: RetryLimits) -> tuple[int, str]:
     """Return the MiB of GPU memory of the next attempt, and why it cannot have them.
 
     A whole GPU must be larger than the last one; a part of one grows by half.
     """
-    most = math.inf if limits.most_gpu is None else limits.most_gpu
-    more = had + 1
+    largest = math.inf if limits.most_gpu is None else limits.most_gpu
+    larger = current + 1
     if history.shared:
-        more = max(more, int(min(math.ceil(had * _MORE_OF_A_GPU), most)))
-    if more <= most:
-        return more, ""
+        larger = max(larger, int(min(math.ceil(current * _GPU_MEMORY_FACTOR), largest)))
+    if larger <= largest:
+        return larger, ""
     return (
-        more,
+        larger,
         (
-            f"not tried again: no node that could run it has a GPU with more than {had} MiB of"
-            f" memory, which it had (the largest {most:.0f})"
+            f"not tried again: no node that could run it has a GPU with more than {current} MiB of"
+            f" memory, which it had (the largest {largest:.0f})"
         ),
     )
 
 
-def _more_memory(rule: RetryRule, history: History, limits: RetryLimits) -> tuple[int | None, str]:
+def _request_more_memory(
+    rule: RetryRule, history: History, limits: RetryLimits
+) -> tuple[int | None, str]:
     """Return the MiB of the next attempt, and why it cannot have them.
 
     The use that a pilot reports may at most lead to a request for the largest node. Only the

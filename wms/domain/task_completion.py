@@ -3,7 +3,7 @@
 import math
 from dataclasses import dataclass, replace
 
-from sluice.contracts.common.numbers import counted
+from sluice.contracts.common.numbers import format_count
 from sluice.contracts.common.states import TaskState
 from sluice.contracts.templates.plan import Boundary
 
@@ -58,7 +58,7 @@ class TaskEnding:
     reason: str
 
 
-def needed(share: float, total: int) -> int:
+def count_needed_jobs(share: float, total: int) -> int:
     """Return the number of jobs in ``share`` of ``total``, rounded up.
 
     Shares such as 0.1 of 10 give 1, whatever their binary rounding.
@@ -66,7 +66,7 @@ def needed(share: float, total: int) -> int:
     return min(total, math.ceil(share * total - 1e-9))
 
 
-def ending(boundary: Boundary, counts: JobCounts) -> TaskEnding | None:
+def decide_ending(boundary: Boundary, counts: JobCounts) -> TaskEnding | None:
     """Return how a task all of whose jobs exist ends now, or None while it goes on.
 
     - It has no jobs, because a filter before it left nothing: finished.
@@ -78,23 +78,23 @@ def ending(boundary: Boundary, counts: JobCounts) -> TaskEnding | None:
       canceled.
     """
     total, finished, failed = counts.total, counts.finished, counts.failed
-    share = f"{finished} of {counted(total, 'job')} finished"
+    share = f"{finished} of {format_count(total, 'job')} finished"
     if total == 0:
         return TaskEnding(TaskState.FINISHED, "its input data set has no files: nothing to do")
-    minimum = needed(boundary.minimum, total)
-    sufficient = max(minimum, needed(boundary.sufficient, total))
+    minimum = count_needed_jobs(boundary.minimum, total)
+    sufficient = max(minimum, count_needed_jobs(boundary.sufficient, total))
     if finished >= sufficient and (finished > 0 or not counts.open):
         rest = total - finished - failed
         return TaskEnding(
             TaskState.FINISHED,
-            share + _rest(failed, rest, sufficient),
+            share + _describe_rest(failed, rest, sufficient),
         )
     if finished + counts.open + counts.quarantined < minimum:
-        return TaskEnding(TaskState.FAILED, _too_many(failed, total, boundary))
+        return TaskEnding(TaskState.FAILED, _describe_failure(failed, total, boundary))
     if not counts.open and finished >= minimum:
         return TaskEnding(
             TaskState.FINISHED,
-            share + _rest(failed, counts.quarantined, sufficient),
+            share + _describe_rest(failed, counts.quarantined, sufficient),
         )
     if failed > finished and finished + failed >= FIRST_FEW and boundary.minimum >= WEIGHED_MINIMUM:
         return TaskEnding(
@@ -105,20 +105,20 @@ def ending(boundary: Boundary, counts: JobCounts) -> TaskEnding | None:
     return None
 
 
-def _too_many(failed: int, total: int, boundary: Boundary) -> str:
+def _describe_failure(failed: int, total: int, boundary: Boundary) -> str:
     """Return the reason of a failure: so many failed jobs put the minimum out of reach."""
-    share = f"{failed} of {counted(total, 'job')} failed"
+    share = f"{failed} of {format_count(total, 'job')} failed"
     if boundary.minimum == 1:
-        every = {1: "it must", 2: "both must"}.get(total, f"all {total} must")
-        return f"{share}; {every} succeed (sluice:boundary lets a step go on without some)"
+        requirement = {1: "it must", 2: "both must"}.get(total, f"all {total} must")
+        return f"{share}; {requirement} succeed (sluice:boundary lets a step go on without some)"
     return (
-        f"{share}, so that the {needed(boundary.minimum, total)} that must succeed (minimum"
-        f" {boundary.minimum:g} of them, sluice:boundary) cannot be reached"
+        f"{share}, so that the {count_needed_jobs(boundary.minimum, total)} that must succeed"
+        f" (minimum {boundary.minimum:g} of them, sluice:boundary) cannot be reached"
     )
 
 
-def _rest(failed: int, left: int, sufficient: int) -> str:
+def _describe_rest(failed: int, canceled: int, sufficient: int) -> str:
     parts = [f"{failed} failed"] if failed else []
-    if left:
-        parts.append(f"{left} canceled, for {sufficient} are sufficient")
+    if canceled:
+        parts.append(f"{canceled} canceled, for {sufficient} are sufficient")
     return "".join(f", {part}" for part in parts)

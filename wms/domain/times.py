@@ -12,8 +12,8 @@ from typing import Any
 
 from sluice.contracts.jobs.times import Spread
 
-#: The shortest time in seconds that is told from 0, and the number of bins per octave.
-SHORTEST, TO_AN_OCTAVE = 0.001, 8
+#: The shortest time in seconds that is not counted as 0, and the number of bins per octave.
+SHORTEST, BINS_PER_OCTAVE = 0.001, 8
 
 
 class TimeKind(StrEnum):
@@ -47,7 +47,7 @@ class Sample:
 
     def add_one(self, seconds: float) -> None:
         """Add one time."""
-        self.add(Sample(1, seconds, seconds**2, seconds, seconds, {size_of(seconds): 1}))
+        self.add(Sample(1, seconds, seconds**2, seconds, seconds, {find_bin(seconds): 1}))
 
     @property
     def mean(self) -> float:
@@ -56,14 +56,14 @@ class Sample:
 
     def quantile(self, share: float) -> float:
         """Return the time that ``share`` of all times do not exceed."""
-        wanted, seen = share * self.count, 0
+        target, below = share * self.count, 0
         for size in sorted(self.sizes):
-            here = self.sizes[size]
-            if seen + here >= wanted:
-                low, high = bounds_of(size)
-                found = low + (high - low) * (wanted - seen) / here
-                return min(max(found, self.least), self.most)
-            seen += here
+            in_bin = self.sizes[size]
+            if below + in_bin >= target:
+                low, high = get_bin_bounds(size)
+                value = low + (high - low) * (target - below) / in_bin
+                return min(max(value, self.least), self.most)
+            below += in_bin
         return self.most
 
     def spread(self) -> Spread | None:
@@ -83,51 +83,51 @@ class Sample:
             most=self.most,
         )
 
-    def stored(self) -> list[Any]:
-        """Return the histogram as JSON for ``restored``."""
+    def to_json(self) -> list[Any]:
+        """Return the histogram as JSON for ``parse_sample``."""
         return [self.count, self.total, self.squares, self.least, self.most, [*self.sizes.items()]]
 
 
-def size_of(seconds: float) -> int:
+def find_bin(seconds: float) -> int:
     """Return the bin of a time, as the database computes it."""
     if seconds <= SHORTEST:
         return 0
-    return 1 + math.floor(TO_AN_OCTAVE * math.log2(seconds / SHORTEST))
+    return 1 + math.floor(BINS_PER_OCTAVE * math.log2(seconds / SHORTEST))
 
 
-def bounds_of(size: int) -> tuple[float, float]:
+def get_bin_bounds(size: int) -> tuple[float, float]:
     """Return the lower and upper bound of a bin in seconds."""
     if size <= 0:
         return 0.0, SHORTEST
     return (
-        SHORTEST * 2 ** ((size - 1) / TO_AN_OCTAVE),
-        SHORTEST * 2 ** (size / TO_AN_OCTAVE),
+        SHORTEST * 2 ** ((size - 1) / BINS_PER_OCTAVE),
+        SHORTEST * 2 ** (size / BINS_PER_OCTAVE),
     )
 
 
-def restored(stored: list[Any]) -> Sample:
-    """Return the histogram of a result of ``Sample.stored``."""
-    count, total, squares, least, most, sizes = stored
+def parse_sample(data: list[Any]) -> Sample:
+    """Return the histogram of a result of ``Sample.to_json``."""
+    count, total, squares, least, most, sizes = data
     return Sample(count, total, squares, least, most, dict(sizes))
 
 
 Samples = dict[TimeKind, Sample]
 
 
-def add_all(to: Samples, more: Mapping[TimeKind, Sample]) -> None:
+def add_samples(to: Samples, more: Mapping[TimeKind, Sample]) -> None:
     """Add histograms to those of the same kinds."""
     for kind, sample in more.items():
         to.setdefault(kind, Sample()).add(sample)
 
 
-def samples_of(rows: Iterable[Mapping[str, Any]]) -> Samples:
+def read_samples(rows: Iterable[Mapping[str, Any]]) -> Samples:
     """Return the histograms of rows.
 
     The rows have ``kind``, ``size``, ``count``, ``total``, ``squares``, ``least`` and ``most``.
     """
-    found: Samples = {}
+    samples: Samples = {}
     for row in rows:
         figures = (row["count"], row["total"], row["squares"], row["least"], row["most"])
         sample = Sample(*figures, {row["size"]: row["count"]})
-        found.setdefault(TimeKind(row["kind"]), Sample()).add(sample)
-    return found
+        samples.setdefault(TimeKind(row["kind"]), Sample()).add(sample)
+    return samples

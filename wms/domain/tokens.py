@@ -11,7 +11,7 @@ MAX_ID = 2**63 - 1
 MAX_ATTEMPT = 2**31 - 1
 
 
-def possible(tokens: Iterable[TokenT]) -> list[TokenT]:
+def filter_valid_tokens(tokens: Iterable[TokenT]) -> list[TokenT]:
     """Return the tokens whose numbers are possible."""
     return [
         token for token in tokens if 0 < token.id <= MAX_ID and 0 < token.attempt <= MAX_ATTEMPT

@@ -22,30 +22,30 @@ class ArrivalQueue:
         after: Sequence[Sequence[int]],
         pages: Sequence[int],
     ) -> None:
-        self._arrivals, self._after, self._left = arrivals, after, list(pages)
-        self._held: dict[int, list[SimulatedPage]] = {}
+        self._arrivals, self._after, self._remaining = arrivals, after, list(pages)
+        self._waiting_pages: dict[int, list[SimulatedPage]] = {}
 
-    def following(self) -> tuple[float, list[SimulatedPage]] | None:
+    def get_next_arrival(self) -> tuple[float, list[SimulatedPage]] | None:
         """Return the next arrival, or None after the last one."""
         return next(self._arrivals, None)
 
-    def lets_in(self, page: SimulatedPage) -> bool:
-        """Return whether the page may enter; if not, keep it until ``passed`` returns it."""
+    def admit(self, page: SimulatedPage) -> bool:
+        """Return whether the page may enter; otherwise ``record_passage`` returns it later."""
         if self._is_open(page.pipeline):
             return True
-        self._held.setdefault(page.pipeline, []).append(page)
+        self._waiting_pages.setdefault(page.pipeline, []).append(page)
         return False
 
-    def passed(self, page: SimulatedPage) -> list[SimulatedPage]:
+    def record_passage(self, page: SimulatedPage) -> list[SimulatedPage]:
         """Record that a page has passed, and return the pages that may enter now.
 
         These pages waited for it as the last one.
         """
-        self._left[page.pipeline] -= 1
-        if self._left[page.pipeline] or not self._held:
+        self._remaining[page.pipeline] -= 1
+        if self._remaining[page.pipeline] or not self._waiting_pages:
             return []
-        opened = [pipeline for pipeline in self._held if self._is_open(pipeline)]
-        return list(chain.from_iterable(self._held.pop(pipeline) for pipeline in opened))
+        opened = [pipeline for pipeline in self._waiting_pages if self._is_open(pipeline)]
+        return list(chain.from_iterable(self._waiting_pages.pop(pipeline) for pipeline in opened))
 
     def _is_open(self, pipeline: int) -> bool:
-        return not any(self._left[before] for before in self._after[pipeline])
+        return not any(self._remaining[before] for before in self._after[pipeline])

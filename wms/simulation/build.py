@@ -11,9 +11,9 @@ from sluice.contracts.jobs.gpus import LEAST_SHARE, GpuNeeds
 from sluice.contracts.jobs.needs import Needs, Resources
 from sluice.contracts.pilots.pilots import NodeResources
 from wms.domain.placement.policy import Kind, Place
-from wms.domain.scheduling.matching import Demand, PilotNode, misfit
+from wms.domain.scheduling.matching import Demand, PilotNode, find_misfit
 from wms.simulation.draws import draw_from
-from wms.simulation.errors import WrongScenario
+from wms.simulation.errors import InvalidScenario
 from wms.simulation.files import Files, Row
 from wms.simulation.scenario import Arrivals, KindOfWork, NodeGroup, Pipeline, Scenario
 from wms.simulation.world import Node, NodeRoom, SimulatedPage, SimulatedSlot, Work
@@ -40,73 +40,73 @@ def build_nodes(scenario: Scenario, random: Random) -> list[Node]:
     Places are numbered across all nodes.
 
     Raises:
-        WrongScenario: No node can run jobs of a kind.
+        InvalidScenario: No node can run jobs of a kind.
     """
     nodes: list[Node] = []
     places = 0
     number = 0
-    for group in by_speed(scenario):
-        suits = _suits(scenario.kinds, group)
+    for group in sort_by_speed(scenario):
+        suitable_kinds = _list_suitable_kinds(scenario.kinds, group)
         delay = draw_from(group.delay, random)
         lives = None if group.lives is None else draw_from(group.lives, random)
         away = None if group.away is None else draw_from(group.away, random)
         for which in range(group.count):
             name = group.name if group.count == 1 else f"{group.name}-{which + 1}"
-            room = _room(group) if group.shared else None
+            room = _build_room(group) if group.shared else None
             node = Node(name, number, group.speed, delay(), group.jitter, lives, away, room)
             for _ in range(group.places):
-                node.seats.append(SimulatedSlot(Place(places, suits), node))
+                node.slots.append(SimulatedSlot(Place(places, suitable_kinds), node))
                 places += 1
             nodes.append(node)
             number += group.shared
         number += 1
-    _every_kind_has_a_place(scenario, nodes)
+    _require_places(scenario, nodes)
     return nodes
 
 
-def _room(group: NodeGroup) -> NodeRoom:
+def _build_room(group: NodeGroup) -> NodeRoom:
     return NodeRoom(group.cores or _ENOUGH, group.ram or _ENOUGH, group.gpus)
 
 
-def by_speed(scenario: Scenario) -> list[NodeGroup]:
+def sort_by_speed(scenario: Scenario) -> list[NodeGroup]:
     """Return the groups of nodes, fastest first."""
     return sorted(scenario.nodes, key=lambda group: -group.speed)
 
 
-def _suits(kinds: Sequence[KindOfWork], group: NodeGroup) -> tuple[int, ...]:
-    return tuple(number for number, kind in enumerate(kinds) if _why_not(kind, group) is None)
+def _list_suitable_kinds(kinds: Sequence[KindOfWork], group: NodeGroup) -> tuple[int, ...]:
+    return tuple(number for number, kind in enumerate(kinds) if _find_misfit(kind, group) is None)
 
 
-def _every_kind_has_a_place(scenario: Scenario, nodes: Sequence[Node]) -> None:
-    suited = {number for node in nodes for number in node.seats[0].place.suits}
+def _require_places(scenario: Scenario, nodes: Sequence[Node]) -> None:
+    suited = {number for node in nodes for number in node.slots[0].place.suits}
     for number, kind in enumerate(scenario.kinds):
         if number not in suited:
             why = "; ".join(
-                f"{group.name}: {_why_not(kind, group)}" for group in by_speed(scenario)
+                f"{group.name}: {_find_misfit(kind, group)}" for group in sort_by_speed(scenario)
             )
-            raise WrongScenario(f"kinds.{number} ({kind.name}): no node can run it: {why}")
+            raise InvalidScenario(f"kinds.{number} ({kind.name}): no node can run it: {why}")
 
 
-def _why_not(kind: KindOfWork, group: NodeGroup) -> str | None:
+def _find_misfit(kind: KindOfWork, group: NodeGroup) -> str | None:
     """Return why no place of the group can run jobs of the kind, or None if one can.
 
     The WMS decides it in the same way.
     """
     share = 1 if group.shared else group.places
-    whole = _room(group)
+    capacity = _build_room(group)
     node = NodeResources(
-        cores=whole.cores / share,
-        ram=int(whole.ram) // share,
+        cores=capacity.cores / share,
+        ram=int(capacity.ram) // share,
         disk=0,
         gpus=["GPU"] * (group.gpus // share),
         labels=group.labels,
     )
     resources = Resources(cores=kind.cores, ram=kind.ram)
-    needs = Needs(resources=resources, nodes=kind.nodes, gpu=_gpus(kind))
-    return misfit(Demand(UUID(int=0), 1.0, _EPOCH, 1, needs), PilotNode(node))
+    needs = Needs(resources=resources, nodes=kind.nodes, gpu=_build_gpu_needs(kind))
+    return find_misfit(Demand(UUID(int=0), 1.0, _EPOCH, 1, needs), PilotNode(node))
 
 
-def _gpus(kind: KindOfWork) -> GpuNeeds | None:
+def _build_gpu_needs(kind: KindOfWork) -> GpuNeeds | None:
     """Return the GPU needs of the kind; less than one GPU is a share of a device."""
     if not kind.gpus:
         return None
@@ -114,17 +114,17 @@ def _gpus(kind: KindOfWork) -> GpuNeeds | None:
     return GpuNeeds(least=devices, most=devices, share=max(min(kind.gpus, 1.0), LEAST_SHARE))
 
 
-def waits_of(scenario: Scenario) -> list[tuple[int, ...]]:
+def list_upstream_pipelines(scenario: Scenario) -> list[tuple[int, ...]]:
     """Return, for each pipeline, the numbers of the pipelines that have to pass before it."""
     names = [pipeline.name for pipeline in scenario.pipelines]
     return [tuple(map(names.index, pipeline.after)) for pipeline in scenario.pipelines]
 
 
-def pages_coming(scenario: Scenario, files: Files) -> list[int]:
+def count_pages(scenario: Scenario, files: Files) -> list[int]:
     """Return the number of pages that arrive in each pipeline."""
     return [
         sum(
-            _number_of(arrivals, pipeline, files)
+            _count_arrivals(arrivals, pipeline, files)
             for arrivals in scenario.arrivals
             if arrivals.pipeline == pipeline.name
         )
@@ -132,7 +132,7 @@ def pages_coming(scenario: Scenario, files: Files) -> list[int]:
     ]
 
 
-def _number_of(arrivals: Arrivals, pipeline: Pipeline, files: Files) -> int:
+def _count_arrivals(arrivals: Arrivals, pipeline: Pipeline, files: Files) -> int:
     if arrivals.table is not None:
         return len(files.table(arrivals.table, pipeline.stages))
     if arrivals.file is not None:
@@ -144,11 +144,11 @@ def build_arrivals(
     scenario: Scenario, random: Random, files: Files
 ) -> Iterator[tuple[float, list[SimulatedPage]]]:
     """Return the arrivals in order of time; pages are created as they are needed."""
-    each = [_arrivals(scenario, arrivals, random, files) for arrivals in scenario.arrivals]
+    each = [_generate_arrivals(scenario, arrivals, random, files) for arrivals in scenario.arrivals]
     return merge(*each, key=lambda arrival: arrival[0])
 
 
-def _arrivals(
+def _generate_arrivals(
     scenario: Scenario, arrivals: Arrivals, random: Random, files: Files
 ) -> Iterator[tuple[float, list[SimulatedPage]]]:
     numbers = {kind.name: number for number, kind in enumerate(scenario.kinds)}
@@ -161,7 +161,7 @@ def _arrivals(
     if arrivals.table is not None:
         for row in files.table(arrivals.table, pipeline.stages):
             time = arrivals.begin + row.at
-            yield time, [_page_of(row, time, stages=stages, pipeline=which)]
+            yield time, [_build_page(row, time, stages=stages, pipeline=which)]
         return
     size = draw_from(arrivals.size, random)
     kinds = [scenario.kinds[number] for number in stages]
@@ -172,11 +172,11 @@ def _arrivals(
         times = tuple(large * scale + difference() for scale, difference in draws)
         return SimulatedPage(born, stages, times, which)
 
-    for time in _times(scenario, arrivals, random, files):
+    for time in _generate_times(scenario, arrivals, random, files):
         yield time, [page(time) for _ in range(arrivals.pages)]
 
 
-def _page_of(row: Row, born: float, *, stages: Sequence[int], pipeline: int) -> SimulatedPage:
+def _build_page(row: Row, born: float, *, stages: Sequence[int], pipeline: int) -> SimulatedPage:
     """Return the page of a row, with only the stages in which it has a job."""
     jobs = [(stage, time) for stage, time in zip(stages, row.times, strict=True)
             if time is not None]  # fmt: skip
@@ -185,19 +185,21 @@ def _page_of(row: Row, born: float, *, stages: Sequence[int], pipeline: int) -> 
     )
 
 
-def _times(scenario: Scenario, arrivals: Arrivals, random: Random, files: Files) -> Iterator[float]:
+def _generate_times(
+    scenario: Scenario, arrivals: Arrivals, random: Random, files: Files
+) -> Iterator[float]:
     if arrivals.file is not None:
         yield from (arrivals.begin + time for time in files.times(arrivals.file))
         return
     time = arrivals.begin
-    between = arrivals.every or arrivals.poisson or seconds_between(scenario, arrivals)
+    interval = arrivals.every or arrivals.poisson or compute_arrival_interval(scenario, arrivals)
     is_random = arrivals.poisson is not None or arrivals.random
     for _ in range(arrivals.count):
         yield time
-        time += random.expovariate(1 / between) if is_random else between
+        time += random.expovariate(1 / interval) if is_random else interval
 
 
-def seconds_between(scenario: Scenario, arrivals: Arrivals) -> float:
+def compute_arrival_interval(scenario: Scenario, arrivals: Arrivals) -> float:
     """Return the time between arrivals with which all places have the requested load."""
     kinds = {kind.name: kind for kind in scenario.kinds}
     pipeline = next(each for each in scenario.pipelines if each.name == arrivals.pipeline)
@@ -205,14 +207,14 @@ def seconds_between(scenario: Scenario, arrivals: Arrivals) -> float:
         arrivals.size.mean * kinds[stage].scale + kinds[stage].difference.mean
         for stage in pipeline.stages
     )
-    able = sum(
+    capacity = sum(
         group.count * group.places * group.speed * work
         / (work + group.speed * len(pipeline.stages) * group.delay.mean)
         for group in scenario.nodes
     )  # fmt: skip
-    return arrivals.pages * work / (able * (arrivals.load or 1.0))
+    return arrivals.pages * work / (capacity * (arrivals.load or 1.0))
 
 
-def joining_times(scenario: Scenario) -> list[float]:
+def list_joining_times(scenario: Scenario) -> list[float]:
     """Return the times at which the nodes join, in the order of ``build_nodes``."""
-    return [group.joins for group in by_speed(scenario) for _ in range(group.count)]
+    return [group.joins for group in sort_by_speed(scenario) for _ in range(group.count)]

@@ -1,5 +1,5 @@
 """Errors in scenarios."""
 
 
-class WrongScenario(ValueError):
+class InvalidScenario(ValueError):
     """The scenario is invalid; ``str()`` says what is wrong, and where."""

@@ -11,9 +11,9 @@ from sluice.contracts.jobs.recorded_run import RecordedJob, RecordedRun
 from sluice.contracts.jobs.simulation import PolicyName, Replay
 from wms.simulation.entry import simulate
 from wms.simulation.files import Row, write_table
-from wms.simulation.recorded_nodes import ReplayNodes, changed_nodes, nodes_of
-from wms.simulation.recorded_pages import TimeOf, pipelines_of
-from wms.simulation.recorded_workers import RecordedWorker, find_workers, loading_time
+from wms.simulation.recorded_nodes import ReplayNodes, build_node_groups, change_nodes
+from wms.simulation.recorded_pages import TimeOf, build_pipelines
+from wms.simulation.recorded_workers import RecordedWorker, estimate_loading_time, find_workers
 from wms.simulation.scenario import Arrivals, KindOfWork, Pipeline, Scenario
 
 #: If a node left during the run, the simulation ends after this many times its duration.
@@ -54,36 +54,39 @@ class RecordedScenario:
                 write_table(file.parent / arrivals.table, stages, self.tables[arrivals.table])
         chains = ", ".join(f"chain {run.chain} ({run.name})" for run in self.runs)
         head = _HEAD.format(chains=chains, seconds=self.measured)
-        given = self.scenario.model_dump(mode="json", exclude_defaults=True)
-        text = yaml.safe_dump(given, sort_keys=False, allow_unicode=True)
+        document = self.scenario.model_dump(mode="json", exclude_defaults=True)
+        text = yaml.safe_dump(document, sort_keys=False, allow_unicode=True)
         file.write_text(head + text, encoding="utf-8")
 
 
-def scenario_of(runs: Sequence[RecordedRun], *, stem: str = "run") -> RecordedScenario:
+def build_recorded_scenario(runs: Sequence[RecordedRun], *, stem: str = "run") -> RecordedScenario:
     """Return the scenario of the runs on their nodes; each chain arrives when it arrived.
 
     The names of tables begin with ``stem``.
     """
     began, ended = min(run.began for run in runs), max(run.ended for run in runs)
-    names = _kind_names(runs)
+    names = _list_kind_names(runs)
     workers = find_workers(runs, names)
-    kinds = _kinds(runs, names, workers)
-    time_of = _times(workers, {kind.name: kind.loading for kind in kinds})
-    nodes = nodes_of(workers, kinds, began=began, ended=ended)
+    kinds = _build_kinds(runs, names, workers)
+    time_of = _create_time_of(workers, {kind.name: kind.loading for kind in kinds})
+    nodes = build_node_groups(workers, kinds, began=began, ended=ended)
     pipelines: list[Pipeline] = []
     arrivals: list[Arrivals] = []
     tables: dict[str, Sequence[Row]] = {}
     for number, run in enumerate(runs, 1):
         begin = (run.began - began).total_seconds()
-        found = pipelines_of(run, time_of)
-        called = {id(each): _pipeline_name(each.steps, number, len(runs)) for each in found}
-        for each in found:
-            name, table = called[id(each)], f"{stem}.{len(pipelines) + 1}.csv"
-            stages = [names[run.template, step] for step in each.steps]
-            after = [called[id(before)] for before in each.after]
+        run_pipelines = build_pipelines(run, time_of)
+        names_by_id = {
+            id(pipeline): _build_pipeline_name(pipeline.steps, number, len(runs))
+            for pipeline in run_pipelines
+        }
+        for pipeline in run_pipelines:
+            name, table = names_by_id[id(pipeline)], f"{stem}.{len(pipelines) + 1}.csv"
+            stages = [names[run.template, step] for step in pipeline.steps]
+            after = [names_by_id[id(before)] for before in pipeline.after]
             pipelines.append(Pipeline(name=name, stages=stages, after=after))
             arrivals.append(Arrivals(pipeline=name, table=table))
-            tables[table] = each.rows(round(begin, 3))
+            tables[table] = pipeline.rows(round(begin, 3))
     measured = (ended - began).total_seconds()
     until = measured * _PATIENCE if any(node.lives for node in nodes) else None
     scenario = Scenario(
@@ -100,7 +103,7 @@ def scenario_of(runs: Sequence[RecordedRun], *, stem: str = "run") -> RecordedSc
 def replay(
     recorded: RecordedScenario,
     *,
-    wanted: ReplayNodes,
+    new_nodes: ReplayNodes,
     policy: PolicyName | None = None,
     seed: int | None = None,
     with_timeline: bool = False,
@@ -109,7 +112,7 @@ def replay(
 
     Args:
         recorded: The run.
-        wanted: Other nodes.
+        new_nodes: Other nodes.
         policy: Another policy.
         seed: Another seed.
         with_timeline: Whether the last result has a time line.
@@ -118,36 +121,36 @@ def replay(
         The results, and the scenario with what is wanted.
 
     Raises:
-        WrongScenario: No node can run jobs of a kind.
+        InvalidScenario: No node can run jobs of a kind.
     """
-    other = _changed(recorded, wanted, policy, seed)
-    is_other = other.scenario != recorded.scenario
+    other_scenario = _change_scenario(recorded, new_nodes, policy, seed)
+    is_other = other_scenario.scenario != recorded.scenario
     same = simulate(
         recorded.scenario, tables=recorded.tables, with_timeline=with_timeline and not is_other
     )
-    asked = (
-        simulate(other.scenario, tables=other.tables, with_timeline=with_timeline)
+    changed_result = (
+        simulate(other_scenario.scenario, tables=other_scenario.tables, with_timeline=with_timeline)
         if is_other
         else None
     )
     steps = [step for run in recorded.runs for step in run.steps.values()]
-    told = Replay(
+    result = Replay(
         chains=[run.chain for run in recorded.runs],
         measured=recorded.measured,
         same=same,
         ratio=same.end / recorded.measured if recorded.measured else 0.0,
-        asked=asked,
+        asked=changed_result,
         untimed=sum(step.untimed for step in steps),
         lost=sum(step.lost for step in steps),
     )
-    return told, other
+    return result, other_scenario
 
 
-def _changed(
-    recorded: RecordedScenario, wanted: ReplayNodes, policy: PolicyName | None, seed: int | None
+def _change_scenario(
+    recorded: RecordedScenario, new_nodes: ReplayNodes, policy: PolicyName | None, seed: int | None
 ) -> RecordedScenario:
     before = recorded.scenario
-    nodes = changed_nodes(before.nodes, wanted) if wanted else before.nodes
+    nodes = change_nodes(before.nodes, new_nodes) if new_nodes else before.nodes
     changes = {
         "nodes": nodes,
         "policy": policy or before.policy,
@@ -158,7 +161,7 @@ def _changed(
     return RecordedScenario(scenario, recorded.tables, recorded.runs, recorded.measured)
 
 
-def _kind_names(runs: Sequence[RecordedRun]) -> dict[tuple[str, str], str]:
+def _list_kind_names(runs: Sequence[RecordedRun]) -> dict[tuple[str, str], str]:
     """Return the names of kinds by template and step; of several templates, with the template."""
     several = len({run.template for run in runs}) > 1
     return {
@@ -168,28 +171,28 @@ def _kind_names(runs: Sequence[RecordedRun]) -> dict[tuple[str, str], str]:
     }
 
 
-def _pipeline_name(steps: Sequence[str], number: int, runs: int) -> str:
+def _build_pipeline_name(steps: Sequence[str], number: int, runs: int) -> str:
     name = "+".join(steps) if len(steps) < 4 else f"{steps[0]}..{steps[-1]}"
     return name if runs == 1 else f"{number}.{name}"
 
 
-def _kinds(
+def _build_kinds(
     runs: Sequence[RecordedRun],
     names: Mapping[tuple[str, str], str],
     workers: Sequence[RecordedWorker],
 ) -> list[KindOfWork]:
-    found: dict[str, KindOfWork] = {}
+    kinds_by_name: dict[str, KindOfWork] = {}
     for run in runs:
         for step, recorded in run.steps.items():
             name = names[run.template, step]
-            if recorded.jobs and name not in found:
+            if recorded.jobs and name not in kinds_by_name:
                 needs = run.plan.step(step).needs
-                loading = loading_time(workers, name, step=step) if needs.warm else 0.0
-                found[name] = _kind(name, needs, loading)
-    return list(found.values())
+                loading = estimate_loading_time(workers, name, step=step) if needs.warm else 0.0
+                kinds_by_name[name] = _build_kind(name, needs, loading)
+    return list(kinds_by_name.values())
 
 
-def _kind(name: str, needs: Needs, loading: float) -> KindOfWork:
+def _build_kind(name: str, needs: Needs, loading: float) -> KindOfWork:
     gpus = needs.gpus
     return KindOfWork(
         name=name,
@@ -201,14 +204,14 @@ def _kind(name: str, needs: Needs, loading: float) -> KindOfWork:
     )
 
 
-def _times(workers: Sequence[RecordedWorker], loading: Mapping[str, float]) -> TimeOf:
+def _create_time_of(workers: Sequence[RecordedWorker], loading: Mapping[str, float]) -> TimeOf:
     """Return a function of the times of jobs on a node of speed 1, without loading."""
     times: dict[int, float] = {}
     for worker in workers:
         for each in worker.jobs:
             took, load = each.job.seconds, loading[each.kind]
-            without = took - load if each.loads and took >= load else took
-            times[id(each.job)] = without * worker.speed
+            net_seconds = took - load if each.loads and took >= load else took
+            times[id(each.job)] = net_seconds * worker.speed
 
     def time_of(step: str, job: RecordedJob) -> float:
         return times[id(job)]

@@ -25,7 +25,7 @@ class ReplayNodes:
         return self.nodes is not None or self.speed is not None
 
 
-def nodes_of(
+def build_node_groups(
     workers: Sequence[RecordedWorker],
     kinds: Sequence[KindOfWork],
     *,
@@ -33,36 +33,36 @@ def nodes_of(
     ended: datetime,
 ) -> list[NodeGroup]:
     """Return the groups of equal nodes, each with the name of its first node."""
-    found: list[NodeGroup] = []
+    groups: list[NodeGroup] = []
     for worker in workers:
-        group = _node_of(worker, kinds, began=began, ended=ended)
-        alike = next((other for other in found if _is_alike(other, group)), None)
+        group = _build_node_group(worker, kinds, began=began, ended=ended)
+        alike = next((other for other in groups if _is_alike(other, group)), None)
         if alike is not None:
-            found[found.index(alike)] = alike.model_copy(update={"count": alike.count + 1})
+            groups[groups.index(alike)] = alike.model_copy(update={"count": alike.count + 1})
         else:
-            names = {other.name for other in found}
+            names = {other.name for other in groups}
             number = 2
             while group.name in names:
                 group = group.model_copy(update={"name": f"{worker.name}+{number}"})
                 number += 1
-            found.append(group)
-    return found
+            groups.append(group)
+    return groups
 
 
-def changed_nodes(groups: Sequence[NodeGroup], wanted: ReplayNodes) -> list[NodeGroup]:
+def change_nodes(groups: Sequence[NodeGroup], changes: ReplayNodes) -> list[NodeGroup]:
     """Return the groups with the changes.
 
     If the number of nodes changes, all of them are present from the start to the end.
     """
-    faster = wanted.speed or 1.0
-    if wanted.nodes is None:
-        return [_changed(group, speed=group.speed * faster) for group in groups]
-    most = max(groups, key=lambda group: group.count)
-    speed = most.speed * faster
-    return [_changed(most, count=wanted.nodes, speed=speed, joins=0.0, lives=None)]
+    faster = changes.speed or 1.0
+    if changes.nodes is None:
+        return [_change_group(group, speed=group.speed * faster) for group in groups]
+    largest = max(groups, key=lambda group: group.count)
+    speed = largest.speed * faster
+    return [_change_group(largest, count=changes.nodes, speed=speed, joins=0.0, lives=None)]
 
 
-def _changed(group: NodeGroup, **changes: object) -> NodeGroup:
+def _change_group(group: NodeGroup, **changes: object) -> NodeGroup:
     return group.model_copy(update=changes)
 
 
@@ -71,7 +71,7 @@ def _is_alike(one: NodeGroup, other: NodeGroup) -> bool:
     return one.model_copy(update=same) == other
 
 
-def _node_of(
+def _build_node_group(
     worker: RecordedWorker, kinds: Sequence[KindOfWork], *, began: datetime, ended: datetime
 ) -> NodeGroup:
     pilot = worker.pilot
@@ -81,15 +81,15 @@ def _node_of(
             name=worker.name,
             places=min(worker.most, MAX_PLACES),
             speed=worker.speed,
-            gpus=_gpus(kinds),
+            gpus=_count_gpus(kinds),
         )
     node = pilot.resources
     joins = max((pilot.registered_at - began).total_seconds(), 0.0)
-    went = worker.end_before(ended)
-    lives = None if went is None else max((went - began).total_seconds() - joins, 0.0)
+    end = worker.end_before(ended)
+    lives = None if end is None else max((end - began).total_seconds() - joins, 0.0)
     return NodeGroup(
         name=worker.name,
-        places=max(min(pilot.slots, _most_at_once(node, kinds), MAX_PLACES), 1),
+        places=max(min(pilot.slots, _count_parallel_jobs(node, kinds), MAX_PLACES), 1),
         speed=worker.speed,
         cores=node.cores,
         ram=node.ram,
@@ -101,7 +101,7 @@ def _node_of(
     )
 
 
-def _most_at_once(node: NodeResources, kinds: Sequence[KindOfWork]) -> int:
+def _count_parallel_jobs(node: NodeResources, kinds: Sequence[KindOfWork]) -> int:
     """Return how many jobs of the smallest kind the node can run at once.
 
     More places would be idle.
@@ -118,5 +118,5 @@ def _most_at_once(node: NodeResources, kinds: Sequence[KindOfWork]) -> int:
     )
 
 
-def _gpus(kinds: Sequence[KindOfWork]) -> int:
+def _count_gpus(kinds: Sequence[KindOfWork]) -> int:
     return int(max((kind.gpus for kind in kinds), default=0) + 0.999)

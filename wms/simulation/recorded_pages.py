@@ -38,55 +38,59 @@ class RunPipeline:
         ]
 
 
-def pipelines_of(run: RecordedRun, time_of: TimeOf) -> list[RunPipeline]:
+def build_pipelines(run: RecordedRun, time_of: TimeOf) -> list[RunPipeline]:
     """Return the pipelines of steps that have jobs with times, upstream ones first."""
-    found: list[RunPipeline] = []
-    of_step: dict[str, RunPipeline] = {}
+    pipelines: list[RunPipeline] = []
+    pipeline_by_step: dict[str, RunPipeline] = {}
     for step in sorted(run.plan.steps, key=lambda step: run.plan.depth(step.name)):
         recorded = run.steps.get(step.name)
         if recorded is None or not recorded.jobs:
             continue
-        before = _steps_before(run.plan, step, of_step)
-        pipelines = list({id(of_step[name]): of_step[name] for name in before}.values())
-        if len(pipelines) == 1 and _takes_each_as_it_comes(run.plan, step, before):
-            pipeline = pipelines[0]
+        before = _list_steps_before(run.plan, step, pipeline_by_step)
+        upstream_pipelines = list(
+            {id(pipeline_by_step[name]): pipeline_by_step[name] for name in before}.values()
+        )
+        if len(upstream_pipelines) == 1 and _can_stream(run.plan, step, before):
+            pipeline = upstream_pipelines[0]
             pipeline.steps.append(step.name)
-            numbers = _pages_of(step, recorded.jobs, pipeline.pages)
+            numbers = _list_last_pages(step, recorded.jobs, pipeline.pages)
         else:
-            pipeline = RunPipeline([step.name], pipelines)
-            found.append(pipeline)
+            pipeline = RunPipeline([step.name], upstream_pipelines)
+            pipelines.append(pipeline)
             numbers = list(range(len(recorded.jobs)))
             if step.mode is TaskMode.MAP and step.batch.files == 1:
                 numbers = [job.number for job in recorded.jobs]
-        of_step[step.name] = pipeline
+        pipeline_by_step[step.name] = pipeline
         for number, job in zip(numbers, recorded.jobs, strict=True):
             times = pipeline.pages.setdefault(number, {})
             times[step.name] = times.get(step.name, 0.0) + time_of(step.name, job)
-    return found
+    return pipelines
 
 
-def _steps_before(plan: Plan, step: PlanStep, known: Mapping[str, object]) -> set[str]:
+def _list_steps_before(
+    plan: Plan, step: PlanStep, steps_with_jobs: Mapping[str, object]
+) -> set[str]:
     """Return the upstream steps that ran.
 
     A step that did not run is replaced by its own upstream steps.
     """
-    found: set[str] = set()
+    names: set[str] = set()
     for source in step.sources:
         if source.step is None:
             continue
-        if source.step in known:
-            found.add(source.step)
+        if source.step in steps_with_jobs:
+            names.add(source.step)
         else:
-            found |= _steps_before(plan, plan.step(source.step), known)
-    return found
+            names |= _list_steps_before(plan, plan.step(source.step), steps_with_jobs)
+    return names
 
 
-def _takes_each_as_it_comes(plan: Plan, step: PlanStep, before: Iterable[str]) -> bool:
+def _can_stream(plan: Plan, step: PlanStep, before: Iterable[str]) -> bool:
     """Return whether the plan lets the step take each file of the steps before as it comes.
 
     A tree does not, because its levels wait for each other.
     """
-    coming = [source.step for given in step.inputs_that_come for source in given.sources]
+    coming = [source.step for step_input in step.inputs_that_come for source in step_input.sources]
     spread = any(output.spread for name in before for output in plan.step(name).outputs)
     in_order = all(plan.step(name).mode is TaskMode.MAP for name in before)
     return (
@@ -95,22 +99,22 @@ def _takes_each_as_it_comes(plan: Plan, step: PlanStep, before: Iterable[str]) -
         and in_order
         and not spread
         and set(before) <= set(coming)
-        and all(not given.next_sources for given in step.inputs_that_come)
+        and all(not step_input.next_sources for step_input in step.inputs_that_come)
     )
 
 
-def _pages_of(
+def _list_last_pages(
     step: PlanStep, jobs: Sequence[RecordedJob], pages: Mapping[int, object]
 ) -> list[int]:
     """Return for each job the last of the pages that it takes."""
-    known = sorted(pages)
+    page_numbers = sorted(pages)
     if step.mode is TaskMode.MERGE:
-        taken, found = 0, []
+        input_count, pages_of_jobs = 0, []
         for job in jobs:
-            taken += job.inputs
-            found.append(known[min(max(taken, 1), len(known)) - 1])
-        return found
+            input_count += job.inputs
+            pages_of_jobs.append(page_numbers[min(max(input_count, 1), len(page_numbers)) - 1])
+        return pages_of_jobs
     if step.batch.files == 1:
         return [job.number for job in jobs]
-    ends = [*(job.number for job in jobs[1:]), known[-1] + 1]
-    return [known[max(bisect_left(known, end) - 1, 0)] for end in ends]
+    ends = [*(job.number for job in jobs[1:]), page_numbers[-1] + 1]
+    return [page_numbers[max(bisect_left(page_numbers, end) - 1, 0)] for end in ends]

@@ -60,50 +60,52 @@ def find_workers(
     runs: Sequence[RecordedRun], kinds: Mapping[tuple[str, str], str]
 ) -> list[RecordedWorker]:
     """Return the workers by name. ``kinds`` has the kinds by template and step."""
-    found: dict[tuple[str, UUID | None], RecordedWorker] = {}
+    workers_by_key: dict[tuple[str, UUID | None], RecordedWorker] = {}
     for run in runs:
-        called: dict[str, list[Pilot]] = defaultdict(list)
+        pilots_by_name: dict[str, list[Pilot]] = defaultdict(list)
         for pilot in sorted(run.pilots, key=lambda pilot: pilot.registered_at):
-            called[pilot.name].append(pilot)
+            pilots_by_name[pilot.name].append(pilot)
         for step, recorded in run.steps.items():
             for job in recorded.jobs:
-                who = _who_had(job, called[job.pilot])
-                key = (job.pilot, None if who is None else who.uid)
-                worker = found.setdefault(key, RecordedWorker(job.pilot or "unknown", who))
+                worker_pilot = _find_pilot(job, pilots_by_name[job.pilot])
+                key = (job.pilot, None if worker_pilot is None else worker_pilot.uid)
+                worker = workers_by_key.setdefault(
+                    key, RecordedWorker(job.pilot or "unknown", worker_pilot)
+                )
                 worker.jobs.append(WorkerJob(kinds[run.template, step], job))
-    workers = sorted(found.values(), key=lambda worker: worker.name)
+    workers = sorted(workers_by_key.values(), key=lambda worker: worker.name)
     for worker in workers:
-        worker.jobs.sort(key=lambda each: each.job.began)
-        _give_places(worker)
+        worker.jobs.sort(key=lambda worker_job: worker_job.job.began)
+        _assign_places(worker)
     _find_speeds(workers)
     return workers
 
 
-def _who_had(job: RecordedJob, called: Sequence[Pilot]) -> Pilot | None:
+def _find_pilot(job: RecordedJob, pilots: Sequence[Pilot]) -> Pilot | None:
     """Return the pilot that had the job, or None if none of its name is known.
 
     Of several pilots, it is the last one that was present when the job began.
     """
-    there = [
+    present = [
         pilot
-        for pilot in called
+        for pilot in pilots
         if pilot.registered_at - SLACK <= job.began
         and (pilot.state not in _ENDED or job.began <= pilot.seen_at + SLACK)
     ]
-    return there[-1] if there else called[-1] if called else None
+    return present[-1] if present else pilots[-1] if pilots else None
 
 
-def _give_places(worker: RecordedWorker) -> None:
+def _assign_places(worker: RecordedWorker) -> None:
     """Give each job a free place, if possible one whose last job was of the same kind."""
     places: list[WorkerJob] = []
-    for each in worker.jobs:
-        free = [number for number, last in enumerate(places) if last.ended <= each.job.began]
-        alike = [number for number in free if places[number].kind == each.kind]
-        each.loads = not alike
+    for worker_job in worker.jobs:
+        free = [number for number, last in enumerate(places) if last.ended <= worker_job.job.began]
+        alike = [number for number in free if places[number].kind == worker_job.kind]
+        worker_job.loads = not alike
         if free:
-            places[(alike or free)[0]] = each
+            places[(alike or free)[0]] = worker_job
         else:
-            places.append(each)
+            places.append(worker_job)
     worker.most = max(len(places), 1)
 
 
@@ -111,32 +113,34 @@ def _find_speeds(workers: Sequence[RecordedWorker]) -> None:
     """Set each worker's speed: the mean times of its kinds of jobs, divided by its own times."""
     times: dict[str, list[float]] = defaultdict(list)
     for worker in workers:
-        for each in worker.jobs:
-            times[each.kind].append(each.job.seconds)
+        for worker_job in worker.jobs:
+            times[worker_job.kind].append(worker_job.job.seconds)
     means = {kind: fmean(seconds) for kind, seconds in times.items()}
     for worker in workers:
-        took = sum(each.job.seconds for each in worker.jobs)
+        took = sum(worker_job.job.seconds for worker_job in worker.jobs)
         if len(worker.jobs) >= ENOUGH_JOBS and took:
-            speed = sum(means[each.kind] for each in worker.jobs) / took
+            speed = sum(means[worker_job.kind] for worker_job in worker.jobs) / took
             worker.speed = 1.0 if abs(speed - 1) < ALIKE else max(round(speed, 2), 0.01)
 
 
-def loading_time(workers: Sequence[RecordedWorker], kind: str, *, step: str) -> float:
+def estimate_loading_time(workers: Sequence[RecordedWorker], kind: str, *, step: str) -> float:
     """Return how long a load of the kind takes.
 
     Pilots that still have it loaded report the time. If none has, it is the difference between the
     median times of jobs that loaded it and of others.
     """
-    told = [
+    loading_times = [
         tool.loading
         for worker in workers
         if worker.pilot is not None
         for tool in worker.pilot.loaded
         if tool.step == step and tool.loading
     ]
-    if told:
-        return fmean(told)
-    jobs = [each for worker in workers for each in worker.jobs if each.kind == kind]
-    loads = [each.job.seconds for each in jobs if each.loads]
-    others = [each.job.seconds for each in jobs if not each.loads]
+    if loading_times:
+        return fmean(loading_times)
+    jobs = [
+        worker_job for worker in workers for worker_job in worker.jobs if worker_job.kind == kind
+    ]
+    loads = [worker_job.job.seconds for worker_job in jobs if worker_job.loads]
+    others = [worker_job.job.seconds for worker_job in jobs if not worker_job.loads]
     return max(median(loads) - median(others), 0.0) if loads and others else 0.0

@@ -10,7 +10,7 @@ from sluice.contracts.common.base import Contract, Name
 from sluice.contracts.common.bounds import MAX_GPUS
 from sluice.contracts.common.wording import in_words
 from sluice.contracts.jobs.gpus import MAX_GPUS_PER_JOB
-from sluice.contracts.jobs.resources import Labels, WantedLabels
+from sluice.contracts.jobs.resources import Labels, RequestedLabels
 from sluice.contracts.jobs.simulation import PolicyName
 from sluice.text.visible_text import quoted
 
@@ -40,11 +40,11 @@ class Distribution(Contract):
 
     @model_validator(mode="after")
     def _is_one(self) -> "Distribution":
-        given = [name for name in type(self).model_fields if getattr(self, name) is not None]
-        if len(given) != 1:
+        given_names = [name for name in type(self).model_fields if getattr(self, name) is not None]
+        if len(given_names) != 1:
             raise in_words(
                 "give one of fixed, uniform, normal, lognormal"
-                f" ({' and '.join(given) if given else 'none of them'} is given)"
+                f" ({' and '.join(given_names) if given_names else 'none of them'} is given)"
             )
         if self.uniform is not None and self.uniform[0] > self.uniform[1]:
             raise in_words(f"uniform goes from {self.uniform[0]:g} down to {self.uniform[1]:g}")
@@ -73,7 +73,7 @@ class KindOfWork(Contract):
     cores: Positive = 1.0
     ram: Annotated[int, Field(ge=0)] = 0
     gpus: Gpus = 0.0
-    nodes: WantedLabels = Field(default_factory=dict)
+    nodes: RequestedLabels = Field(default_factory=dict)
 
 
 class Pipeline(Contract):
@@ -117,11 +117,11 @@ class Arrivals(Contract):
 
     @model_validator(mode="after")
     def _is_one(self) -> "Arrivals":
-        given = [name for name in COMING if getattr(self, name) is not None]
-        if len(given) != 1:
+        given_names = [name for name in COMING if getattr(self, name) is not None]
+        if len(given_names) != 1:
             raise in_words(
                 f"give one of {', '.join(COMING)}"
-                f" ({' and '.join(given) if given else 'none of them'} is given)"
+                f" ({' and '.join(given_names) if given_names else 'none of them'} is given)"
             )
         if self.table is not None and (
             beside := sorted(self.model_fields_set & {"pages", "count", "size"})
@@ -203,13 +203,13 @@ class Scenario(Contract):
                     f"arrivals.{place}: no pipeline is called {quoted(arrivals.pipeline)}"
                     f" (there are {', '.join(pipelines)})"
                 )
-        _none_waits_for_itself(self.pipelines)
+        _require_no_cycle(self.pipelines)
         if self.until is None and any(node.lives and not node.away for node in self.nodes):
             raise in_words("nodes that die and stay away need until: nobody may be left to end it")
         return self
 
 
-def _none_waits_for_itself(pipelines: Sequence[Pipeline]) -> None:
+def _require_no_cycle(pipelines: Sequence[Pipeline]) -> None:
     after = {pipeline.name: pipeline.after for pipeline in pipelines}
     for place, pipeline in enumerate(pipelines):
         where = f"pipelines.{place} ({pipeline.name}): after"

@@ -47,12 +47,12 @@ class NodeRoom:
     ram: float
     gpus: float
 
-    def holds(self, wanted: "NodeRoom") -> bool:
+    def covers(self, needs: "NodeRoom") -> bool:
         """Return whether it is enough for the wanted capacity."""
         return (
-            wanted.cores <= self.cores + TINY
-            and wanted.ram <= self.ram + TINY
-            and wanted.gpus <= self.gpus + TINY
+            needs.cores <= self.cores + TINY
+            and needs.ram <= self.ram + TINY
+            and needs.gpus <= self.gpus + TINY
         )
 
     def add(self, other: "NodeRoom", sign: int = 1) -> None:
@@ -67,13 +67,13 @@ class Work:
     """One kind of work: its waiting jobs and its statistics.
 
     Attributes:
-        seen: What the policy knows.
+        kind: What the policy knows.
         needs: What a job takes of a shared node.
         loads: How often the kind was loaded.
         lost: Number of jobs that were lost with a node.
     """
 
-    seen: Kind
+    kind: Kind
     needs: NodeRoom
     queue: deque[SimulatedPage] = field(default_factory=deque)
     waiting: "array[float]" = field(default_factory=lambda: array("d"))
@@ -81,24 +81,24 @@ class Work:
     loads: int = 0
     lost: int = 0
 
-    def put(self, page: SimulatedPage, *, first: bool = False) -> None:
+    def enqueue(self, page: SimulatedPage, *, first: bool = False) -> None:
         """Queue a page whose job is ready."""
         if first:
             self.queue.appendleft(page)
         else:
             self.queue.append(page)
-        self._look()
+        self._update_kind()
 
-    def take(self) -> SimulatedPage:
+    def dequeue(self) -> SimulatedPage:
         """Remove the first page from the queue and return it."""
         page = self.queue.popleft()
-        self._look()
+        self._update_kind()
         return page
 
-    def _look(self) -> None:
-        queue, seen = self.queue, self.seen
-        seen.ready = len(queue)
-        seen.since = queue[0].ready if queue else None
+    def _update_kind(self) -> None:
+        queue, kind = self.queue, self.kind
+        kind.ready = len(queue)
+        kind.since = queue[0].ready if queue else None
 
 
 @dataclass(slots=True)
@@ -107,7 +107,7 @@ class SimulatedSlot:
 
     Attributes:
         life: Grows when the node dies, so that events from before are void.
-        holds: The kind that is really loaded.
+        loaded_kind: The kind that is really loaded.
         goes_to: The kind to load after the current job.
         began: When the current job or load began.
         took: What it has taken of a shared node for either.
@@ -116,7 +116,7 @@ class SimulatedSlot:
     place: Place
     node: "Node"
     life: int = 0
-    holds: int | None = None
+    loaded_kind: int | None = None
     goes_to: int | None = None
     page: SimulatedPage | None = None
     began: float = 0.0
@@ -141,4 +141,4 @@ class Node:
     lives: Draw | None
     away: Draw | None
     room: NodeRoom | None = None
-    seats: list[SimulatedSlot] = field(default_factory=list)
+    slots: list[SimulatedSlot] = field(default_factory=list)

@@ -59,7 +59,7 @@ class WmsContext:
     """What the use cases work with."""
 
     database: Database
-    terms: WmsRules
+    rules: WmsRules
     tasks: TaskCache = field(default_factory=TaskCache)
     signal: WorkSignal = field(default_factory=WorkSignal)
     live_times: TtlCache[Samples] = field(default_factory=TtlCache)
@@ -67,7 +67,7 @@ class WmsContext:
     stragglers: TtlCache[Stragglers] = field(default_factory=TtlCache)
     other_workers: TtlCache[OtherWorkers] = field(default_factory=TtlCache)
     kinds: TtlCache[dict[str, KindFacts]] = field(default_factory=TtlCache)
-    distrust: TtlCache[WorkerTrouble] = field(default_factory=TtlCache)
+    worker_trouble: TtlCache[WorkerTrouble] = field(default_factory=TtlCache)
     ends: AttemptEndBuffer = field(default_factory=AttemptEndBuffer)
     #: Tasks whose jobs wait for room on a storage, as far as this instance knows.
     waiting_for_room: set[UUID] = field(default_factory=set)

@@ -18,21 +18,21 @@ class TtlCache(Generic[ResultT]):
     def __init__(self, limit: int = 256) -> None:
         self._limit = limit
         self._lock = asyncio.Lock()
-        self._known: OrderedDict[Hashable, tuple[float, ResultT]] = OrderedDict()
+        self._results: OrderedDict[Hashable, tuple[float, ResultT]] = OrderedDict()
 
     async def get(self, key: Hashable, count: Callable[[], Awaitable[ResultT]]) -> ResultT:
         """Return the last result of ``count`` if it is still valid; one count runs at a time."""
         clock = asyncio.get_running_loop().time
         async with self._lock:
-            good_until, known = self._known.get(key, (0.0, None))
-            if known is not None and clock() < good_until:
-                return known
+            valid_until, result = self._results.get(key, (0.0, None))
+            if result is not None and clock() < valid_until:
+                return result
             began = clock()
-            counted = await count()
+            new_result = await count()
             ended = clock()
-            good = max(SHORTEST, TIMES_AS_LONG * (ended - began))
-            self._known[key] = (ended + good, counted)
-            self._known.move_to_end(key)
-            while len(self._known) > self._limit:
-                self._known.popitem(last=False)
-            return counted
+            span = max(SHORTEST, TIMES_AS_LONG * (ended - began))
+            self._results[key] = (ended + span, new_result)
+            self._results.move_to_end(key)
+            while len(self._results) > self._limit:
+                self._results.popitem(last=False)
+            return new_result

@@ -18,7 +18,7 @@ class WorkSignal:
         self._version = 0
         self._closed = False
         #: Called if jobs are to be made; the owner of the splitting loops sets it.
-        self.wake_splitting: Callable[[], None] = _nobody
+        self.wake_splitting: Callable[[], None] = _do_nothing
 
     @property
     def closed(self) -> bool:
@@ -62,5 +62,5 @@ class WorkSignal:
             return
 
 
-def _nobody() -> None:
+def _do_nothing() -> None:
     """Do nothing: the loops check by themselves after a while."""

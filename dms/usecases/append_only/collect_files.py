@@ -5,7 +5,7 @@ from uuid import UUID, uuid4
 from dms.db.append_only import (
     CollectedSource,
     append_files,
-    collected,
+    find_collected,
     lock_append_only,
     mark_append_only,
     note_collected,
@@ -20,20 +20,20 @@ from sluice.servicekit.running.logging import log_ids
 
 
 async def collect_files(
-    database: Database, uid: UUID, asked: CollectFiles, *, made_of: UUID | None = None
+    database: Database, uid: UUID, request: CollectFiles, *, chain_input: UUID | None = None
 ) -> Collected:
     """Append the files of a closed data set to an append-only data set of a group, by reference.
 
     The append-only data set is created if it does not exist. A repeated request has no effect. The
     files stay with the append-only data set when the source is deleted. They get the generation of
-    ``made_of``, the input of the chain that wrote them, if that is a slice.
+    ``chain_input``, the input of the chain that wrote them, if that is a slice.
 
     Raises:
         UnknownDataset: The source does not exist.
         NotCollectable: The source is not closed, or is deleted.
         DatasetTypeDiffers: The append-only data set has another type.
     """
-    into, group = asked.into, asked.group
+    into, group = request.into, request.group
     with log_ids(dataset=uid):
         async with database.transaction() as transaction:
             connection = transaction.connection
@@ -42,22 +42,34 @@ async def collect_files(
             if source is None:
                 raise UnknownDataset(uid)
             standing = await lock_append_only(connection, into.name, group)
-            if (before := await collected(connection, uid, into.name, group)) is not None:
+            if (before := await find_collected(connection, uid, into.name, group)) is not None:
                 return Collected(standing=before[0], files=before[1])
             _require_files(source)
             if standing is None:
-                standing = await _make(connection, into, group)
+                standing = await _create(connection, into, group)
             elif standing.dataset.meta.get("type") != into.type:
                 raise DatasetTypeDiffers(into, standing.dataset)
             where = standing.dataset.uid
             first = standing.dataset.count_files
-            added = await append_files(connection, where, uid, first=first)
+            appended = await append_files(connection, where, uid, first=first)
             await add_to_counters(
-                connection, where, files=added.files, size=added.size, close_at=None, counts=None
+                connection,
+                where,
+                files=appended.files,
+                size=appended.size,
+                close_at=None,
+                counts=None,
             )
-            noted = CollectedSource(where, added.files, until=first + added.files)
-            await note_collected(connection, uid, into.name, group, noted=noted, made_of=made_of)
-        return Collected(standing=where, files=added.files)
+            source_record = CollectedSource(where, appended.files, until=first + appended.files)
+            await note_collected(
+                connection,
+                uid,
+                into.name,
+                group,
+                source_record=source_record,
+                chain_input=chain_input,
+            )
+        return Collected(standing=where, files=appended.files)
 
 
 def _require_files(source: DatasetRow) -> None:
@@ -66,17 +78,17 @@ def _require_files(source: DatasetRow) -> None:
         raise NotCollectable(source.dataset)
 
 
-async def _make(connection: Connection, into: Collect, group: str) -> DatasetRow:
+async def _create(connection: Connection, into: Collect, group: str) -> DatasetRow:
     """Create an append-only data set with its name, or with the first free numbered name.
 
     A name is never free again, and all groups share one namespace.
     """
     number = 1
     while True:
-        called = into.name if number == 1 else f"{into.name}-{number}"
-        new = NewDataset(name=called, meta={"type": into.type}, group=group)
+        candidate = into.name if number == 1 else f"{into.name}-{number}"
+        new = NewDataset(name=candidate, meta={"type": into.type}, group=group)
         whose = Ownership(None, group)
-        made = await insert_dataset(connection, uuid4(), new, period=None, whose=whose)
-        if made is not None:
-            return await mark_append_only(connection, made.uid, into.name)
+        created = await insert_dataset(connection, uuid4(), new, period=None, whose=whose)
+        if created is not None:
+            return await mark_append_only(connection, created.uid, into.name)
         number += 1

@@ -2,7 +2,7 @@
 
 from uuid import UUID, uuid4
 
-from dms.db.append_only import cut_files, last_slice, mark_slice, note_slice, slice_for
+from dms.db.append_only import cut_files, find_slice, last_slice, mark_slice, note_slice
 from dms.db.datasets import DatasetRow, add_to_counters, insert_dataset, lock_dataset
 from dms.domain.errors import NotAppendOnly, UnknownDataset
 from sluice.contracts.common.states import DatasetState
@@ -36,24 +36,24 @@ async def cut_slice(database: Database, uid: UUID, cut: CutSlice) -> CutAnswer:
             if row.dataset.standing is None or row.dataset.state is not DatasetState.OPEN:
                 raise NotAppendOnly(row.dataset)
             if cut.occasion is not None:
-                there = await slice_for(connection, uid, cut)
-                if there is not None:
-                    return CutAnswer(dataset_uid=there)
+                existing = await find_slice(connection, uid, cut)
+                if existing is not None:
+                    return CutAnswer(dataset_uid=existing)
             last = await last_slice(connection, uid, cut.reader)
             if last.used != cut.after or last.used >= row.dataset.count_files:
                 return CutAnswer()
             slice_of = SliceOf(
                 standing=uid, name=row.dataset.standing, reader=cut.reader, number=last.number + 1
             )
-            made = await _make(connection, row, slice_of)
+            slice_uid = await _create(connection, row, slice_of)
             first, until = (0 if cut.all else last.used), row.dataset.count_files
-            given = await cut_files(connection, made, uid, first=first, until=until)
+            slice_files = await cut_files(connection, slice_uid, uid, first=first, until=until)
             await add_to_counters(
                 connection,
-                made,
-                files=given.files,
-                size=given.size,
-                close_at=given.files,
+                slice_uid,
+                files=slice_files.files,
+                size=slice_files.size,
+                close_at=slice_files.files,
                 counts=None,
             )
             await note_slice(
@@ -62,21 +62,21 @@ async def cut_slice(database: Database, uid: UUID, cut: CutSlice) -> CutAnswer:
                 first=first,
                 used=until,
                 occasion=cut.occasion,
-                dataset=made,
+                dataset=slice_uid,
             )
-        return CutAnswer(dataset_uid=made)
+        return CutAnswer(dataset_uid=slice_uid)
 
 
-async def _make(connection: Connection, standing: DatasetRow, slice_of: SliceOf) -> UUID:
+async def _create(connection: Connection, standing: DatasetRow, slice_of: SliceOf) -> UUID:
     """Create a slice with the metadata and group of the append-only data set, and no owner."""
     parent, further = standing.dataset, 1
     name = f"{parent.name}.{slice_of.reader[:_READER]}.{slice_of.number}"
     while True:
-        called = name if further == 1 else f"{name}-{further}"
-        new = NewDataset(name=called, meta=parent.meta, group=parent.group)
+        candidate = name if further == 1 else f"{name}-{further}"
+        new = NewDataset(name=candidate, meta=parent.meta, group=parent.group)
         whose = Ownership(None, parent.group)
-        made = await insert_dataset(connection, uuid4(), new, period=None, whose=whose)
-        if made is not None:
-            await mark_slice(connection, made.uid, slice_of, shared_with=parent.shared_with)
-            return made.uid
+        created = await insert_dataset(connection, uuid4(), new, period=None, whose=whose)
+        if created is not None:
+            await mark_slice(connection, created.uid, slice_of, shared_with=parent.shared_with)
+            return created.uid
         further += 1

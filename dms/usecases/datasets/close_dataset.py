@@ -59,7 +59,7 @@ async def close_dataset(database: Database, uid: UUID, *, files: int | None) -> 
             if dataset.state.readable:
                 if files is not None and files != row.close_at:
                     raise CompletenessDiffers(
-                        uid, dataset.name, known=row.close_at or 0, sent=files
+                        uid, dataset.name, registered=row.close_at or 0, requested=files
                     )
                 return dataset
             if not may_move(DATASET_MOVES, dataset.state, DatasetState.CLOSED):
@@ -68,8 +68,8 @@ async def close_dataset(database: Database, uid: UUID, *, files: int | None) -> 
                     state=dataset.state,
                 )
             empty = not (files or dataset.count_files)
-            meant = dataset.on_demand and files is not None
-            if dataset.type is DatasetType.INPUT and empty and not meant:
+            may_be_empty = dataset.on_demand and files is not None
+            if dataset.type is DatasetType.INPUT and empty and not may_be_empty:
                 raise NoFiles(uid, dataset.name)
             if files is not None:
                 if dataset.count_files > files:

@@ -87,21 +87,21 @@ async def list_datasets(
         MixedQuery: The query has uids and other conditions.
     """
     if query.uid:
-        return await _datasets_of(database, query, visibility)
+        return await _list_by_uid(database, query, visibility)
     for_people = Order.REGISTRATION if query.state or query.name is not None else Order.CLOSING
     order = Order.NEWEST if query.newest else for_people
     after = read_position(order, query.after)
     states = query.state or (READABLE if order is Order.CLOSING else list(DatasetState))
     async with database.connection() as connection:
         uids = None if query.name is None else await uids_called(connection, query.name)
-        wanted = DatasetFilter(
+        filters = DatasetFilter(
             states=states,
             type=query.type,
             later_than=query.timestamp,
             uids=uids,
             visibility=visibility,
         )
-        rows = await _READ[order](connection, after, limit=query.limit, wanted=wanted)
+        rows = await _READ[order](connection, after, limit=query.limit, filters=filters)
     if not rows:
         return DatasetPage(datasets=[], after=query.after or None)
     last = rows[-1].closed_position if order is Order.CLOSING else rows[-1].position
@@ -110,15 +110,15 @@ async def list_datasets(
     )
 
 
-async def _datasets_of(
+async def _list_by_uid(
     database: Database, query: DatasetQuery, visibility: Visibility
 ) -> DatasetPage:
     if others := query.model_fields_set - {"uid", "lost"}:
         raise MixedQuery(others)
     async with database.connection() as connection:
-        found = await datasets_by_uid(connection, query.uid, visibility)
+        rows = await datasets_by_uid(connection, query.uid, visibility)
     datasets = [
-        row.dataset.model_copy(update={"lost": row.lost if query.lost else None}) for row in found
+        row.dataset.model_copy(update={"lost": row.lost if query.lost else None}) for row in rows
     ]
     return DatasetPage(datasets=datasets, after=None)
 
@@ -141,5 +141,5 @@ async def read_dataset(
         row = await dataset_by_uid(connection, uid)
     if row is None:
         raise UnknownDataset(uid)
-    told = {"released": row.released if released else 0, "copied": copied and row.copied}
-    return row.dataset.model_copy(update=told)
+    details = {"released": row.released if released else 0, "copied": copied and row.copied}
+    return row.dataset.model_copy(update=details)

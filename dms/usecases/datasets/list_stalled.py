@@ -18,7 +18,7 @@ async def list_stalled(
         rows = await stalled(
             connection, failures=ATTEMPTS_BEFORE_NOTICE, limit=limit, visibility=visibility
         )
-    found = [
+    groups = [
         Stalled(
             state=row.first.state, reason=row.reason, halted=row.halted, first=row.first,
             number=row.number, since=row.since
@@ -26,4 +26,4 @@ async def list_stalled(
         for row in rows
     ]  # fmt: skip
     in_all = rows[0].in_all if rows else 0
-    return StalledList(stalled=found, more=in_all - sum(row.number for row in rows))
+    return StalledList(stalled=groups, more=in_all - sum(row.number for row in rows))

@@ -4,7 +4,7 @@ from uuid import UUID
 
 from dms.db.datasets import DatasetRow, dataset_by_uid
 from dms.db.files import numbers_used
-from dms.domain.completeness import missing_files_text
+from dms.domain.completeness import describe_missing_files
 from dms.domain.errors import UnknownDataset
 from dms.domain.failures import WORKS, failure_text
 from sluice.contracts.common.states import DatasetState
@@ -25,7 +25,7 @@ async def read_status(database: Database, uid: UUID) -> DatasetStatus:
         row = await dataset_by_uid(connection, uid)
         if row is None:
             raise UnknownDataset(uid)
-        waits_for = await _waits_for(connection, row)
+        waits_for = await _describe_wait(connection, row)
     dataset = row.dataset
     return DatasetStatus(
         uid=uid,
@@ -39,7 +39,7 @@ async def read_status(database: Database, uid: UUID) -> DatasetStatus:
     )
 
 
-async def _waits_for(connection: Connection, row: DatasetRow) -> str | None:
+async def _describe_wait(connection: Connection, row: DatasetRow) -> str | None:
     dataset = row.dataset
     if row.failure is not None and dataset.state in WORKS:
         return failure_text(dataset.state, row.failure, halted=row.halted)
@@ -50,4 +50,4 @@ async def _waits_for(connection: Connection, row: DatasetRow) -> str | None:
     ):
         return None
     used = await numbers_used(connection, dataset.uid, gaps=MAX_GAPS)
-    return missing_files_text(dataset.count_files, wanted=row.close_at, used=used)
+    return describe_missing_files(dataset.count_files, expected=row.close_at, used=used)

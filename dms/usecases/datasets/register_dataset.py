@@ -57,13 +57,13 @@ async def register_dataset(
     async with context.database.connection() as connection:
         first = await dataset_by_name(connection, new.name)
         if first is not None:
-            return await _same(connection, first, new, visibility), False
+            return await _require_same_request(connection, first, new, visibility), False
         if new.url is not None:
             await require_folders_present(connection, [new.url], visibility)
         period = await _period(connection, new)
         folder = await _folder(connection, new, context.watch.objections)
     if folder is not None:
-        await _look(context.reads, folder, subject=f"data set {quoted(new.name)}")
+        await _require_no_link(context.reads, folder, subject=f"data set {quoted(new.name)}")
     async with context.database.transaction() as transaction:
         connection = transaction.connection
         if by is not None and new.url is not None:
@@ -72,19 +72,19 @@ async def register_dataset(
             await require_folders_present(connection, [new.url], visibility)
             if folder is not None:
                 await require_free_folder(connection, new.url, visibility)
-        made = await insert_dataset(connection, uuid4(), new, period=period, whose=whose)
-        if made is not None:
-            return made, True
+        created = await insert_dataset(connection, uuid4(), new, period=period, whose=whose)
+        if created is not None:
+            return created, True
         first = await dataset_by_name(connection, new.name)
         if first is None:
             raise Conflict(
                 f"data set {quoted(new.name)}: the folder {new.url} is another data set's",
                 url=new.url,
             )
-        return await _same(connection, first, new, visibility), False
+        return await _require_same_request(connection, first, new, visibility), False
 
 
-async def _same(
+async def _require_same_request(
     connection: Connection, first: DatasetRow, new: NewDataset, visibility: Visibility
 ) -> Dataset:
     """Return the first data set of the name if the request is the same.
@@ -94,8 +94,8 @@ async def _same(
     """
     if not visibility.sees(first.dataset.group, first.dataset.shared_with):
         raise Conflict(f"the name {quoted(new.name)} is taken: give the data set another one")
-    gone = first.dataset.state in {DatasetState.DELETING, DatasetState.DELETED}
-    if gone and first.request != new.model_dump(mode="json"):
+    is_deleted = first.dataset.state in {DatasetState.DELETING, DatasetState.DELETED}
+    if is_deleted and first.request != new.model_dump(mode="json"):
         free = await next_name(connection, new.name)
         raise Conflict(
             f"the name {quoted(new.name)} was another data set's, which is {first.dataset.state},"
@@ -150,7 +150,7 @@ async def _folder(
     return place
 
 
-async def _look(reads: FileReads, folder: StoragePlace, *, subject: str) -> None:
+async def _require_no_link(reads: FileReads, folder: StoragePlace, *, subject: str) -> None:
     try:
         await reads.run(folder.root.url, partial(require_no_link, folder, subject=subject))
     except StorageUnavailable as error:

@@ -8,7 +8,7 @@ from sluice.contracts.common.labels import label
 from sluice.contracts.common.problems import Unprocessable
 from sluice.contracts.common.states import DatasetType
 from sluice.contracts.data.asset_refs import MARK
-from sluice.contracts.data.assets import AssetKept
+from sluice.contracts.data.assets import AssetInUse
 from sluice.contracts.data.datasets import Dataset
 from sluice.contracts.messages import DeleteDataset
 from sluice.servicekit.database import Connection, Database, Transaction
@@ -16,7 +16,7 @@ from sluice.servicekit.running.logging import log_ids
 
 
 async def request_deletion(
-    database: Database, uid: UUID, *, force: bool, taken_back: bool = False
+    database: Database, uid: UUID, *, force: bool, withdrawn: bool = False
 ) -> Dataset:
     """Set a data set to deleting, unless it is deleted; resume a halted deletion.
 
@@ -24,16 +24,16 @@ async def request_deletion(
         database: The database of the DMS.
         uid: The data set.
         force: Also delete an output or an append-only data set.
-        taken_back: No chain gets the data set as an asset any more.
+        withdrawn: No chain gets the data set as an asset any more.
 
     Raises:
         UnknownDataset: The data set does not exist.
         LastOutputCopy: It is an output or append-only, and ``force`` is not set.
-        AssetKept: It is a version of an asset, and ``taken_back`` is not set.
+        AssetInUse: It is a version of an asset, and ``withdrawn`` is not set.
     """
     with log_ids(dataset=uid):
         async with database.transaction() as transaction:
-            if not await _mark(transaction.connection, uid, force=force, taken_back=taken_back):
+            if not await _mark(transaction.connection, uid, force=force, withdrawn=withdrawn):
                 raise UnknownDataset(uid)
             row = await dataset_by_uid(transaction.connection, uid)
         assert row is not None  # noqa: S101 - found in the same transaction
@@ -49,12 +49,12 @@ async def apply_deletion(transaction: Transaction, message: DeleteDataset) -> No
     """
     with log_ids(dataset=message.uid):
         try:
-            await _mark(transaction.connection, message.uid, force=False, taken_back=False)
-        except (LastOutputCopy, AssetKept) as error:
+            await _mark(transaction.connection, message.uid, force=False, withdrawn=False)
+        except (LastOutputCopy, AssetInUse) as error:
             raise Unprocessable(error.detail, **error.fields) from error
 
 
-async def _mark(connection: Connection, uid: UUID, *, force: bool, taken_back: bool) -> bool:
+async def _mark(connection: Connection, uid: UUID, *, force: bool, withdrawn: bool) -> bool:
     """Set a data set to deleting; return False if it does not exist."""
     row = await lock_dataset(connection, uid)
     if row is None:
@@ -63,7 +63,7 @@ async def _mark(connection: Connection, uid: UUID, *, force: bool, taken_back: b
         raise LastOutputCopy(uid, label(row.dataset), f"of type {row.dataset.type}")
     if row.dataset.standing is not None and not force:
         raise LastOutputCopy(uid, row.dataset.name, "standing, and has what chains gave")
-    if MARK in row.dataset.meta and not taken_back:
-        raise AssetKept(uid, row.dataset.name, row.dataset.meta[MARK])
+    if MARK in row.dataset.meta and not withdrawn:
+        raise AssetInUse(uid, row.dataset.name, row.dataset.meta[MARK])
     await mark_dataset_deleting(connection, uid)
     return True

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from uuid import UUID
 
-from dms.db.owners import contains_foreign_folder, foreign_file, foreign_folder, owned_by
+from dms.db.owners import contains_foreign_folder, find_ownership, foreign_file, foreign_folder
 from dms.domain.errors import UnknownDataset
 from sluice.contracts.access.owners import Visibility
 from sluice.contracts.common.problems import Forbidden
@@ -21,7 +21,7 @@ async def require_present(
         Forbidden: The data set is only shared for reading.
     """
     async with database.connection() as connection:
-        owned = await owned_by(connection, uid)
+        owned = await find_ownership(connection, uid)
     if owned is None or not visibility.sees(owned.group, owned.shared_with):
         raise UnknownDataset(uid)
     if changes and not visibility.is_member(owned.group):
@@ -40,8 +40,8 @@ async def require_folders_present(
     Raises:
         Forbidden: One is.
     """
-    if (found := await _foreign(connection, urls, visibility)) is not None:
-        raise Forbidden(f"{_inside(urls, found)} is in a folder that is another group's")
+    if (folder := await _foreign(connection, urls, visibility)) is not None:
+        raise Forbidden(f"{_url_inside(urls, folder)} is in a folder that is another group's")
 
 
 async def require_free_folder(connection: Connection, url: str, visibility: Visibility) -> None:
@@ -85,9 +85,9 @@ async def require_files_present(
     """
     if visibility.groups is None:
         return
-    found = await foreign_file(connection, places, visibility)
-    if found is not None:
-        raise Forbidden(f"the file {found} is another group's")
+    path = await foreign_file(connection, places, visibility)
+    if path is not None:
+        raise Forbidden(f"the file {path} is another group's")
 
 
 def _with_parents(url: str) -> list[str]:
@@ -97,5 +97,5 @@ def _with_parents(url: str) -> list[str]:
     return [f"{scheme}{separator}{'/'.join(parts[:end])}" for end in range(1, len(parts) + 1)]
 
 
-def _inside(urls: Sequence[str], folder: str) -> str:
+def _url_inside(urls: Sequence[str], folder: str) -> str:
     return next((url for url in urls if url == folder or url.startswith(f"{folder}/")), folder)

@@ -62,7 +62,7 @@ class TarWriter:
 
     def __init__(self) -> None:
         self._sink = _Sink()
-        self._written = 0
+        self._member_size = 0
 
     @property
     def waiting(self) -> int:
@@ -74,16 +74,16 @@ class TarWriter:
         member = tarfile.TarInfo(path)
         member.size, member.mtime, member.mode = size, int(time.timestamp()), 0o644
         self._sink.write(member.tobuf(tarfile.PAX_FORMAT, "utf-8", "surrogateescape"))
-        self._written = 0
+        self._member_size = 0
 
     def write(self, data: bytes) -> None:
         """Add content to the file."""
         self._sink.write(data)
-        self._written += len(data)
+        self._member_size += len(data)
 
     def end(self) -> None:
         """End the file."""
-        self._sink.write(bytes(-self._written % tarfile.BLOCKSIZE))
+        self._sink.write(bytes(-self._member_size % tarfile.BLOCKSIZE))
 
     def finish(self) -> None:
         """End the archive."""
@@ -147,7 +147,7 @@ class ZipWriter:
 _FIRST = datetime(1980, 1, 1)  # noqa: DTZ001 - a zip's times have no zone
 
 
-def writer_of(format_: ArchiveFormat) -> ArchiveWriter:
+def create_writer(format_: ArchiveFormat) -> ArchiveWriter:
     """Create a writer for a format."""
     match format_:
         case ArchiveFormat.TAR:

@@ -43,14 +43,14 @@ async def check_files(
         for start in range(0, len(claimed), CHUNK):
             try:
                 faults |= await reads.run(
-                    url, partial(_look, claimed[start : start + CHUNK], verify=verify)
+                    url, partial(_check, claimed[start : start + CHUNK], verify=verify)
                 )
             except StorageUnavailable as error:
                 raise NotAvailable(f"the files cannot be looked at: {error}") from error
     return faults
 
 
-def _look(files: Sequence[_StatedFile], *, verify: bool) -> Faults:
+def _check(files: Sequence[_StatedFile], *, verify: bool) -> Faults:
     faults, plain = {}, set[str]()
     for file, place in files:
         if file.released:

@@ -23,18 +23,18 @@ def require_no_link(place: StoragePlace, *, subject: str, plain: set[str] | None
         OutsideStorages: The place or a folder above it, below that of the storage, is a link.
         StorageDisabled: The folder of the storage has moved.
     """
-    known = set[str]() if plain is None else plain
-    if place.root.url not in known:
+    checked = set[str]() if plain is None else plain
+    if place.root.url not in checked:
         try:
             require_same_folder(place.root)
         except StorageUnavailable as error:
             raise StorageDisabled(
                 subject, place.root.name, storage_id=place.root.id, why=error.reason
             ) from error
-        known.add(place.root.url)
+        checked.add(place.root.url)
     storage = place.root.name
     inside = inside_by_name(place.root.url, place.url)
-    if inside and not through_link(place.root.url, place.url, plain=known):
+    if inside and not through_link(place.root.url, place.url, plain=checked):
         return
     if not within(place.root.url, place.url):
         raise OutsideStorages(

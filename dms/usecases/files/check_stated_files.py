@@ -44,12 +44,12 @@ async def check_stated_files(
     at_once = 1 if content else CHUNK
     for url, claimed in by_storage.items():
         for start in range(0, len(claimed), at_once):
-            look = partial(_look_at_all, claimed[start : start + at_once], content=content)
+            check = partial(_check_all, claimed[start : start + at_once], content=content)
             try:
-                found = await context.reads.run(url, look)
+                file_faults = await context.reads.run(url, check)
             except StorageUnavailable as error:
                 raise NotAvailable(f"the files cannot be looked at: {error}") from error
-            for number, fault in found.items():
+            for number, fault in file_faults.items():
                 faults[number] = fault
     return faults
 
@@ -63,13 +63,16 @@ class _StatedFile:
     place: StoragePlace
 
 
-def _look_at_all(claimed: Sequence[_StatedFile], *, content: bool) -> dict[int, str | None]:
+def _check_all(claimed: Sequence[_StatedFile], *, content: bool) -> dict[int, str | None]:
     """Return what is wrong with each file, by index. Blocks."""
     plain = set[str]()
-    return {one.number: _look(one.file, one.place, content=content, plain=plain) for one in claimed}
+    return {
+        stated.number: _check(stated.file, stated.place, content=content, plain=plain)
+        for stated in claimed
+    }
 
 
-def _look(file: StatedFile, place: StoragePlace, *, content: bool, plain: set[str]) -> str | None:
+def _check(file: StatedFile, place: StoragePlace, *, content: bool, plain: set[str]) -> str | None:
     try:
         require_no_link(place, subject="it", plain=plain)
     except OutsideStorages as error:

@@ -43,7 +43,7 @@ class FileReads:
 
     def file(self, root: Root, url: str) -> "OpenFile":
         """Return a file that is opened at its first read; the caller must release it."""
-        return OpenFile(self._threads_of(root.url), root, url)
+        return OpenFile(self._get_threads(root.url), root, url)
 
     async def run(self, storage_url: str, work: Callable[[], ResultT]) -> ResultT:
         """Run work in a thread of a storage, and return or raise what it does.
@@ -51,9 +51,9 @@ class FileReads:
         Raises:
             StorageUnavailable: The storage does not answer.
         """
-        return await self._threads_of(storage_url).run(storage_url, work)
+        return await self._get_threads(storage_url).run(storage_url, work)
 
-    def _threads_of(self, storage_url: str) -> "_Threads":
+    def _get_threads(self, storage_url: str) -> "_Threads":
         if storage_url not in self._threads:
             self._threads[storage_url] = _Threads(self._at_once)
         return self._threads[storage_url]

@@ -144,7 +144,7 @@ class FileWork:
         """
         return await self._in_thread(_remove_folder, root, folder_url, spared)
 
-    async def look_at(self, path: str) -> FolderFacts:
+    async def inspect_folder(self, path: str) -> FolderFacts:
         """Return the real path of a local folder and the free bytes there.
 
         Raises:
@@ -171,12 +171,12 @@ class FileWork:
         if looking is None:
             looking = asyncio.get_running_loop().run_in_executor(self._lookers, work)
             self._looks[what] = looking
-            looking.add_done_callback(lambda done: self._seen(what, done))
+            looking.add_done_callback(lambda done: self._end_look(what, done))
         async with asyncio.timeout(LOOK_LIMIT):
             result: ResultT = await asyncio.shield(looking)
         return result
 
-    def _seen(self, what: Hashable, looking: "asyncio.Future[Any]") -> None:
+    def _end_look(self, what: Hashable, looking: "asyncio.Future[Any]") -> None:
         del self._looks[what]
         if not looking.cancelled():
             looking.exception()  # the caller may have timed out
@@ -230,10 +230,10 @@ def _remove(root: Root, urls: Sequence[str], spared: Sequence[Folder]) -> list[S
         _require_mounted(root.url)
     except StorageError as error:
         return [error] * len(urls)
-    return [_removed(root.url, url, spared) for url in urls]
+    return [_remove_one(root.url, url, spared) for url in urls]
 
 
-def _removed(storage_url: str, url: str, spared: Sequence[Folder]) -> StorageError | None:
+def _remove_one(storage_url: str, url: str, spared: Sequence[Folder]) -> StorageError | None:
     try:
         if _lies_in(spared, url.rpartition("/")[0]):
             storage.require_within(storage_url, url)
@@ -250,7 +250,7 @@ def _lies_in(spared: Sequence[Folder], folder_url: str) -> bool:
         return False
     with os_errors_at(folder_url):
         folder = folder_at(path)
-    return any(kept.holds(folder) for kept in spared)
+    return any(spared_folder.holds(folder) for spared_folder in spared)
 
 
 def _require_mounted(storage_url: str) -> None:

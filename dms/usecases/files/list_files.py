@@ -7,7 +7,7 @@ from dms.db.datasets import dataset_by_uid
 from dms.db.files import ListedFile, one_file, select_files
 from dms.db.storages import all_roots
 from dms.domain.cursor import read_place, write_place
-from dms.domain.errors import FileGone, UnknownDataset, UnknownFile
+from dms.domain.errors import FileDeleted, UnknownDataset, UnknownFile
 from dms.domain.places import Root
 from sluice.contracts.data.datasets import File, FilePage
 from sluice.servicekit.database import Database
@@ -43,7 +43,7 @@ async def read_file(database: Database, uid: UUID, file_id: int) -> File:
     Raises:
         UnknownDataset: The data set does not exist.
         UnknownFile: The data set does not have the file.
-        FileGone: The file is released.
+        FileDeleted: The file is released.
     """
     async with database.connection() as connection:
         if await dataset_by_uid(connection, uid) is None:
@@ -53,7 +53,7 @@ async def read_file(database: Database, uid: UUID, file_id: int) -> File:
     if row is None:
         raise UnknownFile(uid, file_id)
     if row.released:
-        raise FileGone(uid, row.name)
+        raise FileDeleted(uid, row.name)
     return _file(uid, row, roots)
 
 
@@ -67,7 +67,7 @@ def _file(uid: UUID, row: ListedFile, roots: Mapping[UUID, Root]) -> File:
         name=row.name,
         size=row.size,
         checksum=f"sha256:{row.checksum.hex()}",
-        url=roots[row.storage_id].url_of(row.path),
+        url=roots[row.storage_id].build_url(row.path),
         meta=row.meta,
         origin=row.origin,
         released=row.released,

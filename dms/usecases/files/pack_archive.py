@@ -17,12 +17,12 @@ from dms.db.storages import all_roots
 from dms.domain.errors import DatasetNotClosed, TooManyFiles, UnknownDataset
 from dms.domain.places import Root
 from dms.usecases.context import DmsContext
-from dms.usecases.files.archives import ArchiveWriter, writer_of
+from dms.usecases.files.archives import ArchiveWriter, create_writer
 from dms.usecases.files.read_content import PIECE, require_checksum
 from sluice.contracts.access.owners import ALL, Visibility
 from sluice.contracts.common.base import Contract, FileName
 from sluice.contracts.common.naming import own_name
-from sluice.contracts.common.numbers import counted
+from sluice.contracts.common.numbers import format_count
 from sluice.contracts.common.problems import Unprocessable
 from sluice.contracts.data.datasets import ArchiveFormat, Dataset
 from sluice.servicekit.database import Database
@@ -65,7 +65,7 @@ class _Part:
     folder: str
     plain: bool
 
-    def path_of(self, file: ListedFile) -> str:
+    def archive_path(self, file: ListedFile) -> str:
         name = own_name(file.name) if self.plain else file.name
         return f"{self.folder}/{name}" if self.folder else name
 
@@ -87,25 +87,25 @@ async def pack_archive(
     """
     datasets, folders = len(parts.dataset_uid), len(parts.folder)
     if folders != datasets and (folders or datasets > 1):
-        given = f"{counted(datasets, 'data set')} and {counted(folders, 'folder')}"
-        raise Unprocessable(f"{given}: give each data set one")
+        counts = f"{format_count(datasets, 'data set')} and {format_count(folders, 'folder')}"
+        raise Unprocessable(f"{counts}: give each data set one")
     async with context.database.connection() as connection:
-        found = await datasets_by_uid(connection, parts.dataset_uid, visibility)
-        known = {row.dataset.uid: row.dataset for row in found}
+        rows = await datasets_by_uid(connection, parts.dataset_uid, visibility)
+        datasets_by_id = {row.dataset.uid: row.dataset for row in rows}
         for uid in parts.dataset_uid:
-            if uid not in known:
+            if uid not in datasets_by_id:
                 raise UnknownDataset(uid)
-            if not known[uid].usable:
-                raise DatasetNotClosed(uid, known[uid].name, known[uid].state)
-        files = sum(known[uid].count_files for uid in parts.dataset_uid)
+            if not datasets_by_id[uid].usable:
+                raise DatasetNotClosed(uid, datasets_by_id[uid].name, datasets_by_id[uid].state)
+        files = sum(datasets_by_id[uid].count_files for uid in parts.dataset_uid)
         if parts.format is ArchiveFormat.ZIP and files > MAX_ZIPPED:
             raise TooManyFiles(files, MAX_ZIPPED)
         packed = [
-            _Part(known[uid], folder, not await own_names_clash(connection, uid))
+            _Part(datasets_by_id[uid], folder, not await own_names_clash(connection, uid))
             for uid, folder in zip(parts.dataset_uid, parts.folder or [""], strict=True)
         ]
         roots = await all_roots(connection)
-    return _packed(context, packed, writer=writer_of(parts.format), roots=roots)
+    return _packed(context, packed, writer=create_writer(parts.format), roots=roots)
 
 
 async def _packed(
@@ -118,13 +118,13 @@ async def _packed(
     for part in parts:
         async for file in _files(context.database, part.dataset.uid):
             root = roots[file.storage_id]
-            source = context.reads.file(root, root.url_of(file.path))
+            source = context.reads.file(root, root.build_url(file.path))
             entry = _Entry(writer, file)
             try:
                 await source.run(
-                    partial(entry.begin, path=part.path_of(file), time=part.dataset.timestamp)
+                    partial(entry.begin, path=part.archive_path(file), time=part.dataset.timestamp)
                 )
-                while entry.left:
+                while entry.remaining:
                     if writer.waiting >= _GATHERED:
                         yield writer.take()
                     await source.run(entry.copy)
@@ -167,30 +167,30 @@ class _Entry:
         self._writer = writer
         self._file = file
         self._digest = hashlib.sha256()
-        self.left = file.size
+        self.remaining = file.size
 
     def begin(self, reader: Reader, *, path: str, time: datetime) -> None:
         """Start the file with its first piece, so that a small file needs one call in a thread."""
         if reader.size != self._file.size:
             raise ChecksumMismatch(
-                reader.url, expected=f"{self._file.size} bytes", found=f"{reader.size} bytes"
+                reader.url, expected=f"{self._file.size} bytes", actual=f"{reader.size} bytes"
             )
         self._writer.begin(path, self._file.size, time)
         self.copy(reader)
 
     def copy(self, reader: Reader) -> None:
         """Add the next piece, if there is one."""
-        if not self.left:
+        if not self.remaining:
             return
-        length = min(PIECE, self.left)
-        data = reader.read(self._file.size - self.left, length)
+        length = min(PIECE, self.remaining)
+        data = reader.read(self._file.size - self.remaining, length)
         if len(data) < length:
             raise ChecksumMismatch(
-                reader.url, expected=f"{length} bytes more", found=f"{len(data)}"
+                reader.url, expected=f"{length} bytes more", actual=f"{len(data)}"
             )
         self._digest.update(data)
         self._writer.write(data)
-        self.left -= length
+        self.remaining -= length
 
     def end(self, url: str) -> None:
         """Compare the checksum, and end the file."""

@@ -12,7 +12,7 @@ import structlog
 from dms.db.datasets import dataset_by_uid
 from dms.db.files import FileCopies, file_with_copies
 from dms.db.storages import all_roots
-from dms.domain.errors import FileGone, UnknownDataset, UnknownFile
+from dms.domain.errors import FileDeleted, UnknownDataset, UnknownFile
 from dms.domain.places import OutsideStorages, Root, storage_place
 from dms.domain.ranges import Span
 from dms.usecases.context import DmsContext
@@ -40,7 +40,7 @@ log = structlog.get_logger(__name__)
 PIECE = 512 * 1024
 
 _NO_LOG = "the log has been deleted"
-_GONE = frozenset({DatasetState.DELETING, DatasetState.DELETED})
+_DELETED_STATES = frozenset({DatasetState.DELETING, DatasetState.DELETED})
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +68,7 @@ async def open_content(context: DmsContext, uid: UUID, file_id: int) -> FileCont
     Raises:
         UnknownDataset: The data set does not exist.
         UnknownFile: The data set does not have the file.
-        FileGone: The data set is being deleted or is deleted, or the file has no replica left.
+        FileDeleted: The data set is being deleted or is deleted, or the file has no replica left.
         NotAvailable: No replica can be read now.
     """
     async with context.database.connection() as connection:
@@ -79,11 +79,11 @@ async def open_content(context: DmsContext, uid: UUID, file_id: int) -> FileCont
         if file is None:
             raise UnknownFile(uid, file_id)
         roots = await all_roots(connection)
-    if row.dataset.state in _GONE or not file.copies:
-        raise FileGone(uid, file.name)
-    places = [(roots[storage], roots[storage].url_of(path)) for storage, path in file.copies]
-    found = await _first_readable(context.reads, file, places)
-    return FileContent(found, own_name(file.name), file.size, f"sha256:{file.checksum.hex()}")
+    if row.dataset.state in _DELETED_STATES or not file.copies:
+        raise FileDeleted(uid, file.name)
+    places = [(roots[storage], roots[storage].build_url(path)) for storage, path in file.copies]
+    opened = await _first_readable(context.reads, file, places)
+    return FileContent(opened, own_name(file.name), file.size, f"sha256:{file.checksum.hex()}")
 
 
 async def open_log(context: DmsContext, url: str, visibility: Visibility = ALL) -> FileContent:
@@ -99,18 +99,18 @@ async def open_log(context: DmsContext, url: str, visibility: Visibility = ALL) 
     """
     async with context.database.connection() as connection:
         roots = (await all_roots(connection)).values()
-        seen = await present_folders(connection, [url], visibility)
+        is_visible = await present_folders(connection, [url], visibility)
     place = storage_place(
         url, [root for root in roots if root.type is StorageType.LOGS], subject="log"
     )
     root = place.root.url
-    if not seen:
+    if not is_visible:
         raise NotFound(_NO_LOG, url=url)
     file = context.reads.file(place.root, url)
     try:
         await _open(file)
     except FileMissing as error:
-        if not await _sees(context.reads, root):
+        if not await _is_storage_there(context.reads, root):
             raise NotAvailable(
                 f"the DMS does not see its storage {root}: mount it there", url=url
             ) from error
@@ -150,28 +150,28 @@ async def pieces(content: FileContent, span: Span) -> AsyncGenerator[bytes, None
         content.file.release()
 
 
-def is_there(root: str) -> bool:
+def is_folder_there(root: str) -> bool:
     """Return whether the folder of a storage exists; true for storages without a folder. Blocks."""
     folder = local_path(root)
     return folder is None or os.path.isdir(folder)
 
 
-def require_checksum(url: str, found: str, *, expected: str | None) -> None:
+def require_checksum(url: str, actual: str, *, expected: str | None) -> None:
     """Check a SHA-256 digest against the expected checksum, if there is one.
 
     Raises:
         ChecksumMismatch: They differ.
     """
-    if expected is not None and expected != f"sha256:{found}":
-        log.error("content.damaged", url=url, expected=expected, found=found)
-        raise ChecksumMismatch(url, expected=expected, found=f"sha256:{found}")
+    if expected is not None and expected != f"sha256:{actual}":
+        log.error("content.damaged", url=url, expected=expected, found=actual)
+        raise ChecksumMismatch(url, expected=expected, actual=f"sha256:{actual}")
 
 
 def _piece(reader: Reader, *, place: int, length: int, digest: "hashlib._Hash | None") -> bytes:
     data = reader.read(place, length)
     if len(data) < length:
         raise ChecksumMismatch(
-            reader.url, expected=f"{reader.size} bytes", found=f"{place + len(data)} bytes"
+            reader.url, expected=f"{reader.size} bytes", actual=f"{place + len(data)} bytes"
         )
     if digest is not None:
         digest.update(data)
@@ -187,9 +187,9 @@ async def _open(file: OpenFile) -> None:
         raise
 
 
-async def _sees(reads: FileReads, root: str) -> bool:
+async def _is_storage_there(reads: FileReads, root: str) -> bool:
     try:
-        return await reads.run(root, lambda: is_there(root))
+        return await reads.run(root, lambda: is_folder_there(root))
     except StorageUnavailable:
         return False
 
@@ -199,15 +199,17 @@ async def _first_readable(
 ) -> OpenFile:
     last: StorageError | None = None
     for root, url in places:
-        found = reads.file(root, url)
+        candidate = reads.file(root, url)
         try:
-            await _open(found)
+            await _open(candidate)
         except StorageError as error:
             last = error
             continue
-        if found.size == file.size:
-            return found
-        found.release()
-        last = ChecksumMismatch(url, expected=f"{file.size} bytes", found=f"{found.size} bytes")
+        if candidate.size == file.size:
+            return candidate
+        candidate.release()
+        last = ChecksumMismatch(
+            url, expected=f"{file.size} bytes", actual=f"{candidate.size} bytes"
+        )
     log.error("content.not_readable", file=file.name, reason=str(last))
     raise NotAvailable(f"file {quoted(file.name)} cannot be read: {last}")

@@ -35,8 +35,8 @@ from sluice.storage import (
     ChecksumMismatch,
     StorageError,
     StorageFull,
+    parse_piece_name,
     piece_name,
-    piece_of,
 )
 from sluice.storage.checksums import Content
 from sluice.text.visible_text import quoted
@@ -62,7 +62,7 @@ async def receive_piece(
     if len(data) > PIECE:
         raise PieceTooLarge(len(data), PIECE)
     dataset, place = await _folder(context, uid, file)
-    await _written(
+    await _wait_for_write(
         context.files.put_piece(place.root, f"{dataset.url}/{piece_name(file, offset)}", data),
         place,
     )
@@ -72,10 +72,10 @@ async def list_pieces(context: DmsContext, uid: UUID) -> list[PieceAt]:
     """Return the stored pieces by file and offset; raises like ``receive_piece``."""
     _, place = await _folder(context, uid, "")
     try:
-        found = await context.files.files_in(place.root, place.url)
+        entries = await context.files.files_in(place.root, place.url)
     except StorageError as error:
         raise NotAvailable(f"storage {quoted(place.root.name)}: {error}") from error
-    pieces = [(piece_of(entry.name), entry.size) for entry in found]
+    pieces = [(parse_piece_name(entry.name), entry.size) for entry in entries]
     return sorted(
         (PieceAt(file=part[0], offset=part[1], size=size) for part, size in pieces if part),
         key=lambda piece: (piece.file, piece.offset),
@@ -83,7 +83,7 @@ async def list_pieces(context: DmsContext, uid: UUID) -> list[PieceAt]:
 
 
 async def join_pieces(
-    context: DmsContext, uid: UUID, wanted: JoinPieces, *, by: Person | None = None
+    context: DmsContext, uid: UUID, request: JoinPieces, *, by: Person | None = None
 ) -> JoinedFile:
     """Join the pieces of a file, and verify and register it; the pieces are then removed.
 
@@ -93,46 +93,46 @@ async def join_pieces(
         PiecesMissing: Not all pieces are there.
         Unprocessable: The content is not what was announced.
     """
-    if (there := await _registered(context, uid, wanted)) is not None:
-        return there
+    if (registered := await _find_registered(context, uid, request)) is not None:
+        return registered
     try:
-        return await _join(context, uid, wanted, by=by)
+        return await _join(context, uid, request, by=by)
     except (PiecesMissing, NotAvailable, Unprocessable):
         # Another request joined them meanwhile. It removes the pieces after it registers the file.
-        if (there := await _registered(context, uid, wanted)) is not None:
-            return there
+        if (registered := await _find_registered(context, uid, request)) is not None:
+            return registered
         raise
 
 
 async def _join(
-    context: DmsContext, uid: UUID, wanted: JoinPieces, *, by: Person | None
+    context: DmsContext, uid: UUID, request: JoinPieces, *, by: Person | None
 ) -> JoinedFile:
-    dataset, place = await _folder(context, uid, wanted.name)
-    url = f"{dataset.url}/{wanted.name}"
-    pieces = _from_beginning(await list_pieces(context, uid), file_key(wanted.name))
+    dataset, place = await _folder(context, uid, request.name)
+    url = f"{dataset.url}/{request.name}"
+    pieces = _from_beginning(await list_pieces(context, uid), file_key(request.name))
     received = sum(piece.size for piece in pieces)
-    if received != wanted.size:
-        raise PiecesMissing(wanted.name, received, wanted.size)
-    parts = [f"{dataset.url}/{piece_name(wanted.name, piece.offset)}" for piece in pieces]
+    if received != request.size:
+        raise PiecesMissing(request.name, received, request.size)
+    parts = [f"{dataset.url}/{piece_name(request.name, piece.offset)}" for piece in pieces]
     try:
-        stored = await _written(
-            context.files.join(place.root, parts, url, Content(wanted.checksum, wanted.size)),
+        stored = await _wait_for_write(
+            context.files.join(place.root, parts, url, Content(request.checksum, request.size)),
             place,
         )
     except ChecksumMismatch as error:
         await context.files.remove(place.root, parts, spared=context.watch.read_only)
         raise Unprocessable(
-            f"file {quoted(wanted.name)} has not arrived as it was announced: expected"
-            f" {error.expected}, found {error.found}; send it again",
-            file=wanted.name,
+            f"file {quoted(request.name)} has not arrived as it was announced: expected"
+            f" {error.expected}, found {error.actual}; send it again",
+            file=request.name,
         ) from error
     new = NewFile(
-        seq=wanted.seq,
-        name=wanted.name,
+        seq=request.seq,
+        name=request.name,
         size=stored.size,
         checksum=stored.checksum,
         url=url,
-        meta=wanted.meta,
+        meta=request.meta,
     )
     try:
         await register_files(context, uid, [new], by=by)
@@ -143,7 +143,7 @@ async def _join(
     return JoinedFile(size=stored.size, checksum=stored.checksum)
 
 
-async def _written(work: Awaitable[ResultT], place: StoragePlace) -> ResultT:
+async def _wait_for_write(work: Awaitable[ResultT], place: StoragePlace) -> ResultT:
     """Wait for work that writes to a storage.
 
     Raises:
@@ -160,26 +160,28 @@ async def _written(work: Awaitable[ResultT], place: StoragePlace) -> ResultT:
         raise NotAvailable(f"storage {quoted(place.root.name)}: {error}") from error
 
 
-async def _registered(context: DmsContext, uid: UUID, wanted: JoinPieces) -> JoinedFile | None:
+async def _find_registered(
+    context: DmsContext, uid: UUID, request: JoinPieces
+) -> JoinedFile | None:
     """Return the file if an earlier request has registered it; None otherwise."""
     async with context.database.connection() as connection:
-        known = (await known_files(connection, uid, [wanted.name])).get(wanted.name)
-    if known is None:
+        registered = (await known_files(connection, uid, [request.name])).get(request.name)
+    if registered is None:
         return None
-    there = JoinedFile(size=known.size, checksum=f"sha256:{known.checksum.hex()}")
-    same = wanted.checksum in {None, there.checksum} and wanted.size == there.size
-    return there if same else None
+    joined = JoinedFile(size=registered.size, checksum=f"sha256:{registered.checksum.hex()}")
+    same = request.checksum in {None, joined.checksum} and request.size == joined.size
+    return joined if same else None
 
 
 def _from_beginning(pieces: Sequence[PieceAt], key: str) -> list[PieceAt]:
     """Return the pieces of a file that follow each other from its start without a gap."""
-    found: list[PieceAt] = []
+    consecutive: list[PieceAt] = []
     end = 0
     for piece in pieces:
         if piece.file == key and piece.offset == end:
-            found.append(piece)
+            consecutive.append(piece)
             end += piece.size
-    return found
+    return consecutive
 
 
 async def _folder(context: DmsContext, uid: UUID, file: str) -> tuple[Dataset, StoragePlace]:

@@ -20,7 +20,7 @@ from dms.domain.differences import (
     ContentMismatch,
     ContradictoryFiles,
     FileDiffers,
-    NumberTaken,
+    NumberInUse,
     SubmittedFile,
     new_files,
 )
@@ -40,10 +40,10 @@ from dms.usecases.files.check_files import NO_FAULTS, Faults, check_files
 from dms.usecases.removal.release_files import release_registered
 from dms.usecases.storages.list_storages import Objections
 from sluice.contracts.access.owners import ALL
-from sluice.contracts.access.quotas import holders_of
+from sluice.contracts.access.quotas import quota_holders
 from sluice.contracts.common.problems import Conflict, Unprocessable
 from sluice.contracts.common.states import DatasetState, DatasetType, ReplicaState
-from sluice.contracts.data.counts import added, counts_in
+from sluice.contracts.data.counts import add_counts, counts_in
 from sluice.contracts.data.datasets import NewFile, Registered
 from sluice.contracts.messages import RegisterFiles
 from sluice.servicekit.access.principal import Person
@@ -68,7 +68,7 @@ async def register_files(
         ContentMismatch: A file does not exist, or has another size.
         FileDiffers: A different file of the same name is registered.
         ContradictoryFiles: Two files of the request contradict each other.
-        NumberTaken: Another file has the same number.
+        NumberInUse: Another file has the same number.
         OutsideStorages: A file is outside the storages or behind a link.
         StorageDisabled: A storage takes no new data.
         TooManyFilesForDataset: The data set would have too many files.
@@ -84,18 +84,23 @@ async def register_files(
         await require_files_present(
             connection, [(place.root.id, place.path) for place in places], visibility
         )
-    _require_taken(files, places, context.watch.objections)
-    sent = [_sent(file, place) for file, place in zip(files, places, strict=True)]
+    _require_usable_storages(files, places, context.watch.objections)
+    submitted = [_to_submitted(file, place) for file, place in zip(files, places, strict=True)]
     faults = await check_files(context.reads, files, places, verify=context.verify_files)
     with log_ids(dataset=uid):
         try:
-            return await _register(context.database, uid, sent, faults, by=by)
+            return await _register(context.database, uid, submitted, faults, by=by)
         except PlaceRegisteredConcurrently:
-            return await _register(context.database, uid, sent, faults, by=by)
+            return await _register(context.database, uid, submitted, faults, by=by)
 
 
 async def _register(
-    database: Database, uid: UUID, sent: list[SubmittedFile], faults: Faults, *, by: Person | None
+    database: Database,
+    uid: UUID,
+    submitted: list[SubmittedFile],
+    faults: Faults,
+    *,
+    by: Person | None,
 ) -> Registered:
     async with database.transaction() as transaction:
         row = await lock_dataset(transaction.connection, uid)
@@ -103,7 +108,7 @@ async def _register(
             raise UnknownDataset(uid)
         bounded = by is not None
         return await _add(
-            transaction.connection, row, sent, close_at=None, faults=faults, bounded=bounded
+            transaction.connection, row, submitted, close_at=None, faults=faults, bounded=bounded
         )
 
 
@@ -123,9 +128,9 @@ async def apply_registration(transaction: Transaction, message: RegisterFiles) -
             raise UnknownDataset(message.dataset_uid)
         # Disabled storages count, too: the file was written before.
         roots = list((await all_roots(transaction.connection)).values())
-        sent = [_sent(file, _place(file, roots)) for file in message.files]
+        submitted = [_to_submitted(file, _place(file, roots)) for file in message.files]
         try:
-            await _add(transaction.connection, row, sent, close_at=message.close_at, late=True)
+            await _add(transaction.connection, row, submitted, close_at=message.close_at, late=True)
         except Conflict as error:
             raise Unprocessable(error.detail, findings=error.findings, **error.fields) from error
 
@@ -133,7 +138,7 @@ async def apply_registration(transaction: Transaction, message: RegisterFiles) -
 async def _add(
     connection: Connection,
     row: DatasetRow,
-    sent: list[SubmittedFile],
+    submitted: list[SubmittedFile],
     *,
     close_at: int | None,
     late: bool = False,
@@ -150,48 +155,47 @@ async def _add(
     """
     if row.dataset.standing is not None:
         raise DatasetIsAppendOnly(row.dataset, "no file can be added")
-    going = row.dataset.state in {DatasetState.DELETING, DatasetState.DELETED}
-    if (
-        sent
-        and not faults
-        and row.dataset.state is DatasetState.OPEN
-        and not any(file.released for file in sent)
-        and (added := await _add_new(connection, row, sent, close_at=close_at, bounded=bounded))
-    ):
-        return added
-    uid = row.dataset.uid
-    names_known, places_taken = (
-        await anything_there(connection, uid, sent) if sent else (False, False)
-    )
-    known = await known_files(connection, uid, [file.name for file in sent]) if names_known else {}
-    fresh = new_files(sent, known, numbered=_numbered(row))
-    if fresh and row.dataset.state is not DatasetState.OPEN and not (late and going):
+    being_deleted = row.dataset.state in {DatasetState.DELETING, DatasetState.DELETED}
+    is_open = row.dataset.state is DatasetState.OPEN
+    if submitted and not faults and is_open and not any(file.released for file in submitted):
+        registered = await _add_new(connection, row, submitted, close_at=close_at, bounded=bounded)
+        if registered is not None:
+            return registered
+    uid, existing, places_in_use = row.dataset.uid, {}, False
+    if submitted:
+        names_in_use, places_in_use = await anything_there(connection, uid, submitted)
+        if names_in_use:
+            existing = await known_files(connection, uid, [file.name for file in submitted])
+    fresh = new_files(submitted, existing, numbered=_numbered(row))
+    if fresh and not is_open and not (late and being_deleted):
         raise DatasetNotOpen(uid, row.dataset.name, state=row.dataset.state, file=fresh[0].name)
-    if wrong := next((file for file in fresh if file.name in faults), None):
-        raise ContentMismatch(wrong.name, wrong.url, faults[wrong.name])
-    if not going:
+    if faulty := next((file for file in fresh if file.name in faults), None):
+        raise ContentMismatch(faulty.name, faulty.url, faults[faulty.name])
+    if not being_deleted:
         await _require_numbers(connection, row, fresh)
         _require_complete(row, len(fresh), close_at)
     if fresh:
-        lying = await files_at(connection, [file.place for file in fresh]) if places_taken else {}
+        files_at_places = (
+            await files_at(connection, [file.place for file in fresh]) if places_in_use else {}
+        )
         await _insert(
             connection,
             uid,
             fresh,
-            lying=lying,
-            state=ReplicaState.DELETING if going else ReplicaState.AVAILABLE,
+            files_at_places=files_at_places,
+            state=ReplicaState.DELETING if being_deleted else ReplicaState.AVAILABLE,
         )
-    if fresh and going:
+    if fresh and being_deleted:
         await note_late_files(connection, uid)
     if fresh or (close_at is not None and row.close_at is None):
         await _count(connection, row, fresh, close_at=close_at, bounded=bounded)
-    return Registered(new=len(fresh), known=len(sent) - len(fresh))
+    return Registered(new=len(fresh), known=len(submitted) - len(fresh))
 
 
 async def _add_new(
     connection: Connection,
     row: DatasetRow,
-    sent: list[SubmittedFile],
+    submitted: list[SubmittedFile],
     *,
     close_at: int | None,
     bounded: bool,
@@ -201,7 +205,7 @@ async def _add_new(
     Unique indexes detect files that are not new. Returns None if nothing was done.
     """
     try:
-        fresh = new_files(sent, {}, numbered=_numbered(row))
+        fresh = new_files(submitted, {}, numbered=_numbered(row))
         _require_complete(row, len(fresh), close_at)
         async with connection.transaction():
             inserted = await insert_files(
@@ -216,7 +220,7 @@ async def _add_new(
     if not inserted:
         return None
     await _count(connection, row, fresh, close_at=close_at, bounded=bounded)
-    return Registered(new=len(fresh), known=len(sent) - len(fresh))
+    return Registered(new=len(fresh), known=len(submitted) - len(fresh))
 
 
 async def _count(
@@ -230,11 +234,11 @@ async def _count(
     """Add new files to the counters; a file that is sent again does not count again."""
     counts: dict[str, int] | None = None
     for file in fresh:
-        if found := counts_in(file.meta):
-            counts = added(row.counts if counts is None else counts, found)
+        if own_counts := counts_in(file.meta):
+            counts = add_counts(row.counts if counts is None else counts, own_counts)
     size = sum(file.size for file in fresh)
     if bounded:
-        holders = holders_of(group=row.dataset.group, owner=row.dataset.owner)
+        holders = quota_holders(group=row.dataset.group, owner=row.dataset.owner)
         await require_quota(connection, holders, size=size, files=len(fresh))
     uid = row.dataset.uid
     await add_to_counters(
@@ -258,16 +262,16 @@ async def _require_numbers(
     """Check that no registered file has the number of a new one; the caller holds the lock."""
     if not fresh or not _numbered(row):
         return
-    taken = await file_numbered(connection, row.dataset.uid, [file.seq for file in fresh])
-    if taken is not None:
-        seq, other = taken
-        raise NumberTaken(next(file.name for file in fresh if file.seq == seq), other, seq=seq)
+    in_use = await file_numbered(connection, row.dataset.uid, [file.seq for file in fresh])
+    if in_use is not None:
+        seq, other = in_use
+        raise NumberInUse(next(file.name for file in fresh if file.seq == seq), other, seq=seq)
 
 
 def _require_complete(row: DatasetRow, new: int, close_at: int | None) -> None:
     uid, name = row.dataset.uid, row.dataset.name
     if close_at is not None and row.close_at is not None and close_at != row.close_at:
-        raise CompletenessDiffers(uid, name, known=row.close_at, sent=close_at)
+        raise CompletenessDiffers(uid, name, registered=row.close_at, requested=close_at)
     complete = close_at if row.close_at is None else row.close_at
     count = row.dataset.count_files + new
     if complete is not None and count > complete:
@@ -279,29 +283,29 @@ async def _insert(
     uid: UUID,
     files: list[SubmittedFile],
     *,
-    lying: Mapping[tuple[UUID, str], FileAt],
+    files_at_places: Mapping[tuple[UUID, str], FileAt],
     state: ReplicaState,
 ) -> None:
-    """Insert files; ``lying`` has the registered files at the same places."""
+    """Insert files; ``files_at_places`` has the registered files at the same places."""
     shared: list[tuple[SubmittedFile, int]] = []
-    there = [file for file in files if not file.released]
-    for file in there:
-        if (found := lying.get(file.place)) is None:
+    unreleased = [file for file in files if not file.released]
+    for file in unreleased:
+        if (other := files_at_places.get(file.place)) is None:
             continue
-        if found.state is not ReplicaState.AVAILABLE:
+        if other.state is not ReplicaState.AVAILABLE:
             raise Conflict(
                 f"file {quoted(file.name)}: what lies at {file.url} is being deleted; give it"
                 " another url",
                 file=file.name,
             )
-        if (found.size, found.checksum) != (file.size, file.checksum):
-            known = f"{found.size} bytes, sha256:{found.checksum.hex()}"
-            raise FileDiffers(file.name, f"content at {file.url} ({known})")
-        shared.append((file, found.file_id))
-    if new := [file for file in there if file.place not in lying]:
+        if (other.size, other.checksum) != (file.size, file.checksum):
+            content = f"{other.size} bytes, sha256:{other.checksum.hex()}"
+            raise FileDiffers(file.name, f"content at {file.url} ({content})")
+        shared.append((file, other.file_id))
+    if new := [file for file in unreleased if file.place not in files_at_places]:
         await insert_files(connection, uid, new, state=state, numbered=False)  # checked before
-    if gone := [file for file in files if file.released]:
-        await insert_released(connection, uid, gone)
+    if released := [file for file in files if file.released]:
+        await insert_released(connection, uid, released)
     if shared:
         await link_files(connection, uid, shared)
 
@@ -315,7 +319,7 @@ def _place(file: NewFile, roots: Sequence[Root]) -> StoragePlace:
     return place
 
 
-def _require_taken(
+def _require_usable_storages(
     files: Sequence[NewFile], places: Sequence[StoragePlace], objections: Objections
 ) -> None:
     for file, place in zip(files, places, strict=True):
@@ -325,7 +329,7 @@ def _require_taken(
             )
 
 
-def _sent(file: NewFile, place: StoragePlace) -> SubmittedFile:
+def _to_submitted(file: NewFile, place: StoragePlace) -> SubmittedFile:
     return SubmittedFile(
         name=file.name,
         seq=file.seq,

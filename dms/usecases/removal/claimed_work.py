@@ -55,11 +55,11 @@ async def work_on(context: DmsContext, claim: DatasetClaim, work: Work) -> None:
             async with context.database.connection() as connection:
                 await stop_retrying(connection, claim, reason=str(error), lost=True)
         except (StorageError, NoStorage) as error:
-            await _rest(context, claim, str(error))
+            await _postpone(context, claim, str(error))
         except Exception:
             # The error may be permanent, and the data set must not keep others waiting.
             with suppress(*TRANSIENT_ERRORS, NotAvailable):
-                await _rest(context, claim, _UNEXPECTED)
+                await _postpone(context, claim, _UNEXPECTED)
             raise
         finally:
             with suppress(*TRANSIENT_ERRORS, NotAvailable):  # the claim then expires
@@ -67,7 +67,7 @@ async def work_on(context: DmsContext, claim: DatasetClaim, work: Work) -> None:
                     await release(connection, claim)
 
 
-async def _rest(context: DmsContext, claim: DatasetClaim, reason: str) -> None:
+async def _postpone(context: DmsContext, claim: DatasetClaim, reason: str) -> None:
     pause = pause_after(claim.failures + 1, first=1.0, longest=context.max_backoff_seconds)
     log.warning(
         "dms.rests",

@@ -55,13 +55,13 @@ async def remove_marked(
     for copy in copies:
         by_root[copy.storage_id].append(copy)
     failed: list[StorageError] = []
-    for storage_id, lying in by_root.items():
+    for storage_id, present in by_root.items():
         root = roots[storage_id]
-        removed = lying
+        removed = present
         if not root.read_only:
-            urls = [root.url_of(copy.path) for copy in lying]
+            urls = [root.build_url(copy.path) for copy in present]
             outcomes = await context.files.remove(root, urls, spared=context.watch.read_only)
-            removed = [copy for copy, error in zip(lying, outcomes, strict=True) if error is None]
+            removed = [copy for copy, error in zip(present, outcomes, strict=True) if error is None]
             failed += [error for error in outcomes if error is not None]
         await _forget(context, removed)
     return failed
@@ -69,9 +69,9 @@ async def remove_marked(
 
 async def _forget(context: DmsContext, copies: list[Copy]) -> None:
     async with context.database.transaction() as transaction:
-        went: Counter[UUID] = Counter()
+        freed: Counter[UUID] = Counter()
         for storage_id, size in await mark_copies_deleted(
             transaction.connection, [copy.id for copy in copies]
         ):
-            went[storage_id] -= size
-        await add_usage(transaction.connection, went)
+            freed[storage_id] -= size
+        await add_usage(transaction.connection, freed)

@@ -41,7 +41,7 @@ async def remove_released(context: DmsContext) -> bool:
 
 
 def _by_dataset(removals: list[Removal]) -> dict[UUID, list[int]]:
-    found: dict[UUID, list[int]] = defaultdict(list)
+    ids_by_dataset: dict[UUID, list[int]] = defaultdict(list)
     for removal in removals:
-        found[removal.dataset].append(removal.file_id)
-    return found
+        ids_by_dataset[removal.dataset].append(removal.file_id)
+    return ids_by_dataset

@@ -7,9 +7,9 @@ import structlog
 from dms.db.claims import DatasetClaim, extend_claim
 from dms.db.replicas import (
     clear_late_files,
+    find_file_names,
     finish_sweep,
     folder_shared,
-    names_of_files,
     registered_paths,
 )
 from dms.db.storages import all_roots
@@ -82,8 +82,8 @@ async def sweep_folders(
 
 async def _remove_pieces(context: DmsContext, place: StoragePlace) -> None:
     """Remove pieces and temporary copies of files that never became complete."""
-    found = await context.files.files_in(place.root, place.url)
-    pieces = [entry.url for entry in found if is_temporary(entry.name)]
+    entries = await context.files.files_in(place.root, place.url)
+    pieces = [entry.url for entry in entries if is_temporary(entry.name)]
     outcomes = await context.files.remove(place.root, pieces, spared=context.watch.read_only)
     for error in outcomes:
         if error is not None:
@@ -91,18 +91,18 @@ async def _remove_pieces(context: DmsContext, place: StoragePlace) -> None:
 
 
 async def _sweep(context: DmsContext, claim: DatasetClaim, place: StoragePlace) -> None:
-    found = await context.files.files_in(place.root, place.url)
+    entries = await context.files.files_in(place.root, place.url)
     # Copies of an upload have the names of the files, and may not have been recorded.
     copies = place.url == claim.upload_url and claim.state in {
         DatasetState.DELETING,
         DatasetState.DELETED,
     }
-    suspects = [entry for entry in found if copies or _is_left(entry)]
+    suspects = [entry for entry in entries if copies or _is_leftover(entry)]
     for start in range(0, len(suspects), PAGE):
         await _remove_unregistered(context, claim, place, suspects[start : start + PAGE])
 
 
-def _is_left(entry: Entry) -> bool:
+def _is_leftover(entry: Entry) -> bool:
     return is_temporary(entry.name) or written_by_attempt(entry.name)
 
 
@@ -113,13 +113,13 @@ async def _remove_unregistered(
     async with context.database.transaction() as transaction:
         await extend_claim(transaction.connection, claim)
         registered = await registered_paths(transaction.connection, place.root.id, paths)
-        own = await names_of_files(
+        own = await find_file_names(
             transaction.connection, claim.uid, [entry.name for entry in suspects]
         )
     unregistered = [
         entry for path, entry in zip(paths, suspects, strict=True) if path not in registered
     ]
-    leftovers = [entry.url for entry in unregistered if _is_left(entry) or entry.name in own]
+    leftovers = [entry.url for entry in unregistered if _is_leftover(entry) or entry.name in own]
     if not leftovers:
         return
     outcomes = await context.files.remove(place.root, leftovers, spared=context.watch.read_only)

@@ -31,10 +31,10 @@ async def end_span(
     """
     label = f"{spans.noun} {quoted(key)}"
     async with database.transaction() as transaction:
-        found = await lock_span(transaction.connection, spans, key)
-        if found is None:
+        locked = await lock_span(transaction.connection, spans, key)
+        if locked is None:
             fields: dict[str, Any] = {spans.noun: key}
             raise NotFound(f"{label} is not registered", **fields)
-        require_owner(found.owner, action=f"{label} can be ended")
-        require_order(label, found.span.started_at, ended_at)
+        require_owner(locked.owner, action=f"{label} can be ended")
+        require_order(label, locked.span.started_at, ended_at)
         return await set_end(transaction.connection, spans, key, ended_at)

@@ -19,7 +19,7 @@ from dms.usecases.runs.require_owner import require_owner
 from sluice.contracts.common.problems import NotFound
 from sluice.contracts.data.datasets import Registered
 from sluice.contracts.data.runs import NewFrame, NewPeriod, NewRun, Period, Run
-from sluice.servicekit.access.delegation import person_asking
+from sluice.servicekit.access.delegation import current_person
 from sluice.servicekit.database import Database
 from sluice.text.visible_text import quoted
 
@@ -34,11 +34,11 @@ async def register_period(database: Database, new: NewPeriod) -> tuple[Period, b
     require_order(f"period {quoted(new.name)}", new.started_at, new.ended_at)
     async with database.transaction() as transaction:
         connection = transaction.connection
-        made = await insert_period(connection, new, _asker())
-        first = made or await period_by_name(connection, new.name)
+        created = await insert_period(connection, new, _person_name())
+        first = created or await period_by_name(connection, new.name)
     assert first is not None  # noqa: S101 - the name was taken a moment ago, and periods are never forgotten
     require_same_request(f"period {quoted(new.name)}", *_comparable(first, new, counter="runs"))
-    return first, made is not None
+    return first, created is not None
 
 
 async def register_run(database: Database, new: NewRun) -> tuple[Run, bool]:
@@ -52,17 +52,17 @@ async def register_run(database: Database, new: NewRun) -> tuple[Run, bool]:
     require_order(f"run {new.number}", new.started_at, new.ended_at)
     async with database.transaction() as transaction:
         connection = transaction.connection
-        made = await insert_run(connection, new, _asker())
-        first = made or await run_by_number(connection, new.number)
+        created = await insert_run(connection, new, _person_name())
+        first = created or await run_by_number(connection, new.number)
     assert first is not None  # noqa: S101 - the number was taken a moment ago, and runs are never forgotten
     require_same_request(f"run {new.number}", *_comparable(first, new, counter="frames"))
-    return first, made is not None
+    return first, created is not None
 
 
-def _asker() -> str | None:
+def _person_name() -> str | None:
     """Return the name of the person who asks; None if a service does."""
-    by = person_asking()
-    return None if by is None else by.name
+    person = current_person()
+    return None if person is None else person.name
 
 
 def _comparable(
@@ -72,8 +72,8 @@ def _comparable(
 
     If the new registration has no end, the end is left out: it may have been set later.
     """
-    left_out = {counter} if new.ended_at is not None else {counter, "ended_at"}
-    return first.model_dump(exclude=left_out), new.model_dump(exclude=left_out)
+    excluded = {counter} if new.ended_at is not None else {counter, "ended_at"}
+    return first.model_dump(exclude=excluded), new.model_dump(exclude=excluded)
 
 
 async def register_frames(database: Database, run: int, frames: Sequence[NewFrame]) -> Registered:
@@ -89,10 +89,10 @@ async def register_frames(database: Database, run: int, frames: Sequence[NewFram
     """
     async with database.transaction() as transaction:
         connection = transaction.connection
-        found = await lock_span(connection, RUNS, run)
-        if found is None:
+        locked = await lock_span(connection, RUNS, run)
+        if locked is None:
             raise NotFound(f"run {run} is not registered", run=run)
-        require_owner(found.owner, action=f"frames can be added to run {run}")
+        require_owner(locked.owner, action=f"frames can be added to run {run}")
         new = await insert_frames(connection, run, frames)
         registered = await frames_numbered(connection, run, [frame.number for frame in frames])
         for frame in frames:

@@ -2,7 +2,7 @@
 
 from sluice.contracts.access.access import Role
 from sluice.contracts.common.problems import Forbidden
-from sluice.servicekit.access.delegation import person_asking
+from sluice.servicekit.access.delegation import current_person
 
 
 def require_owner(owner: str | None, *, action: str) -> None:
@@ -15,12 +15,14 @@ def require_owner(owner: str | None, *, action: str) -> None:
     Raises:
         Forbidden: Somebody else registered it.
     """
-    by = person_asking()
-    if by is None or by.role.includes(Role.SHIFT) or by.name == owner:
+    person = current_person()
+    if person is None or person.role.includes(Role.SHIFT) or person.name == owner:
         return
-    may = (
+    permitted = (
         f"people with the role {Role.SHIFT}"
         if owner is None
         else f"{owner} or the role {Role.SHIFT}"
     )
-    raise Forbidden(f"{action} by {may} only: you are {by.name}, with the role {by.role}")
+    raise Forbidden(
+        f"{action} by {permitted} only: you are {person.name}, with the role {person.role}"
+    )

@@ -5,7 +5,7 @@ from dms.db.storages import all_roots, lock_storages, set_enabled, set_folder, s
 from dms.domain.places import Root
 from dms.domain.storage_errors import UnknownStorage
 from dms.usecases.context import DmsContext
-from dms.usecases.storages.register_storage import try_out
+from dms.usecases.storages.register_storage import probe_storage
 from sluice.contracts.data.datasets import NewStorage, Storage
 from sluice.servicekit.database import Connection
 
@@ -45,7 +45,7 @@ async def enable_storage(context: DmsContext, name: str) -> Storage:
             others = await _enabled(connection)
         path = await context.watch.require_free(name, storage.url, others)
         if not tried:
-            await try_out(
+            await probe_storage(
                 context.files,
                 NewStorage.model_validate(storage.model_dump(include=set(NewStorage.model_fields))),
             )

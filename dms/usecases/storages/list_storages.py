@@ -21,7 +21,7 @@ Objections = Mapping[UUID, str]
 Room = Mapping[str, float]
 
 #: How long a storage counts as full after work found no space on it.
-TOLD = timedelta(minutes=1)
+NEED_MAX_AGE = timedelta(minutes=1)
 
 
 async def list_storages(
@@ -44,14 +44,14 @@ async def list_storages(
         best = await storages_by_room(database, type_, room=room, objections=objections)
         return [storage for storage, _ in best]
     async with database.connection() as connection:
-        known = await sql.select_storages(connection, type_, disabled=True)
-        found = await levels(connection)
-        needed = await room_needed(connection, age=TOLD)
+        storages = await sql.select_storages(connection, type_, disabled=True)
+        levels_by_storage = await levels(connection)
+        needed = await room_needed(connection, age=NEED_MAX_AGE)
     listed = [
-        _with_warning(storage, objections, found.get(storage.id)).model_copy(
+        _with_warning(storage, objections, levels_by_storage.get(storage.id)).model_copy(
             update=_fullness(storage, context.watch.free, needed.get(storage.id))
         )
-        for storage in known
+        for storage in storages
     ]
     best = _with_room([storage for storage in listed if storage.in_use], room)
     return [
@@ -118,12 +118,12 @@ def _fullness(storage: Storage, room: Room, needed: int | None) -> dict[str, str
     free = free_on(storage, room)
     if needed and isfinite(free) and free >= needed and not has_no_room:
         return {}  # the jobs fit one by one, but not together
-    said = f"{size_text(max(0.0, free))} free" if isfinite(free) else "what is free is not known"
+    text = f"{size_text(max(0.0, free))} free" if isfinite(free) else "what is free is not known"
     if storage.capacity is not None:
-        said += f" of {size_text(storage.capacity)}"
+        text += f" of {size_text(storage.capacity)}"
     if needed:
-        said += f", {size_text(needed)} needed"
-    return {"full": said, "full_for": None if has_no_room else needed}
+        text += f", {size_text(needed)} needed"
+    return {"full": text, "full_for": None if has_no_room else needed}
 
 
 def is_full(storage: Storage, room: Room) -> bool:

@@ -34,15 +34,15 @@ async def register_storage(context: DmsContext, new: NewStorage) -> tuple[Storag
         require_storage_url(new.url)
     except WrongStorageUrl as error:
         raise StorageRefused(new.name, new.url, str(error)) from error
-    path, others = await _compared(context, new)
-    await try_out(context.files, new)
+    path, others = await _compare(context, new)
+    await probe_storage(context.files, new)
     while (answer := await _insert(context.database, new, others, path)) is None:
-        path, others = await _compared(context, new)
+        path, others = await _compare(context, new)
     await context.watch.judge()
     return answer
 
 
-async def try_out(files: FileWork, storage: NewStorage) -> None:
+async def probe_storage(files: FileWork, storage: NewStorage) -> None:
     """Check that the DMS can use a storage.
 
     Raises:
@@ -63,13 +63,13 @@ async def try_out(files: FileWork, storage: NewStorage) -> None:
         ) from error
 
 
-async def _compared(context: DmsContext, new: NewStorage) -> tuple[str | None, list[Root]]:
+async def _compare(context: DmsContext, new: NewStorage) -> tuple[str | None, list[Root]]:
     """Return the path of its folder without links, and all storages it was compared with."""
     async with context.database.connection() as connection:
         others = list((await all_roots(connection)).values())
     # A concurrent registration of the same storage is found when this one is inserted.
-    apart = [other for other in others if new.name != other.name and new.url != other.url]
-    return await context.watch.require_free(new.name, new.url, apart), others
+    remaining = [other for other in others if new.name != other.name and new.url != other.url]
+    return await context.watch.require_free(new.name, new.url, remaining), others
 
 
 async def _insert(
@@ -92,6 +92,6 @@ async def _insert(
 
 def _same(first: Storage, new: NewStorage) -> Storage:
     what = f"storage {quoted(first.name)} at {first.url}"
-    known = first.model_dump(include=set(NewStorage.model_fields))
-    require_same_request(what, known, new.model_dump(), storage=first.id)
+    registered = first.model_dump(include=set(NewStorage.model_fields))
+    require_same_request(what, registered, new.model_dump(), storage=first.id)
     return first

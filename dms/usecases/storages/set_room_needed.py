@@ -33,7 +33,7 @@ async def set_room_needed(context: DmsContext, name: str, needed: int | None) ->
             await delete_needed(connection, storage.id)
         else:
             await put_needed(connection, storage.id, needed)
-    await context.watch.look_at(storage.url)
+    await context.watch.check_storage(storage.url)
     room = context.watch.room
     free = free_on(storage, room)
     return StorageRoom(

@@ -47,7 +47,7 @@ class StorageMonitor:
         self._files = files
         self.roots = tuple(roots)
         self.exclusions = tuple(exclusions)
-        self._known: dict[str, Folder] = {}
+        self._last_folders: dict[str, Folder] = {}
         self._room: dict[str, float] = {}
         self._free: dict[str, float] = {}
 
@@ -63,12 +63,12 @@ class StorageMonitor:
 
     async def start(self) -> None:
         """Look at the storages."""
-        await self.look()
+        await self.check_all()
 
     async def stop(self) -> None:
         """Do nothing."""
 
-    async def look(self) -> bool:
+    async def check_all(self) -> bool:
         """Look at all storages, and judge them; return False, as the loop has no more work now.
 
         New objections are logged. The folders of storages from earlier releases are recorded.
@@ -76,13 +76,13 @@ class StorageMonitor:
         storages = await self._storages()
         folders = await self._folders([storage.url for storage in storages])
         async with self._database.connection() as connection:
-            await note_folders(connection, _not_noted(storages, folders))
+            await note_folders(connection, _unrecorded_folders(storages, folders))
         self._judge(storages, folders)
         return False
 
     async def judge(self) -> None:
         """Judge the storages by where they were last seen, so that a request need not wait."""
-        self._judge(await self._storages(), self._known)
+        self._judge(await self._storages(), self._last_folders)
 
     async def _storages(self) -> list[Root]:
         async with self._database.connection() as connection:
@@ -90,32 +90,34 @@ class StorageMonitor:
 
     def _judge(self, storages: Sequence[Root], folders: _Folders) -> None:
         enabled = [storage for storage in storages if storage.enabled]
-        found = {
+        objections = {
             storage.id: why
             for storage in enabled
             if (why := self._objection(storage, enabled, folders)) is not None
         }
         for storage in enabled:
-            if storage.id in found and found[storage.id] != self.objections.get(storage.id):
+            if storage.id in objections and objections[storage.id] != self.objections.get(
+                storage.id
+            ):
                 log.warning(
                     "storage.takes_nothing",
                     storage=storage.name,
                     url=storage.url,
-                    reason=found[storage.id],
+                    reason=objections[storage.id],
                 )
-        self.objections = found
+        self.objections = objections
         self.read_only = [
             folders[storage.url]
             for storage in storages
             if storage.read_only and storage.url in folders
         ]
 
-    async def see(self, url: str) -> None:
+    async def ensure_checked(self, url: str) -> None:
         """Look at a storage if its free bytes are not known yet."""
         if url not in self._free:
-            await self.look_at(url)
+            await self.check_storage(url)
 
-    async def look_at(self, url: str) -> None:
+    async def check_storage(self, url: str) -> None:
         """Look at a storage now, and update ``room`` and ``free``."""
         await self._folders([url])
 
@@ -190,33 +192,35 @@ class StorageMonitor:
         A folder that does not answer now has its last known value.
         """
         local = [url for url in dict.fromkeys((*urls, *self.roots)) if local_path(url) is not None]
-        looks = (self._files.look_at(local_path(url) or "/") for url in local)
-        for url, found in zip(
+        looks = (self._files.inspect_folder(local_path(url) or "/") for url in local)
+        for url, facts in zip(
             local, await asyncio.gather(*looks, return_exceptions=True), strict=True
         ):
-            if isinstance(found, FolderFacts):
-                self._known[url], self._room[url], self._free[url] = (
-                    found.folder,
-                    found.free,
-                    found.free,
+            if isinstance(facts, FolderFacts):
+                self._last_folders[url], self._room[url], self._free[url] = (
+                    facts.folder,
+                    facts.free,
+                    facts.free,
                 )
-            elif isinstance(found, OSError | TimeoutError):
+            elif isinstance(facts, OSError | TimeoutError):
                 self._room[url] = 0.0
                 log.warning(
-                    "storage.does_not_answer", url=url, reason=str(found) or type(found).__name__
+                    "storage.does_not_answer", url=url, reason=str(facts) or type(facts).__name__
                 )
             else:
-                raise found
-        return {url: self._known[url] for url in local if url in self._known}
+                raise facts
+        return {url: self._last_folders[url] for url in local if url in self._last_folders}
 
 
-def _not_noted(storages: Sequence[Root], folders: _Folders) -> Mapping[UUID, str]:
-    seen = {
+def _unrecorded_folders(storages: Sequence[Root], folders: _Folders) -> Mapping[UUID, str]:
+    found_folders = {
         storage.id: folders[storage.url]
         for storage in storages
         if storage.lies_at is None and storage.url in folders
     }
-    return {uid: folder.path for uid, folder in seen.items() if folder.identity is not None}
+    return {
+        uid: folder.path for uid, folder in found_folders.items() if folder.identity is not None
+    }
 
 
 def _in(inner: str, outer: str, folders: _Folders) -> bool:

@@ -29,7 +29,7 @@ async def set_marks(context: DmsContext, name: str, marks: WaterMarks | None) ->
     async with database.connection() as connection:
         storage = await storage_named(connection, name)
     if storage is not None and marks is not None:
-        await watch.see(storage.url)
+        await watch.ensure_checked(storage.url)
     async with database.transaction() as transaction:
         storage = await storage_named(transaction.connection, name)
         if storage is None:
@@ -41,7 +41,7 @@ async def set_marks(context: DmsContext, name: str, marks: WaterMarks | None) ->
             await put_marks(transaction.connection, storage.id, marks)
     await watch_water_marks(database, watch.free)
     listed = await list_storages(context, storage.type, everything=True)
-    return next((found for found in listed if found.id == storage.id), storage)
+    return next((other for other in listed if other.id == storage.id), storage)
 
 
 def _require_fitting(storage: Storage, marks: WaterMarks, free: float | None) -> None:

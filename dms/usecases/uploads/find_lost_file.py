@@ -51,7 +51,7 @@ async def find_lost_file(
             if file.storage_id is None or file.path is None:
                 return UploadImpossible(claim.name, f"no copy of file {quoted(file.name)} is left")
             root = roots[file.storage_id]
-            url = root.url_of(file.path)
+            url = root.build_url(file.path)
             if isinstance(error, ChecksumMismatch) and error.url == url:
                 return UploadImpossible(
                     url, f"file {quoted(file.name)} has another content: {error.reason}"
@@ -75,7 +75,7 @@ def _fault(file: MissingFile, root: Root, *, patient: bool) -> str | None:
         StorageUnavailable: The storage has moved, or may not be mounted.
     """
     require_same_folder(root)
-    path, folder = local_path(root.url_of(str(file.path))), local_path(root.url)
+    path, folder = local_path(root.build_url(str(file.path))), local_path(root.url)
     if path is None or folder is None:
         return None
     if not os.path.isdir(folder) or (patient and not os.listdir(folder)):

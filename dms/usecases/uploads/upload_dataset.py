@@ -33,14 +33,14 @@ from sluice.text.visible_text import quoted
 PAGE = 200
 
 
-class NoCopyLeft(StorageError):
+class NoReplica(StorageError):
     """The catalogue knows no replica of the file."""
 
     def __init__(self, url: str) -> None:
         super().__init__(url, "no copy of this file is left to upload")
 
 
-class PlaceTaken(StorageError):
+class TargetInUse(StorageError):
     """A file of another data set is registered at the target of a copy."""
 
     def __init__(self, url: str) -> None:
@@ -52,7 +52,7 @@ class _Target:
     root: Root
     folder: str
 
-    def path_of(self, name: str) -> str:
+    def copy_path(self, name: str) -> str:
         return f"{self.folder}/{name}"
 
 
@@ -72,7 +72,7 @@ async def upload_dataset(context: DmsContext, claim: DatasetClaim) -> None:
     """
     try:
         await _upload(context, claim)
-    except PlaceTaken as error:
+    except TargetInUse as error:
         if claim.failures + 1 < ATTEMPTS_BEFORE_NOTICE:
             raise
         raise UploadImpossible(error.url, error.reason) from error
@@ -86,7 +86,7 @@ async def _upload(context: DmsContext, claim: DatasetClaim) -> None:
     target = await _target(context, claim)
     await _copy_files(context, claim, target)
     await remove_copies(context, claim, keep=(target.root.id, target.folder + "/"))
-    url = target.root.url_of(target.folder)
+    url = target.root.build_url(target.folder)
     await sweep_folders(context, claim, [url], remove=False)
     await sweep_folders(
         context, claim, [folder for folder in claim.folders if folder != url], remove=True
@@ -105,18 +105,18 @@ async def _target(context: DmsContext, claim: DatasetClaim) -> _Target:
     if claim.upload_url is not None and claim.upload_storage_id is not None:
         root = roots[claim.upload_storage_id]
         return _Target(root, claim.upload_url[len(root.url) + 1 :])
-    storage = await _with_room(context, claim.bytes)
+    storage = await _storage_with_room(context, claim.bytes)
     root, folder = roots[storage.id], upload_folder(claim.name, claim.meta.get("output_name"))
-    storage_place(root.url_of(folder), [root], subject=f"data set {quoted(claim.name)}")
+    storage_place(root.build_url(folder), [root], subject=f"data set {quoted(claim.name)}")
     async with context.database.connection() as connection:
         if not await set_upload_place(
-            connection, claim, storage_id=root.id, url=root.url_of(folder)
+            connection, claim, storage_id=root.id, url=root.build_url(folder)
         ):
             raise ClaimLost(claim)
     return _Target(root, folder)
 
 
-async def _with_room(context: DmsContext, needed: int) -> Storage:
+async def _storage_with_room(context: DmsContext, needed: int) -> Storage:
     """Return the output storage with the most space.
 
     Raises:
@@ -134,10 +134,10 @@ async def _with_room(context: DmsContext, needed: int) -> Storage:
         for storage, free in best
         if not storage.read_only
     }
-    known = await list_storages(context, StorageType.OUTPUT, everything=True)
+    storages = await list_storages(context, StorageType.OUTPUT, everything=True)
     raise NoStorage(
         StorageType.OUTPUT,
-        [f"{storage.name} {full.get(storage.id) or storage.objection}" for storage in known],
+        [f"{storage.name} {full.get(storage.id) or storage.objection}" for storage in storages],
     )
 
 
@@ -153,12 +153,12 @@ async def _copy_files(context: DmsContext, claim: DatasetClaim, target: _Target)
                 limit=PAGE,
             )
             roots = await all_roots(connection)
-            places = [target.path_of(file.name) for file in files]
-            taken = await registered_paths(connection, target.root.id, places)
+            places = [target.copy_path(file.name) for file in files]
+            paths_in_use = await registered_paths(connection, target.root.id, places)
         if not files:
             return
-        if taken:  # a copy would replace the file of another data set
-            raise PlaceTaken(target.root.url_of(min(taken)))
+        if paths_in_use:  # a copy would replace the file of another data set
+            raise TargetInUse(target.root.build_url(min(paths_in_use)))
         outcomes = await asyncio.gather(
             *(_copy(context, file, roots, target) for file in files), return_exceptions=True
         )
@@ -177,13 +177,13 @@ async def _copy_files(context: DmsContext, claim: DatasetClaim, target: _Target)
 async def _copy(
     context: DmsContext, file: MissingFile, roots: Mapping[UUID, Root], target: _Target
 ) -> None:
-    url = target.root.url_of(target.path_of(file.name))
+    url = target.root.build_url(target.copy_path(file.name))
     if file.storage_id is None or file.path is None:
-        raise NoCopyLeft(url)
+        raise NoReplica(url)
     source = roots[file.storage_id]
     checksum = f"sha256:{file.checksum.hex()}"
     await context.files.copy(
-        (source, source.url_of(file.path)), (target.root, url), checksum=checksum, size=file.size
+        (source, source.build_url(file.path)), (target.root, url), checksum=checksum, size=file.size
     )
 
 
@@ -194,10 +194,10 @@ async def _record(
     async with context.database.transaction() as transaction:
         connection = transaction.connection
         await extend_claim(connection, claim)
-        made = [(file.file_id, target.path_of(file.name)) for file in files]
-        new = await insert_replicas(connection, target.root.id, made)
+        copies = [(file.file_id, target.copy_path(file.name)) for file in files]
+        new = await insert_replicas(connection, target.root.id, copies)
         await add_usage(
             connection, {target.root.id: sum(file.size for file in files if file.file_id in new)}
         )
-        if taken := [file for file in files if file.file_id not in new]:
-            raise PlaceTaken(target.root.url_of(target.path_of(taken[0].name)))
+        if in_use := [file for file in files if file.file_id not in new]:
+            raise TargetInUse(target.root.build_url(target.copy_path(in_use[0].name)))

@@ -17,7 +17,7 @@ from sluice.text.os_errors import reason_of
 log = structlog.get_logger(__name__)
 
 _MOUNTS, _OWN = Path("/proc/self/mountinfo"), Path("/proc/self/cgroup")
-_NAMED = "sluice-"
+_PREFIX = "sluice-"
 #: Files of limits that would not apply to processes that leave the group.
 _LIMIT_FILES = ("memory.max", "memory.high", "cpu.max")
 #: Seconds for killed processes to leave their group.
@@ -41,22 +41,22 @@ class ControlGroupSettings(Contract):
 class PilotControlGroups:
     """The control groups of this pilot.
 
-    ``locks`` are locks on the folders, held while this process lives. ``left`` is the group that
-    this process left to create them.
+    ``locks`` are locks on the folders, held while this process lives. ``previous_group`` is the
+    group that this process left to create them.
     """
 
     groups: ControlGroupSettings
     locks: list[int]
-    left: Path | None
+    previous_group: Path | None
 
     def remove(self) -> None:
         """Remove the groups after the slots have ended."""
-        known = (self.groups.folder, self.groups.processes, self.groups.cores)
-        for folder in dict.fromkeys(filter(None, known)):
+        folders = (self.groups.folder, self.groups.processes, self.groups.cores)
+        for folder in dict.fromkeys(filter(None, folders)):
             _remove_all(Path(folder))
         for lock in self.locks:
             os.close(lock)
-        _move_back(self.left, Path(self.groups.folder))
+        _move_back(self.previous_group, Path(self.groups.folder))
 
 
 class NoControlGroupsError(Exception):
@@ -70,9 +70,9 @@ def find_memory_groups(name: str) -> PilotControlGroups | None:
     Groups that killed pilots left in the same place are removed.
     """
     reasons = []
-    for version, make in ((2, _make_second), (1, _make_first)):
+    for version, create in ((2, _create_in_v2), (1, _create_in_v1)):
         try:
-            groups = make(f"{_NAMED}{name}")
+            groups = create(f"{_PREFIX}{name}")
         except (NoControlGroupsError, OSError, IndexError) as error:
             reasons.append(f"cgroup v{version}: {reason_of(error)}")
         else:
@@ -85,8 +85,8 @@ def find_memory_groups(name: str) -> PilotControlGroups | None:
 
 def remove_groups(folder: str) -> None:
     """Remove the groups of an earlier pilot, unless processes run in them."""
-    _remove_if_left(Path(folder))
-    _remove_if_left(_beside(Path(folder)))
+    _remove_if_unlocked(Path(folder))
+    _remove_if_unlocked(_get_sibling(Path(folder)))
 
 
 def remove_slot_groups(groups: ControlGroupSettings, pid: int) -> None:
@@ -105,88 +105,93 @@ def limit_file(groups: ControlGroupSettings) -> str:
     return "memory.max" if groups.version == 2 else "memory.limit_in_bytes"
 
 
-def _make_first(name: str) -> PilotControlGroups:
-    own = _own_group(lambda kind, options: kind == "cgroup" and "memory" in options, "memory")
+def _create_in_v1(name: str) -> PilotControlGroups:
+    own = _find_own_group(lambda kind, options: kind == "cgroup" and "memory" in options, "memory")
     if (own / "memory.use_hierarchy").read_text().strip() != "1":
         raise NoControlGroupsError(f"{own} does not count what is in groups below it")
-    made = _made(own / name, version=1, left=None)
+    pilot_groups = _create_groups(own / name, version=1, previous_group=None)
     # In version 1, each controller has its own tree.
     others = {
-        kind: _made_beside(controller, name, made.locks)
+        kind: _create_in_controller(controller, name, pilot_groups.locks)
         for kind, controller in (("processes", "pids"), ("cores", "cpu"))
     }
-    return replace(made, groups=made.groups.model_copy(update=others))
+    return replace(pilot_groups, groups=pilot_groups.groups.model_copy(update=others))
 
 
-def _made_beside(controller: str, name: str, locks: list[int]) -> str | None:
+def _create_in_controller(controller: str, name: str, locks: list[int]) -> str | None:
     """Create a group in the tree of another controller, or return None on failure."""
     try:
-        own = _own_group(
+        own = _find_own_group(
             lambda kind, options: kind == "cgroup" and controller in options, controller
         )
-        _remove_left(own)
-        locks.append(_made_and_locked(own / name))
+        _remove_leftovers(own)
+        locks.append(_create_locked_folder(own / name))
     except (NoControlGroupsError, OSError, IndexError):
         return None
     return str(own / name)
 
 
-def _make_second(name: str) -> PilotControlGroups:
+def _create_in_v2(name: str) -> PilotControlGroups:
     """Create groups of version 2.
 
     If the pilot is alone in its group, the groups are created in this group, and the pilot moves to
     a sibling of them. A group that divides memory may not have processes itself. Otherwise the
     groups are created beside the pilot's group, unless it has a limit that would not apply there.
     """
-    own = _own_group(lambda kind, options: kind == "cgroup2", "")
+    own = _find_own_group(lambda kind, options: kind == "cgroup2", "")
     if "memory" not in (own / "cgroup.controllers").read_text().split():
         raise NoControlGroupsError("it does not look after memory here")
-    left = None
+    previous_group = None
     # Only the root group may divide memory and have processes too.
     if not (own / "memory.max").exists():
         place = own
     elif set((own / "cgroup.procs").read_text().split()) == {str(os.getpid())}:
-        place = left = own
-        _move_aside(own, _beside(own / name))
-    elif any(_limits(own / file) for file in _LIMIT_FILES):
+        place = previous_group = own
+        _move_aside(own, _get_sibling(own / name))
+    elif any(_has_limit(own / file) for file in _LIMIT_FILES):
         raise NoControlGroupsError(f"{own} is shared with other processes, and has a limit")
     else:
         place = own.parent
-    _share_memory(place)
-    return _made(place / name, version=2, left=left)
+    _enable_memory(place)
+    return _create_groups(place / name, version=2, previous_group=previous_group)
 
 
-def _made(folder: Path, *, version: Literal[1, 2], left: Path | None) -> PilotControlGroups:
+def _create_groups(
+    folder: Path, *, version: Literal[1, 2], previous_group: Path | None
+) -> PilotControlGroups:
     """Create the group for the slots' groups and check that a slot's group works in it.
 
     Raises:
         OSError: A slot could not have a group with a limit.
     """
     try:
-        _remove_left(folder.parent)
-        lock = _made_and_locked(folder)
+        _remove_leftovers(folder.parent)
+        lock = _create_locked_folder(folder)
     except OSError:
-        _move_back(left, folder)
+        _move_back(previous_group, folder)
         raise
-    own = PilotControlGroups(
-        ControlGroupSettings(folder=str(folder), version=version), [lock], left
+    pilot_groups = PilotControlGroups(
+        ControlGroupSettings(folder=str(folder), version=version), [lock], previous_group
     )
     try:
         if version == 2:
-            _share_memory(folder)
-            own = replace(own, groups=own.groups.model_copy(update=_shared_more(folder)))
+            _enable_memory(folder)
+            pilot_groups = replace(
+                pilot_groups,
+                groups=pilot_groups.groups.model_copy(update=_enable_controllers(folder)),
+            )
         probe = folder / "probe"
         probe.mkdir()
-        (probe / limit_file(own.groups)).write_text(str(1 << 40))
+        (probe / limit_file(pilot_groups.groups)).write_text(str(1 << 40))
         os.close(os.open(probe / "cgroup.procs", os.O_WRONLY | os.O_CLOEXEC))
         _remove(probe)
     except OSError:
-        own.remove()
+        pilot_groups.remove()
         raise
-    return own
+    return pilot_groups
 
 
-def _made_and_locked(folder: Path) -> int:
+def _create_locked_folder(folder: Path) -> int:
     """Create a folder, lock it, and return the descriptor that holds the lock.
 
     Until the folder is locked, another pilot may remove it as a leftover. It is created again in
@@ -195,7 +200,7 @@ def _made_and_locked(folder: Path) -> int:
     while True:
         folder.mkdir(exist_ok=True)
         with suppress(FileNotFoundError):
-            lock = _opened(folder)
+            lock = _open_folder(folder)
             fcntl.flock(lock, fcntl.LOCK_EX)
             if _is_at(lock, folder):
                 return lock
@@ -213,63 +218,63 @@ def _is_at(descriptor: int, folder: Path) -> bool:
         return False
 
 
-def _opened(folder: Path) -> int:
+def _open_folder(folder: Path) -> int:
     return os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
 
 
-def _limits(file: Path) -> bool:
+def _has_limit(file: Path) -> bool:
     with suppress(FileNotFoundError):
         return file.read_text().split()[0] != "max"
     return False
 
 
-def _move_aside(own: Path, beside: Path) -> None:
-    """Move this process from ``own`` to ``beside``.
+def _move_aside(own: Path, sibling: Path) -> None:
+    """Move this process from ``own`` to ``sibling``.
 
     Raises:
         OSError: The move failed. The process is back in ``own``.
     """
-    beside.mkdir()
+    sibling.mkdir()
     try:
-        (beside / "cgroup.procs").write_text(str(os.getpid()))
-        _share_memory(own)
+        (sibling / "cgroup.procs").write_text(str(os.getpid()))
+        _enable_memory(own)
     except OSError:
         with suppress(OSError):
             (own / "cgroup.procs").write_text(str(os.getpid()))
-        _remove(beside)
+        _remove(sibling)
         raise
 
 
-def _move_back(left: Path | None, folder: Path) -> None:
+def _move_back(previous_group: Path | None, folder: Path) -> None:
     """Move this process back to the group that it left to create ``folder``, now removed."""
-    if left is not None:
+    if previous_group is not None:
         with suppress(OSError):
-            (left / "cgroup.subtree_control").write_text("-memory")
-            (left / "cgroup.procs").write_text(str(os.getpid()))
-            _beside(folder).rmdir()
+            (previous_group / "cgroup.subtree_control").write_text("-memory")
+            (previous_group / "cgroup.procs").write_text(str(os.getpid()))
+            _get_sibling(folder).rmdir()
 
 
-def _share_memory(place: Path) -> None:
+def _enable_memory(place: Path) -> None:
     if "memory" not in (place / "cgroup.subtree_control").read_text().split():
         (place / "cgroup.subtree_control").write_text("+memory")
 
 
-def _shared_more(folder: Path) -> dict[str, str]:
+def _enable_controllers(folder: Path) -> dict[str, str]:
     """Enable the controllers for processes and cores as far as possible, and return them."""
-    found = {}
+    folders = {}
     for kind, controller in (("processes", "pids"), ("cores", "cpu")):
         with suppress(OSError):
             (folder.parent / "cgroup.subtree_control").write_text(f"+{controller}")
             (folder / "cgroup.subtree_control").write_text(f"+{controller}")
-            found[kind] = str(folder)
-    return found
+            folders[kind] = str(folder)
+    return folders
 
 
-def _beside(folder: Path) -> Path:
+def _get_sibling(folder: Path) -> Path:
     return folder.with_name(f"{folder.name}.pilot")
 
 
-def _own_group(wanted: Callable[[str, set[str]], bool], controller: str) -> Path:
+def _find_own_group(matches: Callable[[str, set[str]], bool], controller: str) -> Path:
     """Return the folder of this process's control group.
 
     Raises:
@@ -282,7 +287,7 @@ def _own_group(wanted: Callable[[str, set[str]], bool], controller: str) -> Path
         kind, _, options = after.split()[:3]
         root, mount = before.split()[3:5]
         if (
-            wanted(kind, set(options.split(",")))
+            matches(kind, set(options.split(",")))
             and paths
             and (paths[0] + "/").startswith(root.rstrip("/") + "/")
         ):
@@ -290,19 +295,19 @@ def _own_group(wanted: Callable[[str, set[str]], bool], controller: str) -> Path
     raise NoControlGroupsError("there is none here")
 
 
-def _remove_left(place: Path) -> None:
+def _remove_leftovers(place: Path) -> None:
     """Remove the groups of pilots that have ended."""
-    for folder in place.glob(f"{_NAMED}*"):
-        _remove_if_left(folder)
+    for folder in place.glob(f"{_PREFIX}*"):
+        _remove_if_unlocked(folder)
 
 
-def _remove_if_left(folder: Path) -> None:
+def _remove_if_unlocked(folder: Path) -> None:
     """Remove a group on which no living pilot holds a lock.
 
     The kernel keeps a group that has processes.
     """
     with suppress(OSError):
-        descriptor = _opened(folder)
+        descriptor = _open_folder(folder)
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
             if not _is_at(descriptor, folder):

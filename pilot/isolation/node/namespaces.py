@@ -19,12 +19,12 @@ def why_no_namespaces() -> str | None:
         return None
     command = [program, *_NAMESPACES, "--mount-proc", "true"]
     try:
-        done = subprocess.run(
+        result = subprocess.run(
             command, stdin=subprocess.DEVNULL, capture_output=True, timeout=_LIMIT, check=False
         )
     except (OSError, subprocess.TimeoutExpired):
         return None
-    if done.returncode == 0:
+    if result.returncode == 0:
         return None
-    said = done.stderr.decode(errors="replace").strip().splitlines()
-    return said[-1][:300] if said else f"unshare(1) ended with exit code {done.returncode}"
+    lines = result.stderr.decode(errors="replace").strip().splitlines()
+    return lines[-1][:300] if lines else f"unshare(1) ended with exit code {result.returncode}"

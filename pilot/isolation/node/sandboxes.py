@@ -53,10 +53,10 @@ def with_network(sandbox: Sandbox, use: SandboxUse, allowed: Sequence[str]) -> S
     why = "there is no slirp4netns on this node's PATH: install it"
     if program is not None:
         network = UserNetwork(program=program, allowed=list(allowed))
-        found = sandbox.model_copy(update={"network": network})
-        failure = _failure(found, network=True)
+        connected = sandbox.model_copy(update={"network": network})
+        failure = _find_failure(connected, network=True)
         if failure is None:
-            return found
+            return connected
         why = f"slirp4netns does not work on this node: {failure}"
     log.warning("sandbox.no_network", reason=why)
     return sandbox.model_copy(update={"no_network": why, "node_network": use != "required"})
@@ -79,21 +79,21 @@ def find_sandbox(
     """
     if use == "off":
         return "the pilot's sandbox is switched off"
-    found = _tried(folder, [str(path) for path in more], hidden)
-    if isinstance(found, Sandbox):
-        log.info("sandbox.found", kind="namespaces", bubblewrap=found.bubblewrap)
-        for path, reason in found.dropped.items():
+    sandbox = _try_sandbox(folder, [str(path) for path in more], hidden)
+    if isinstance(sandbox, Sandbox):
+        log.info("sandbox.found", kind="namespaces", bubblewrap=sandbox.bubblewrap)
+        for path, reason in sandbox.dropped.items():
             log.warning("sandbox.path_not_visible", path=path, reason=reason)
-        return found
+        return sandbox
     if use == "required":
         raise NoSandboxError(
-            f"SLUICE_PILOT_SANDBOX is required, and {found}; see to that (what a node needs:"
+            f"SLUICE_PILOT_SANDBOX is required, and {sandbox}; see to that (what a node needs:"
             " docs/how-to/contain-tools.md), or set it to preferred, to run tools without"
         )
-    return found
+    return sandbox
 
 
-def _tried(folder: Path, more: Sequence[str], hidden: Sequence[Path]) -> Sandbox | str:
+def _try_sandbox(folder: Path, more: Sequence[str], hidden: Sequence[Path]) -> Sandbox | str:
     """Return the sandbox, or a sentence that says why this node cannot have one.
 
     Raises:
@@ -106,17 +106,17 @@ def _tried(folder: Path, more: Sequence[str], hidden: Sequence[Path]) -> Sandbox
     copy_settings(settings, more)
     closed = [os.path.realpath(path) for path in hidden if os.path.exists(path)]
     visible = visible_paths(os.environ.get("PATH", os.defpath), more, hidden=closed)
-    make = partial(_sandbox, bubblewrap, str(settings), hidden=closed)
+    make = partial(_create_sandbox, bubblewrap, str(settings), hidden=closed)
     sandbox = make(visible)
-    failure = _failure(sandbox, network=False)
+    failure = _find_failure(sandbox, network=False)
     if failure is None:
         return sandbox
     why = why_no_namespaces()
     if why is not None:
         return f"no namespaces can be made on this node: {why} ({failure})"
-    reduced = make(visible.without(_hindering(make, visible)))
+    reduced = make(visible.without(_find_broken_paths(make, visible)))
     if reduced.dropped != sandbox.dropped:
-        failure = _failure(reduced, network=False)
+        failure = _find_failure(reduced, network=False)
     if failure is None:
         return reduced
     raise NoSandboxError(
@@ -126,90 +126,96 @@ def _tried(folder: Path, more: Sequence[str], hidden: Sequence[Path]) -> Sandbox
     )
 
 
-def _hindering(make: Callable[[VisiblePaths], Sandbox], visible: VisiblePaths) -> dict[str, str]:
+def _find_broken_paths(
+    make: Callable[[VisiblePaths], Sandbox], visible: VisiblePaths
+) -> dict[str, str]:
     """Return the visible paths that break the sandbox or cannot be read in it, with the reasons.
 
     The result is empty if the sandbox does not work without these paths either.
     """
     paths = [path for path in visible.sources if path not in SYSTEM]
-    alone = visible.without(dict.fromkeys(paths, ""))
+    minimal = visible.without(dict.fromkeys(paths, ""))
     needed = {
         path: visible.sources[path]
         for path in paths
         if within(os.path.realpath(sys.executable), visible.sources[path])
     }
-    alone.sources.update(needed)
-    if _failure(make(alone), network=False) is not None:
+    minimal.sources.update(needed)
+    if _find_failure(make(minimal), network=False) is not None:
         return {}
-    found: dict[str, str] = {}
+    reasons: dict[str, str] = {}
     for path in paths:
-        one = VisiblePaths({**alone.sources, path: visible.sources[path]})
-        failure = _failure(make(one), network=False)
+        candidate = VisiblePaths({**minimal.sources, path: visible.sources[path]})
+        failure = _find_failure(make(candidate), network=False)
         if failure is not None:
-            found[path] = f"the sandbox cannot show it: {failure}"
-    return found
+            reasons[path] = f"the sandbox cannot show it: {failure}"
+    return reasons
 
 
-def _failure(sandbox: Sandbox, *, network: bool) -> str | None:
+def _find_failure(sandbox: Sandbox, *, network: bool) -> str | None:
     """Return why no program runs in the sandbox, or None if it works."""
-    with tempfile.TemporaryDirectory(prefix="sluice-") as out, open(os.devnull, "r+b") as nothing:
-        held = SandboxInstance(sandbox, [out], SandboxOptions(network=network))
-        said = os.open(out, os.O_TMPFILE | os.O_RDWR)
+    with (
+        tempfile.TemporaryDirectory(prefix="sluice-") as out,
+        open(os.devnull, "r+b") as null_device,
+    ):
+        instance = SandboxInstance(sandbox, [out], SandboxOptions(network=network))
+        output = os.open(out, os.O_TMPFILE | os.O_RDWR)
         try:
-            program = held.start(
+            program = instance.start(
                 [*_PROBE, *sandbox.shown],
                 environment={"PATH": os.defpath},
                 folder="/tmp",  # noqa: S108 - the program's own
-                streams=[said, nothing.fileno()],
+                streams=[output, null_device.fileno()],
                 limits=ProcessLimits(),
                 view=View([VisibleFile("/tmp", out, writable=True)]),  # noqa: S108
             )
             status = program.end().status
-            hidden = os.pread(said, 1 << 12, 0).decode(errors="replace")
+            hidden = os.pread(output, 1 << 12, 0).decode(errors="replace")
         except SandboxError as error:
             return str(error)
         except OSError as error:
             return sentence_of(error)
         finally:
-            os.close(said)
-            held.close()
+            os.close(output)
+            instance.close()
     if hidden:
         return f"{hidden.splitlines()[0]} cannot be read in it"
     return f"{quoted(_PROBE[0])} ended with status {status}" if status else None
 
 
-def _sandbox(
+def _create_sandbox(
     bubblewrap: str, settings: str, visible: VisiblePaths, *, hidden: Sequence[str]
 ) -> Sandbox:
     masks = visible.masks(hidden)
-    late = {
+    mounted_for_jobs = {
         path: source
         for path, source in visible.sources.items()
         if any(within(path, place) for place in (*_OWN_OF_JOBS, *masks))
     }
     return Sandbox(
         bubblewrap=bubblewrap,
-        system=_system(settings, visible.sources),
+        system=_list_system_mounts(settings, visible.sources),
         room_paths=[
-            ToolRootPath(path=path, source=late.get(path, "")) for path in sorted({*late, *masks})
+            ToolRootPath(path=path, source=mounted_for_jobs.get(path, ""))
+            for path in sorted({*mounted_for_jobs, *masks})
         ],
         dropped=visible.dropped,
         shown=[path for path in visible.sources if path not in SYSTEM],
     )
 
 
-def _system(settings: str, sources: Mapping[str, str]) -> list[MountPoint]:
+def _list_system_mounts(settings: str, sources: Mapping[str, str]) -> list[MountPoint]:
     """Return the mount points that every program sees besides the files of its job."""
-    seen = [_to_read(path, sources[path]) for path in sorted(sources)]
-    in_memory = [point for point in seen if within(point.path, _SHARED_MEMORY)]
+    mounts = [_create_read_mount(path, sources[path]) for path in sorted(sources)]
+    in_memory = [point for point in mounts if within(point.path, _SHARED_MEMORY)]
     return [
-        *(point for point in seen if point not in in_memory),
+        *(point for point in mounts if point not in in_memory),
         MountPoint(kind=MountKind.READ, path="/etc", source=settings),
         MountPoint(kind=MountKind.DEVICES, path="/dev"),
         MountPoint(kind=MountKind.MEMORY, path=_SHARED_MEMORY),
         *in_memory,
         MountPoint(kind=MountKind.PROCESSES, path="/proc"),
-        *(mask for path in (*_KEYS, *_of_root_alone()) for mask in _masks(path)),
+        *(mask for path in (*_KEYS, *_list_root_only_paths()) for mask in _list_masks(path)),
         *(
             MountPoint(kind=MountKind.FOLDER, path=path)
             for path in ("/tmp", "/var/tmp", "/run")  # noqa: S108
@@ -217,7 +223,7 @@ def _system(settings: str, sources: Mapping[str, str]) -> list[MountPoint]:
     ]
 
 
-def _to_read(path: str, source: str) -> MountPoint:
+def _create_read_mount(path: str, source: str) -> MountPoint:
     """Return the mount point that makes a path visible.
 
     Links between folders of the system stay links.
@@ -227,7 +233,7 @@ def _to_read(path: str, source: str) -> MountPoint:
     return MountPoint(kind=MountKind.READ, path=path, source=source)
 
 
-def _of_root_alone() -> Iterator[str]:
+def _list_root_only_paths() -> Iterator[str]:
     """Yield the paths in /proc that only root can read, except those of processes.
 
     Tools of a pilot that runs as root could read them.
@@ -246,7 +252,7 @@ def _is_private(path: str) -> bool:
     return bool(mode & stat.S_IRUSR) and not mode & stat.S_IROTH
 
 
-def _masks(path: str) -> list[MountPoint]:
+def _list_masks(path: str) -> list[MountPoint]:
     """Return the mount points that hide a file or folder, none if it does not exist."""
     if os.path.isdir(path):
         return [MountPoint(kind=kind, path=path) for kind in (MountKind.MEMORY, MountKind.CLOSED)]

@@ -37,56 +37,56 @@ done < /proc/self/status
 """
 
 
-class WrongUsersError(Exception):
+class UnsuitableUsersError(Exception):
     """The users named for the slots cannot be used. The message is a sentence."""
 
     def __init__(self, why: str) -> None:
         super().__init__(f"SLUICE_PILOT_SLOT_USERS: {why}")
 
 
-def named_users(names: Sequence[str], least: int) -> list[SlotUser]:
+def find_slot_users(names: Sequence[str], slots: int) -> list[SlotUser]:
     """Return the users for the slots, in order.
 
-    ``names`` may hold numeric ids, which need no entry in the user database. ``least`` is the
+    ``names`` may hold numeric ids, which need no entry in the user database. ``slots`` is the
     number of slots.
 
     Raises:
-        WrongUsersError: A user is unknown or not suitable, or there are too few users.
+        UnsuitableUsersError: A user is unknown or not suitable, or there are too few users.
     """
-    users = [_user(name) for name in names]
-    if len(users) < least:
-        raise WrongUsersError(
-            f"{len(users)} for {least} slots: name at least as many as there are slots"
+    users = [_find_user(name) for name in names]
+    if len(users) < slots:
+        raise UnsuitableUsersError(
+            f"{len(users)} for {slots} slots: name at least as many as there are slots"
             " (SLUICE_PILOT_SLOTS; where that is not set, one for each core)"
         )
     for what, numbers in (("user", [u.uid for u in users]), ("group", [u.gid for u in users])):
         number, times = Counter(numbers).most_common(1)[0]
         if times > 1:
-            raise WrongUsersError(
+            raise UnsuitableUsersError(
                 f"{what} {number} is there {times} times: give each slot a user with a group of"
                 " its own"
             )
     return users
 
 
-def _user(name: str) -> SlotUser:
+def _find_user(name: str) -> SlotUser:
     number = int(name) if name.isascii() and name.isdigit() else None
     try:
-        found = pwd.getpwnam(name) if number is None else pwd.getpwuid(number)
+        entry = pwd.getpwnam(name) if number is None else pwd.getpwuid(number)
     except (KeyError, OverflowError):
         if number is None:
-            raise WrongUsersError(f"there is no user {quoted(name)} on this node") from None
+            raise UnsuitableUsersError(f"there is no user {quoted(name)} on this node") from None
         if number >= 1 << 32 - 1:
-            raise WrongUsersError(f"{name} is too large for a user's number") from None
+            raise UnsuitableUsersError(f"{name} is too large for a user's number") from None
         user = SlotUser(name=name, uid=number, gid=number)
     else:
-        name = f"{found.pw_name} ({found.pw_uid})"
-        user = SlotUser(name=name, uid=found.pw_uid, gid=found.pw_gid)
+        name = f"{entry.pw_name} ({entry.pw_uid})"
+        user = SlotUser(name=name, uid=entry.pw_uid, gid=entry.pw_gid)
     if user.uid in {0, os.geteuid(), NOBODY}:
         whose = "root, the pilot itself, or whom others take for nobody"
-        raise WrongUsersError(f"user {user.name} is {whose}: give each slot a user of its own")
+        raise UnsuitableUsersError(f"user {user.name} is {whose}: give each slot a user of its own")
     if user.gid in {0, os.getegid(), *os.getgroups()}:
-        raise WrongUsersError(
+        raise UnsuitableUsersError(
             f"user {user.name} has a group of the pilot's, {user.gid}: give it one of its own"
         )
     return user
@@ -96,24 +96,24 @@ def claim(users: Sequence[SlotUser]) -> list[socket.socket]:
     """Reserve the users for this process and return the sockets that hold the reservation.
 
     Raises:
-        WrongUsersError: Another pilot of the node has one of the users.
+        UnsuitableUsersError: Another pilot of the node has one of the users.
     """
     claims = []
     for user in users:
-        name = socket.socket(socket.AF_UNIX)
-        claims.append(name)
+        reservation = socket.socket(socket.AF_UNIX)
+        claims.append(reservation)
         try:
-            name.bind(f"\0sluice-slot-user-{user.uid}")
+            reservation.bind(f"\0sluice-slot-user-{user.uid}")
         except OSError as error:
-            for taken in claims:
-                taken.close()
-            raise WrongUsersError(
+            for reserved in claims:
+                reserved.close()
+            raise UnsuitableUsersError(
                 f"another pilot of this node has user {user.name}: give each pilot users of its own"
             ) from error
     return claims
 
 
-def why_not(users: Sequence[SlotUser], folder: Path, closed: Path) -> str | None:
+def why_unsuitable(users: Sequence[SlotUser], folder: Path, closed: Path) -> str | None:
     """Return why tools cannot run as these users, or None if they can.
 
     ``folder`` is the parent of the jobs' folders. ``closed`` is a folder that the users must not
@@ -123,7 +123,7 @@ def why_not(users: Sequence[SlotUser], folder: Path, closed: Path) -> str | None
         return "tools cannot run as users of their own: the pilot is not root"
     for user in users:
         try:
-            failure = _failure(user, folder, closed)
+            failure = _find_failure(user, folder, closed)
         except OSError as error:
             failure = sentence_of(error)
         except UserError as error:
@@ -133,7 +133,7 @@ def why_not(users: Sequence[SlotUser], folder: Path, closed: Path) -> str | None
     return None
 
 
-def _failure(user: SlotUser, folder: Path, closed: Path) -> str | None:
+def _find_failure(user: SlotUser, folder: Path, closed: Path) -> str | None:
     with (
         tempfile.TemporaryDirectory(prefix="try-", dir=folder) as place,
         tempfile.NamedTemporaryFile(prefix="try-", dir=closed) as secret,
@@ -147,17 +147,17 @@ def _failure(user: SlotUser, folder: Path, closed: Path) -> str | None:
         let_pass(place, user)
         let_read(f"{place}/in", user)
         give(f"{place}/out", user)
-        with contextlib.closing(UserPrograms(user)) as programs, tempfile.TemporaryFile() as said:
-            status = _run(programs, ["sh", "-c", _PROBE, "sh", secret.name], place, said.fileno())
+        with contextlib.closing(UserPrograms(user)) as programs, tempfile.TemporaryFile() as output:
+            status = _run(programs, ["sh", "-c", _PROBE, "sh", secret.name], place, output.fileno())
             programs.tidy_up()
-            said.seek(0)
-            lines = said.read().decode(errors="replace").strip().splitlines()
+            output.seek(0)
+            lines = output.read().decode(errors="replace").strip().splitlines()
     if status == 0:
         return None
     return lines[-1][:300] if lines else f"the try ended with status {status}"
 
 
-def _run(programs: UserPrograms, arguments: Sequence[str], folder: str, said: int) -> int:
+def _run(programs: UserPrograms, arguments: Sequence[str], folder: str, output: int) -> int:
     """Run a program and return its exit status.
 
     Raises:
@@ -169,7 +169,7 @@ def _run(programs: UserPrograms, arguments: Sequence[str], folder: str, said: in
             arguments,
             environment={"PATH": os.environ.get("PATH", os.defpath)},
             folder=folder,
-            streams=[nothing.fileno(), said, said],
+            streams=[nothing.fileno(), output, output],
             limits=ProcessLimits(),
         )
     os.kill(pid, 0)  # Check that this process may signal, and so end, the user's programs.

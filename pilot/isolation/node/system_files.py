@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 
-from pilot.isolation.sandbox.network import name_servers
+from pilot.isolation.sandbox.network import build_resolver_settings
 from sluice.tools.visible_paths import SYSTEM, within
 
 #: Names in /etc that programs commonly read: users, hosts, libraries, fonts, languages,
@@ -81,21 +81,21 @@ def copy_settings(folder: Path, more: Iterable[str]) -> None:
     for path in chosen:
         _copy(path, folder / path.relative_to("/etc"))
     names = folder / "resolv.conf"
-    said = names.read_text(errors="replace") if names.is_file() else ""
+    text = names.read_text(errors="replace") if names.is_file() else ""
     names.unlink(missing_ok=True)
-    names.write_text(name_servers(said))
+    names.write_text(build_resolver_settings(text))
 
 
 def _copy(source: Path, target: Path) -> None:
     with suppress(OSError):  # The file has gone, or not everybody may read it.
-        found = source.lstat()
-        if stat.S_ISLNK(found.st_mode):
+        status = source.lstat()
+        if stat.S_ISLNK(status.st_mode):
             _copy_link(source, target)
-        elif stat.S_ISDIR(found.st_mode) and found.st_mode & stat.S_IROTH:
+        elif stat.S_ISDIR(status.st_mode) and status.st_mode & stat.S_IROTH:
             target.mkdir(parents=True, exist_ok=True)
             for entry in source.iterdir():
                 _copy(entry, target / entry.name)
-        elif stat.S_ISREG(found.st_mode) and found.st_mode & stat.S_IROTH:
+        elif stat.S_ISREG(status.st_mode) and status.st_mode & stat.S_IROTH:
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(source, target)
 

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from sluice.text.os_errors import reason_of
-from sluice.tools.visible_paths import why_invisible
+from sluice.tools.visible_paths import describe_invisibility
 
 
 def why_hidden(path: Path, work_dir: Path) -> str | None:
@@ -19,7 +19,7 @@ def why_hidden(path: Path, work_dir: Path) -> str | None:
         return f"{reason_of(error)} on this node: mount or make it, or take it off the list"
     for place in dict.fromkeys((path, real)):
         leads = "" if place == path else f"leads to {place}, which "
-        why = None if place.is_relative_to("/etc") else why_invisible(str(place))
+        why = None if place.is_relative_to("/etc") else describe_invisibility(str(place))
         if why is not None:
             return f"it {leads}cannot be visible: {why}"
         if place.is_relative_to(work_dir.resolve()):

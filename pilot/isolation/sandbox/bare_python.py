@@ -7,13 +7,14 @@ import sys
 _VARIABLES = ("LD_LIBRARY_PATH",)
 
 
-def bare_python(module: str, descriptor: int, *, found_in: str) -> list[str]:
+def bare_python(module: str, descriptor: int, *, package_folder: str) -> list[str]:
     """Return the command that calls ``main(descriptor)`` of a module of the pilot.
 
-    ``found_in`` is the folder of the pilot's packages.
+    ``package_folder`` is the folder of the pilot's packages.
     """
     code = (
-        f"import sys; sys.path.append({found_in!r}); import {module} as it; it.main({descriptor})"
+        f"import sys; sys.path.append({package_folder!r}); import {module} as it;"
+        f" it.main({descriptor})"
     )
     return [os.path.realpath(sys.executable), "-I", "-S", "-c", code]
 

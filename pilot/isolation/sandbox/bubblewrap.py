@@ -23,7 +23,7 @@ class MountKind(StrEnum):
     FOLDER = "dir"  # an empty folder
     MEMORY = "tmpfs"  # an empty file system in memory
     DEVICES = "dev"  # the devices that all programs have: null, urandom, terminals …
-    DEVICE = "dev-bind"  # a device of the node, whose owner can change it: see ``keep_devices``
+    DEVICE = "dev-bind"  # a device of the node, whose owner can change it: see ``protect_devices``
     PROCESSES = "proc"  # /proc of the namespaces
     CLOSED = "remount-ro"  # what is mounted there already, read-only from now on
 
@@ -43,7 +43,7 @@ class MountPoint(Contract):
         return [f"--{self.kind}", *filter(None, [self.source]), self.path]
 
 
-def to_read(paths: Iterable[str]) -> list[MountPoint]:
+def mount_read_only(paths: Iterable[str]) -> list[MountPoint]:
     """Return mount points that show paths read-only at their own places.
 
     Links stay links.
@@ -97,13 +97,13 @@ class Namespaces(Contract):
         Raises:
             OSError: bubblewrap could not be started.
         """
-        calls = self._filter()
+        calls = self._open_filter()
         try:
             return subprocess.Popen(
                 [
-                    *limited(self.limits),
+                    *build_limit_prefix(self.limits),
                     self.bubblewrap,
-                    *self._options(),
+                    *self._build_options(),
                     *(part for descriptor in calls for part in ("--seccomp", str(descriptor))),
                     "--",
                     *program,
@@ -120,7 +120,7 @@ class Namespaces(Contract):
             for descriptor in calls:
                 os.close(descriptor)
 
-    def _options(self) -> Iterator[str]:
+    def _build_options(self) -> Iterator[str]:
         yield from ("--unshare-all", "--unshare-user", "--die-with-parent", "--new-session")
         yield from ("--cap-add" if self.rights else "--cap-drop", "ALL")
         if self.user is not None:
@@ -134,7 +134,7 @@ class Namespaces(Contract):
         for mount in self.mounts:
             yield from mount.options()
 
-    def _filter(self) -> list[int]:
+    def _open_filter(self) -> list[int]:
         """Return a descriptor with the filter for system calls.
 
         The list is empty if there is no filter for this architecture.
@@ -148,7 +148,7 @@ class Namespaces(Contract):
         return [descriptor]
 
 
-def limited(limits: Mapping[str, int]) -> list[str]:
+def build_limit_prefix(limits: Mapping[str, int]) -> list[str]:
     """Return a command prefix that sets resource limits by the names of prlimit(1)."""
-    options = [f"--{name}={most}" for name, most in limits.items()]
+    options = [f"--{name}={value}" for name, value in limits.items()]
     return ["prlimit", *options, "--"] if options else []

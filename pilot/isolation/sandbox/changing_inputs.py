@@ -11,11 +11,11 @@ from collections.abc import Sequence
 
 from pilot.isolation.sandbox.kernel import (
     bind,
-    bind_again,
-    follow,
+    bind_copy,
     hide,
     mount_memory,
-    pass_on,
+    propagate_mounts,
+    receive_mounts,
     unmount,
 )
 
@@ -28,7 +28,7 @@ _STAGED = "/.staged"
 class ChangingInputs:
     """Changing inputs of one program.
 
-    The program calls ``entered`` in its namespace.
+    The program calls ``follow_mounts`` in its namespace.
     """
 
     def __init__(self, folders: int) -> None:
@@ -37,11 +37,11 @@ class ChangingInputs:
         Raises:
             OSError: A folder could not be created or mounted.
         """
-        self._shown: list[str] = []
+        self._mounted: list[str] = []
         self._folders = folders
         os.mkdir(PLACE)
         mount_memory(PLACE, "mode=755")
-        pass_on(PLACE)
+        propagate_mounts(PLACE)
         for number in range(folders):
             os.mkdir(f"{PLACE}/{number}")
 
@@ -53,13 +53,13 @@ class ChangingInputs:
         Raises:
             OSError: A file could not be mounted.
         """
-        for place in reversed(self._shown):
+        for place in reversed(self._mounted):
             unmount(place)
-        for place in reversed(self._shown):
+        for place in reversed(self._mounted):
             self._remove(place)
-        self._shown = []
+        self._mounted = []
         for source, number, path in files:
-            self._put(source, f"{PLACE}/{number}/{path}")
+            self._mount_file(source, f"{PLACE}/{number}/{path}")
 
     def close(self) -> None:
         """Remove the folders.
@@ -71,7 +71,7 @@ class ChangingInputs:
         unmount(PLACE)
         os.rmdir(PLACE)
 
-    def _put(self, source: str, place: str) -> None:
+    def _mount_file(self, source: str, place: str) -> None:
         os.makedirs(os.path.dirname(place), exist_ok=True)
         is_folder = stat.S_ISDIR(os.stat(source).st_mode)
         for target in (place, _STAGED):
@@ -79,12 +79,12 @@ class ChangingInputs:
                 os.mkdir(target)
             else:
                 os.close(os.open(target, os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
-        self._shown.append(place)
+        self._mounted.append(place)
         try:
             # A mount propagates at once, so it must already be read-only.
             bind(source, _STAGED, writable=False)
             try:
-                bind_again(_STAGED, place)
+                bind_copy(_STAGED, place)
             finally:
                 unmount(_STAGED)
         finally:
@@ -99,12 +99,12 @@ class ChangingInputs:
             folder = os.path.dirname(folder)
 
 
-def entered() -> None:
+def follow_mounts() -> None:
     """Follow the holder's mounts, in the program's namespace before its folders are placed."""
-    follow(PLACE)
+    receive_mounts(PLACE)
 
 
-def hidden() -> None:
+def hide_folders() -> None:
     """Hide the numbered folders, in the program's namespace after its folders are placed."""
     hide(PLACE)
 

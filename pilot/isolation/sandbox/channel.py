@@ -17,8 +17,8 @@ _MAX_DESCRIPTORS = 3
 class Channel:
     """A connection for messages, some of which carry descriptors."""
 
-    def __init__(self, ours: socket.socket) -> None:
-        self._socket = ours
+    def __init__(self, connection: socket.socket) -> None:
+        self._socket = connection
 
     def fileno(self) -> int:
         """Return the descriptor of the connection."""
@@ -32,8 +32,8 @@ class Channel:
         """
         body = json.dumps(message).encode()
         data = _LENGTH.pack(len(body)) + body
-        sent = socket.send_fds(self._socket, [data], descriptors) if descriptors else 0
-        self._socket.sendall(data[sent:])
+        sent_bytes = socket.send_fds(self._socket, [data], descriptors) if descriptors else 0
+        self._socket.sendall(data[sent_bytes:])
 
     def receive(self) -> tuple[dict[str, Any], list[int]]:
         """Return the next message and its descriptors.
@@ -42,25 +42,25 @@ class Channel:
             EOFError: The other side has closed the connection.
             OSError: The connection is broken.
         """
-        length, descriptors = self._take(_LENGTH.size)
-        body, more = self._take(_LENGTH.unpack(length)[0])
+        length, descriptors = self._receive_bytes(_LENGTH.size)
+        body, more = self._receive_bytes(_LENGTH.unpack(length)[0])
         return json.loads(body), descriptors + more
 
     def close(self) -> None:
         """Close the connection."""
         self._socket.close()
 
-    def _take(self, size: int) -> tuple[bytes, list[int]]:
+    def _receive_bytes(self, size: int) -> tuple[bytes, list[int]]:
         """Read exactly ``size`` bytes, so that further data still wakes a poll."""
-        taken, found = b"", list[int]()
-        while len(taken) < size:
+        data, received_descriptors = b"", list[int]()
+        while len(data) < size:
             piece, descriptors, _, _ = socket.recv_fds(
-                self._socket, size - len(taken), _MAX_DESCRIPTORS
+                self._socket, size - len(data), _MAX_DESCRIPTORS
             )
             for descriptor in descriptors:
                 os.set_inheritable(descriptor, False)
             if not piece:
                 raise EOFError("the other side has gone")
-            taken += piece
-            found += descriptors
-        return taken, found
+            data += piece
+            received_descriptors += descriptors
+        return data, received_descriptors

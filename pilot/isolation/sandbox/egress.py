@@ -17,7 +17,7 @@ import socket
 import struct
 import sys
 
-_XFRM_MSG_NEWPOLICY, _NEW_AND_ANSWERED = 0x13, 0x605
+_XFRM_MSG_NEWPOLICY, _CREATE_WITH_ANSWER = 0x13, 0x605
 _XFRM_POLICY_OUT, _XFRM_POLICY_ALLOW, _XFRM_POLICY_BLOCK = 1, 0, 1
 #: Soft and hard limits of bytes and packets: none.
 _NO_LIMITS = (2**64 - 1,) * 4
@@ -37,7 +37,7 @@ def _enter(namespace: int) -> None:
         raise OSError(number, os.strerror(number))
 
 
-def _rule(network: str, priority: int, *, allowed: bool) -> None:
+def _add_rule(network: str, priority: int, *, allowed: bool) -> None:
     """Add a rule. Of matching rules, the one with the lowest ``priority`` decides.
 
     See ``xfrm_userpolicy_info`` in the kernel's ``linux/xfrm.h``.
@@ -50,7 +50,7 @@ def _rule(network: str, priority: int, *, allowed: bool) -> None:
     action = _XFRM_POLICY_ALLOW if allowed else _XFRM_POLICY_BLOCK
     policy = _POLICY.pack(selector, *_NO_LIMITS, priority, _XFRM_POLICY_OUT, action)
     length = 16 + len(policy)
-    header = struct.pack("IHHII", length, _XFRM_MSG_NEWPOLICY, _NEW_AND_ANSWERED, 1, 0)
+    header = struct.pack("IHHII", length, _XFRM_MSG_NEWPOLICY, _CREATE_WITH_ANSWER, 1, 0)
     with socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, socket.NETLINK_XFRM) as kernel:
         kernel.sendall(header + policy)
         number = -struct.unpack_from("i", kernel.recv(4096), 16)[0]
@@ -64,7 +64,7 @@ def main() -> None:
     _enter(int(user))
     _enter(int(network))
     for priority, (place, allowed) in enumerate(json.loads(rules).items()):
-        _rule(place, priority, allowed=allowed)
+        _add_rule(place, priority, allowed=allowed)
 
 
 if __name__ == "__main__":

@@ -23,11 +23,11 @@ from typing import Any, NamedTuple
 from pilot.isolation.sandbox.changing_inputs import ChangingInputs
 from pilot.isolation.sandbox.channel import Channel
 from pilot.isolation.sandbox.kernel import (
-    ends_of_children,
-    keep_devices,
-    keep_settings,
-    own_mounts,
-    shut_off,
+    open_child_signals,
+    protect_devices,
+    protect_process,
+    protect_settings,
+    unshare_mounts,
 )
 from pilot.isolation.sandbox.loopback import Loopback
 from pilot.isolation.sandbox.shares import take_share
@@ -53,15 +53,15 @@ class _Request(NamedTuple):
 class Holder:
     """Runs programs in the namespaces.
 
-    ``ends`` is a descriptor that is readable when a child has ended. ``io`` is open on the I/O
-    counts of this process. ``calls`` is the filter for system calls. ``loopback`` is None if
+    ``child_signals`` is a descriptor that is readable when a child has ended. ``io`` is open on the
+    I/O counts of this process. ``calls`` is the filter for system calls. ``loopback`` is None if
     programs have another network, which is not renewed.
     """
 
     def __init__(
         self,
         connection: Channel,
-        ends: int,
+        child_signals: int,
         io: int,
         *,
         calls: bytes | None,
@@ -69,62 +69,64 @@ class Holder:
     ) -> None:
         self._connection = connection
         self._loopback = loopback
-        self._ends = ends
+        self._child_signals = child_signals
         self._calls = calls
         self._next: _Request | None = None
         self._poll = select.poll()
         self._poll.register(connection, select.POLLIN)
-        self._poll.register(ends, select.POLLIN)
+        self._poll.register(child_signals, select.POLLIN)
         self._io = io
         self._cpu, self._memory = 0.0, 0
         #: Files to show to the program, or None once it has ended, and the results.
         self._to_show: queue.SimpleQueue[Any] = queue.SimpleQueue()
-        self._shown: queue.SimpleQueue[str] = queue.SimpleQueue()
+        self._show_results: queue.SimpleQueue[str] = queue.SimpleQueue()
 
     def serve(self) -> None:
         """Run programs until the other side has closed the connection."""
-        while (request := self._next or self._received()) is not None:
+        while (request := self._next or self._receive_request()) is not None:
             self._next = request
-            room = ToolRoot(request.message["room"], self._calls)
+            tool_root = ToolRoot(request.message["room"], self._calls)
             folders = request.message["room"].get("changing", [])
             changing = ChangingInputs(len(folders)) if folders else None
-            # Namespaces belong to a thread, so that each room can have its own.
-            thread = threading.Thread(target=self._serve_in, args=(room,))
+            # Namespaces belong to a thread, so that each tool root can have its own.
+            thread = threading.Thread(target=self._serve_tool_root, args=(tool_root,))
             thread.start()
-            # The thread of a room may no longer mount anything.
+            # The thread of a tool root may no longer mount anything.
             while (files := self._to_show.get()) is not None:
-                self._shown.put(_shown(changing, files))
+                self._show_results.put(_show_files(changing, files))
             thread.join()
             if changing is not None:
                 changing.close()
-            room.clear()
+            tool_root.clear()
             if self._loopback is not None:
                 self._loopback.renew()
 
-    def _serve_in(self, room: ToolRoot) -> None:
+    def _serve_tool_root(self, tool_root: ToolRoot) -> None:
         try:
-            self._serve_all_in(room)
+            self._run_programs_in(tool_root)
         finally:
             self._to_show.put(None)
 
-    def _serve_all_in(self, room: ToolRoot) -> None:
-        """Run programs in a room until a request has another view."""
+    def _run_programs_in(self, tool_root: ToolRoot) -> None:
+        """Run programs in a tool root until a request has another view."""
         request, self._next = self._next, None
         try:
-            room.enter()
+            tool_root.enter()
         except ToolRootError as error:
             self._refuse(request, {"room": str(error)})
             return
         fits = True
         while fits and request is not None:
-            self._run(room, request)
-            if not room.is_as_new() or (self._loopback and not self._loopback.is_as_new()):
+            self._run(tool_root, request)
+            if not tool_root.is_unchanged() or (
+                self._loopback and not self._loopback.is_unchanged()
+            ):
                 return
-            request = self._received()
-            fits = request is not None and room.fits(request.message["room"])
+            request = self._receive_request()
+            fits = request is not None and tool_root.matches(request.message["room"])
         self._next = request
 
-    def _received(self) -> _Request | None:
+    def _receive_request(self) -> _Request | None:
         """Return the next request, or None if the other side has closed the connection.
 
         Other messages are too late and are dropped.
@@ -141,16 +143,16 @@ class Holder:
             os.close(descriptor)
         self._connection.send(answer)
 
-    def _run(self, room: ToolRoot, request: _Request) -> None:
+    def _run(self, tool_root: ToolRoot, request: _Request) -> None:
         """Run a program until all its processes have ended.
 
         Raises:
             EOFError: The other side has closed the connection.
             OSError: The connection is broken.
         """
-        read, written = self._bytes_moved()
+        read_before, written_before = self._count_io_bytes()
         try:
-            pid = room.start(request.message, request.descriptors)
+            pid = tool_root.start(request.message, request.descriptors)
         except ToolRootError as error:
             self._refuse(request, {"room": str(error)})
             return
@@ -161,58 +163,58 @@ class Holder:
             os.close(descriptor)
         self._connection.send({"started": True})
         self._cpu, self._memory = 0.0, 0
-        status = self._status(pid, room)
+        status = self._wait_for_program(pid, tool_root)
         _signal_all(signal.SIGKILL)
-        while self._waited(0) is not None:
+        while self._reap_child(0) is not None:
             pass
-        read_since, written_since = self._bytes_moved()
+        read_after, written_after = self._count_io_bytes()
         self._connection.send(
             {
                 "status": status,
                 "cpu": self._cpu,
                 "memory": self._memory,
                 "floor": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss,
-                "read": read_since - read,
-                "written": written_since - written,
+                "read": read_after - read_before,
+                "written": written_after - written_before,
             }
         )
 
-    def _status(self, pid: int, room: ToolRoot) -> int:
+    def _wait_for_program(self, pid: int, tool_root: ToolRoot) -> int:
         """Return the status of the program once it has ended.
 
         Until then, messages are processed and orphans are reaped.
         """
         while True:
             for descriptor, _ in self._poll.poll():
-                if descriptor != self._ends:
+                if descriptor != self._child_signals:
                     message, _ = self._connection.receive()
-                    self._obey(message, pid, room)
+                    self._handle_message(message, pid, tool_root)
                     continue
-                os.read(self._ends, _MAX_CHUNK)
-                while (ended := self._waited(os.WNOHANG)) is not None:
+                os.read(self._child_signals, _MAX_CHUNK)
+                while (ended := self._reap_child(os.WNOHANG)) is not None:
                     if ended[0] == pid:
                         return ended[1]
 
-    def _obey(self, message: dict[str, Any], pid: int, room: ToolRoot) -> None:
+    def _handle_message(self, message: dict[str, Any], pid: int, tool_root: ToolRoot) -> None:
         """Process a message for the running program with this pid."""
         match message:
             case {"signal": number}:
                 _signal(pid, number)
             case {"show": files}:
                 self._to_show.put(files)
-                self._connection.send({"shown": self._shown.get()})
+                self._connection.send({"shown": self._show_results.get()})
             case {"pause": True}:
                 _stop_all()
-                for orphan in _children() - {pid}:
+                for orphan in _list_children() - {pid}:
                     with contextlib.suppress(ProcessLookupError):
                         os.kill(orphan, signal.SIGKILL)
                 with contextlib.suppress(OSError):  # The next job notices a failure.
-                    room.empty_shared_memory()
+                    tool_root.empty_shared_memory()
                 self._connection.send({"paused": True})
             case {"pause": False}:
                 _signal_all(signal.SIGCONT)
 
-    def _waited(self, options: int) -> tuple[int, int] | None:
+    def _reap_child(self, options: int) -> tuple[int, int] | None:
         """Return pid and status of a child that has ended, or None."""
         while True:
             try:
@@ -228,7 +230,7 @@ class Holder:
             # The child has asked to be traced by its starter.
             os.kill(pid, signal.SIGKILL)
 
-    def _bytes_moved(self) -> tuple[int, int]:
+    def _count_io_bytes(self) -> tuple[int, int]:
         """Return the bytes read and written by this process and reaped children; see proc(5)."""
         lines = os.pread(self._io, _MAX_CHUNK, 0).split(b"\n", 2)
         return int(lines[0].split()[1]), int(lines[1].split()[1])
@@ -257,11 +259,13 @@ def _stop_all() -> None:
     """
     _signal_all(signal.SIGSTOP)
     end = time.monotonic() + _STOPPING
-    while any(map(_runs, filter(str.isdigit, os.listdir("/proc")))) and time.monotonic() < end:
+    while (
+        any(map(_is_running, filter(str.isdigit, os.listdir("/proc")))) and time.monotonic() < end
+    ):
         os.sched_yield()
 
 
-def _runs(pid: str) -> bool:
+def _is_running(pid: str) -> bool:
     """Return whether a process has a thread that is not stopped."""
     if int(pid) == os.getpid():
         return False
@@ -276,16 +280,16 @@ def _runs(pid: str) -> bool:
     return False
 
 
-def _children() -> set[int]:
+def _list_children() -> set[int]:
     """Return the children of all threads of this process."""
-    found: set[int] = set()
+    children: set[int] = set()
     for thread in os.listdir("/proc/self/task"):
         with contextlib.suppress(OSError), open(f"/proc/self/task/{thread}/children") as file:
-            found.update(map(int, file.read().split()))
-    return found
+            children.update(map(int, file.read().split()))
+    return children
 
 
-def _shown(changing: ChangingInputs | None, files: list[Any]) -> str:
+def _show_files(changing: ChangingInputs | None, files: list[Any]) -> str:
     """Show files and return an error message, empty for success."""
     if changing is None:
         return "this program's files do not change"
@@ -296,7 +300,7 @@ def _shown(changing: ChangingInputs | None, files: list[Any]) -> str:
     return ""
 
 
-def _end(failure: threading.ExceptHookArgs) -> None:
+def _end_process(failure: threading.ExceptHookArgs) -> None:
     """End the process when a thread fails, so that the other side does not wait for an answer."""
     sys.excepthook(failure.exc_type, failure.exc_value or failure.exc_type(), failure.exc_traceback)
     os._exit(1)
@@ -304,25 +308,25 @@ def _end(failure: threading.ExceptHookArgs) -> None:
 
 def main(descriptor: int) -> None:
     """Prepare the namespaces and run programs."""
-    threading.excepthook = _end
+    threading.excepthook = _end_process
     # The first process of a namespace gets no signal with a default action from a program in it.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
-    ends = ends_of_children()
+    child_signals = open_child_signals()
     connection = Channel(socket.socket(fileno=descriptor))
     with contextlib.suppress(EOFError, ConnectionError):
         connection.send({"made": True})
         settings, _ = connection.receive()
-        own_mounts()  # The mounts of bubblewrap may belong to another user namespace.
+        unshare_mounts()  # The mounts of bubblewrap may belong to another user namespace.
         take_share(settings["slots"])
-        keep_devices()
-        keep_settings()
+        protect_devices()
+        protect_settings()
         io = os.open("/proc/self/io", os.O_RDONLY)  # It cannot be opened later.
-        shut_off(settings["limits"])
+        protect_process(settings["limits"])
         connection.send({"memory": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss})
         calls = settings["calls"]
         Holder(
             connection,
-            ends,
+            child_signals,
             io,
             calls=None if calls is None else bytes.fromhex(calls),
             loopback=None if settings["network"] else Loopback(),

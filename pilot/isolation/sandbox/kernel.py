@@ -40,28 +40,28 @@ class _Filter(ctypes.Structure):
     _fields_ = (("length", ctypes.c_ushort), ("program", ctypes.c_char_p))
 
 
-def own_mounts() -> None:
+def unshare_mounts() -> None:
     """Give this thread its own mount namespace."""
-    _called(_libc.unshare(_CLONE_NEWNS))
+    _check_result(_libc.unshare(_CLONE_NEWNS))
 
 
-def own_shared_memory() -> None:
+def unshare_shared_memory() -> None:
     """Give this thread its own IPC namespace.
 
     It contains message queues of System V and POSIX, and shared memory and semaphores of System V.
     """
-    _called(_libc.unshare(CLONE_NEWIPC))
+    _check_result(_libc.unshare(CLONE_NEWIPC))
 
 
-def own_network() -> None:
+def unshare_network() -> None:
     """Give this thread its own network namespace, with a loopback interface that is down."""
-    _called(_libc.unshare(_CLONE_NEWNET))
+    _check_result(_libc.unshare(_CLONE_NEWNET))
 
 
 def bind(source: str, place: str, *, writable: bool) -> None:
     """Show the file or folder ``source`` at the existing path ``place``."""
     _mount(place, _MS_BIND, source=source)
-    flags = _flags(place) | _MS_NOSUID | _MS_NODEV
+    flags = _read_flags(place) | _MS_NOSUID | _MS_NODEV
     _mount(place, _MS_REMOUNT | _MS_BIND | flags | (0 if writable else _MS_RDONLY))
 
 
@@ -70,17 +70,17 @@ def bind_all(source: str, place: str) -> None:
     _mount(place, _MS_BIND | _MS_RECURSIVE, source=source)
 
 
-def bind_again(source: str, place: str) -> None:
+def bind_copy(source: str, place: str) -> None:
     """Show what is mounted at ``source`` at ``place`` as well, with the same rights."""
     _mount(place, _MS_BIND, source=source)
 
 
-def pass_on(place: str) -> None:
+def propagate_mounts(place: str) -> None:
     """Propagate later mounts below ``place`` to namespaces that are copies of this one."""
     _mount(place, _MS_SHARED)
 
 
-def follow(place: str) -> None:
+def receive_mounts(place: str) -> None:
     """Receive mounts below ``place`` from the namespace that this one was copied from.
 
     Mounts here do not propagate back.
@@ -90,10 +90,10 @@ def follow(place: str) -> None:
 
 def unmount(place: str) -> None:
     """Unmount ``place`` at once. Open files stay open."""
-    _called(_libc.umount2(os.fsencode(place), _MNT_DETACH))
+    _check_result(_libc.umount2(os.fsencode(place), _MNT_DETACH))
 
 
-def keep_devices() -> None:
+def protect_devices() -> None:
     """Protect the modes and times of devices, which belong to the node.
 
     Reading and writing the devices stays possible. Without this, a program that owns them could
@@ -102,15 +102,15 @@ def keep_devices() -> None:
     for folder, _, names in os.walk("/dev"):
         for place in (folder, *(os.path.join(folder, name) for name in names)):
             if os.path.ismount(place):
-                _mount(place, _MS_REMOUNT | _MS_BIND | _MS_RDONLY | _flags(place))
+                _mount(place, _MS_REMOUNT | _MS_BIND | _MS_RDONLY | _read_flags(place))
 
 
-def keep_settings() -> None:
+def protect_settings() -> None:
     """Make the kernel's settings in /proc read-only.
 
     Some belong to programs of root, some to these namespaces.
     """
-    _mount("/proc", _MS_REMOUNT | _MS_BIND | _MS_RDONLY | _flags("/proc"))
+    _mount("/proc", _MS_REMOUNT | _MS_BIND | _MS_RDONLY | _read_flags("/proc"))
 
 
 def mount_terminals(most: int) -> None:
@@ -135,35 +135,37 @@ def hide(place: str) -> None:
     _mount(place, _NOTHING, source="tmpfs", kind="tmpfs mode=0,size=4k")
 
 
-def only_read(place: str) -> None:
+def make_read_only(place: str) -> None:
     """Make a mount read-only."""
     _mount(place, _MS_REMOUNT | _MS_BIND | _NOTHING)
 
 
-def give_up_rights() -> None:
+def drop_rights() -> None:
     """Drop most capabilities of this thread.
 
     It keeps those for new shared memory and for ending processes. Programs that it starts have none
-    at all (see ``shut_off``). The kernel therefore lets no program change the priority or cores of
-    this thread, which the next program inherits.
+    at all (see ``protect_process``). The kernel therefore lets no program change the priority or
+    cores of this thread, which the next program inherits.
     """
-    header, kept = _CapabilityHeader(_CAPABILITY_VERSION, 0), (_Capabilities * 2)()
-    kept[0].effective = kept[0].permitted = 1 << _CAP_KILL | 1 << _CAP_SYS_ADMIN
-    _called(_libc.capset(ctypes.byref(header), ctypes.byref(kept)))
+    header, capabilities = _CapabilityHeader(_CAPABILITY_VERSION, 0), (_Capabilities * 2)()
+    capabilities[0].effective = capabilities[0].permitted = 1 << _CAP_KILL | 1 << _CAP_SYS_ADMIN
+    _check_result(_libc.capset(ctypes.byref(header), ctypes.byref(capabilities)))
 
 
-def gain_nothing() -> None:
+def forbid_new_rights() -> None:
     """Prevent this thread and its programs from gaining rights by executing a program."""
-    _called(_libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
+    _check_result(_libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
 
 
 def filter_calls(program: bytes) -> None:
     """Install a filter of ``pilot.isolation.sandbox.seccomp`` for this thread."""
-    known = _Filter(len(program) // 8, program)
-    _called(_libc.prctl(_PR_SET_SECCOMP, _SECCOMP_MODE_FILTER, ctypes.byref(known), 0, 0))
+    filter_structure = _Filter(len(program) // 8, program)
+    _check_result(
+        _libc.prctl(_PR_SET_SECCOMP, _SECCOMP_MODE_FILTER, ctypes.byref(filter_structure), 0, 0)
+    )
 
 
-def ends_of_children() -> int:
+def open_child_signals() -> int:
     """Return a descriptor that is readable when a child of any thread has ended.
 
     See signalfd(2). The function must be called before any thread starts.
@@ -173,11 +175,11 @@ def ends_of_children() -> int:
     _libc.sigaddset(ctypes.byref(numbers), signal.SIGCHLD)
     signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGCHLD])
     descriptor = _libc.signalfd(-1, ctypes.byref(numbers), os.O_NONBLOCK | os.O_CLOEXEC)
-    _called(min(0, descriptor))
+    _check_result(min(0, descriptor))
     return int(descriptor)
 
 
-def shut_off(limits: Sequence[tuple[int, int]]) -> None:
+def protect_process(limits: Sequence[tuple[int, int]]) -> None:
     """Protect this process from programs and set limits.
 
     No program can read its memory or inherit its descriptors, regain capabilities, or exceed
@@ -189,11 +191,11 @@ def shut_off(limits: Sequence[tuple[int, int]]) -> None:
                 os.set_inheritable(int(name), False)
     for number, most in limits:
         lower_limit(number, most)
-    _called(_libc.prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0))
+    _check_result(_libc.prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0))
     drop_bounding_set()
 
 
-def within_hard(number: int, most: int) -> int:
+def clamp_to_hard_limit(number: int, most: int) -> int:
     """Return ``most``, or the hard limit of this process if that is lower."""
     _, hard = resource.getrlimit(number)
     return most if hard == resource.RLIM_INFINITY else min(most, hard)
@@ -205,7 +207,7 @@ def lower_limit(number: int, most: int) -> None:
     A soft limit below it stays as it is.
     """
     soft, _ = resource.getrlimit(number)
-    hard = within_hard(number, most)
+    hard = clamp_to_hard_limit(number, most)
     resource.setrlimit(number, (hard if soft == resource.RLIM_INFINITY else min(soft, hard), hard))
 
 
@@ -214,13 +216,13 @@ def drop_bounding_set() -> None:
     with open("/proc/sys/kernel/cap_last_cap") as file:
         last = int(file.read())
     for capability in range(last + 1):
-        _called(_libc.prctl(_PR_CAPBSET_DROP, capability, 0, 0, 0))
+        _check_result(_libc.prctl(_PR_CAPBSET_DROP, capability, 0, 0, 0))
 
 
-def _flags(place: str) -> int:
+def _read_flags(place: str) -> int:
     """Return the mount flags of ``place``."""
-    found = os.statvfs(place).f_flag
-    return (found & _SAME_FLAGS) | (_MS_RELATIME if found & _ST_RELATIME else 0)
+    flags = os.statvfs(place).f_flag
+    return (flags & _SAME_FLAGS) | (_MS_RELATIME if flags & _ST_RELATIME else 0)
 
 
 def _mount(place: str, flags: int, *, source: str | None = None, kind: str = "") -> None:
@@ -230,10 +232,10 @@ def _mount(place: str, flags: int, *, source: str | None = None, kind: str = "")
     """
     name, _, options = kind.partition(" ")
     texts = [text and os.fsencode(text) for text in (source, place, name or None)]
-    _called(_libc.mount(*texts, ctypes.c_ulong(flags), options.encode() or None))
+    _check_result(_libc.mount(*texts, ctypes.c_ulong(flags), options.encode() or None))
 
 
-def _called(result: int) -> None:
+def _check_result(result: int) -> None:
     if result != 0:
         number = ctypes.get_errno()
         raise OSError(number, os.strerror(number))

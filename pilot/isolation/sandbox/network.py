@@ -26,7 +26,7 @@ _NAME_SERVER = "10.0.2.3"
 #: Networks that are not the Internet: private, provider, link-local (with services that tell cloud
 #: machines their secrets), documentation, test, multicast and broadcast. See IANA's registry of
 #: special-purpose addresses.
-_REFUSED = (
+_FORBIDDEN = (
     "0.0.0.0/8",
     "10.0.0.0/8",
     "100.64.0.0/10",
@@ -65,17 +65,17 @@ class UserNetwork(Contract):
         Raises:
             OSError: The network could not be started or restricted.
         """
-        with _namespaces_of(pid) as (user, network):
-            process = self._carry(user, network)
+        with _open_namespaces(pid) as (user, network):
+            process = self._start_slirp(user, network)
             try:
-                _set_rules(user, network, self._rules())
+                _set_rules(user, network, self._build_rules())
             except OSError:
                 process.kill()
                 process.communicate()
                 raise
         return process
 
-    def _rules(self) -> dict[str, bool]:
+    def _build_rules(self) -> dict[str, bool]:
         """Return whether tools may send to each network. The first match decides."""
         own = [
             f"{address.address}/32"
@@ -87,13 +87,13 @@ class UserNetwork(Contract):
         for networks, allowed in (
             ((_LOOPBACK,), False),
             ((f"{_NAME_SERVER}/32", *self.allowed), True),
-            ((*_REFUSED, *own), False),
+            ((*_FORBIDDEN, *own), False),
         ):
             for network in networks:
                 rules.setdefault(network, allowed)
         return rules
 
-    def _carry(self, user: int, network: int) -> "subprocess.Popen[bytes]":
+    def _start_slirp(self, user: int, network: int) -> "subprocess.Popen[bytes]":
         reading, writing = os.pipe()
         try:
             process = subprocess.Popen(
@@ -130,7 +130,7 @@ class UserNetwork(Contract):
 
 
 @contextmanager
-def _namespaces_of(pid: int) -> Iterator[tuple[int, int]]:
+def _open_namespaces(pid: int) -> Iterator[tuple[int, int]]:
     """Yield descriptors of a process's network namespace and of the user namespace that owns it.
 
     The owner is not always the process's own user namespace.
@@ -151,7 +151,7 @@ def _set_rules(user: int, network: int, rules: Mapping[str, bool]) -> None:
     Raises:
         OSError: The rules could not be set.
     """
-    done = subprocess.run(
+    result = subprocess.run(
         [sys.executable, "-I", "-S", str(_EGRESS), str(user), str(network), json.dumps(rules)],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
@@ -160,18 +160,18 @@ def _set_rules(user: int, network: int, rules: Mapping[str, bool]) -> None:
         cwd="/",
         check=False,
     )
-    if done.returncode:
-        said = done.stderr.decode(errors="replace").strip().splitlines()
-        raise OSError(f"the sandbox's network could not be limited: {said[-1] if said else ''}")
+    if result.returncode:
+        lines = result.stderr.decode(errors="replace").strip().splitlines()
+        raise OSError(f"the sandbox's network could not be limited: {lines[-1] if lines else ''}")
 
 
-def name_servers(text: str) -> str:
+def build_resolver_settings(text: str) -> str:
     """Return a resolv.conf(5) for tools: the node's ``text`` with another name server."""
-    kept = [line for line in text.splitlines() if line.split(" ")[0] in {"search", "options"}]
-    return "\n".join([f"nameserver {_NAME_SERVER}", *kept, ""])
+    lines = [line for line in text.splitlines() if line.split(" ")[0] in {"search", "options"}]
+    return "\n".join([f"nameserver {_NAME_SERVER}", *lines, ""])
 
 
-def usable(networks: Sequence[str]) -> list[str]:
+def check_networks(networks: Sequence[str]) -> list[str]:
     """Return the networks after a check.
 
     Raises:

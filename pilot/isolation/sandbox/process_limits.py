@@ -30,11 +30,11 @@ class ProcessLimits:
 
     def __or__(self, other: "ProcessLimits") -> "ProcessLimits":
         """Return the limits of ``other``, completed by these limits."""
-        return replace(self, **other._known())
+        return replace(self, **other._list_set_limits())
 
     def as_numbers(self) -> list[tuple[int, int]]:
         """Return the kernel's number and the value of each limit that is set."""
-        return [(_NUMBERS[name], most) for name, most in self._known().items()]
+        return [(_NUMBERS[name], most) for name, most in self._list_set_limits().items()]
 
     def restrict(self, pid: int = 0) -> None:
         """Set the limits of a process, by default of this one.
@@ -45,6 +45,6 @@ class ProcessLimits:
             with suppress(ProcessLookupError, ValueError, PermissionError):
                 resource.prlimit(pid, number, (most, most))
 
-    def _known(self) -> dict[str, int]:
+    def _list_set_limits(self) -> dict[str, int]:
         values = ((field.name, getattr(self, field.name)) for field in fields(self))
         return {name: most for name, most in values if most is not None}

@@ -29,7 +29,7 @@ _ONE_GPU = re.compile(r"/dev/nvidia\d+")
 #: restoring owners of unpacked files, which do not exist in their namespace.
 _NOBODY = 65534
 #: The folder of the package, whose modules run in the sandbox, too.
-_OURS = Path(pilot.__file__).parent
+_PACKAGE_FOLDER = Path(pilot.__file__).parent
 #: Whether a pilot needs a sandbox for its tools.
 SandboxUse = Literal["required", "preferred", "off"]
 
@@ -86,7 +86,7 @@ class Sandbox(Contract):
         """Return the limits of each process."""
         return ProcessLimits(processes=self.processes, open_files=self.open_files, core=0)
 
-    def namespaces(self, sources: Sequence[str], gets: SandboxOptions) -> Namespaces:
+    def namespaces(self, sources: Sequence[str], options: SandboxOptions) -> Namespaces:
         """Return the namespaces of the holder.
 
         The folders ``sources`` are mounted in order in ``SOURCES``.
@@ -98,14 +98,18 @@ class Sandbox(Contract):
                 *self.system,
                 *(
                     MountPoint(kind=MountKind.DEVICE, path=path, source=path)
-                    for path in gets.devices
+                    for path in options.devices
                 ),
                 MountPoint(kind=MountKind.CLOSED, path="/dev"),
                 MountPoint(kind=MountKind.MEMORY, path=SOURCES),
-                MountPoint(kind=MountKind.READ, path=f"{SOURCES}/{_OURS.name}", source=str(_OURS)),
+                MountPoint(
+                    kind=MountKind.READ,
+                    path=f"{SOURCES}/{_PACKAGE_FOLDER.name}",
+                    source=str(_PACKAGE_FOLDER),
+                ),
                 *(
                     MountPoint(kind=MountKind.READ, path=inside, source=point.source)
-                    for inside, point in self._room_sources()
+                    for inside, point in self._list_tool_root_sources()
                 ),
                 *(
                     MountPoint(kind=MountKind.WRITE, path=path, source=source)
@@ -115,29 +119,31 @@ class Sandbox(Contract):
             user=_NOBODY if os.geteuid() == 0 else None,
             rights=True,
             nested=True,
-            network=gets.network and self.network is None and self.node_network,
+            network=options.network and self.network is None and self.node_network,
             first=True,
         )
 
-    def room(self) -> list[list[str]]:
-        """Return the holder's path and the place of each room path.
+    def list_tool_root_paths(self) -> list[list[str]]:
+        """Return the holder's path and the place of each path in ``room_paths``.
 
         If the holder's path is empty, the place is hidden.
         """
-        inside = {point.path: source for source, point in self._room_sources()}
-        return [[inside.get(point.path, ""), point.path] for point in self.room_paths]
+        sources = {point.path: source for source, point in self._list_tool_root_sources()}
+        return [[sources.get(point.path, ""), point.path] for point in self.room_paths]
 
-    def _room_sources(self) -> list[tuple[str, ToolRootPath]]:
-        shown = [point for point in self.room_paths if point.source]
-        return [(f"{SOURCES}/system/{number}", point) for number, point in enumerate(shown)]
+    def _list_tool_root_sources(self) -> list[tuple[str, ToolRootPath]]:
+        visible_points = [point for point in self.room_paths if point.source]
+        return [
+            (f"{SOURCES}/system/{number}", point) for number, point in enumerate(visible_points)
+        ]
 
 
-def gpu_devices(own: Collection[str]) -> tuple[str, ...]:
+def list_gpu_devices(own: Collection[str]) -> tuple[str, ...]:
     """Return the device files for a program with the GPUs of these files.
 
     They include the files that NVIDIA's driver has for all GPUs.
     """
     if not own:
         return ()
-    found = sorted(path for pattern in _GPUS for path in glob.glob(pattern) if not isdir(path))
-    return tuple(path for path in found if path in own or not _ONE_GPU.fullmatch(path))
+    paths = sorted(path for pattern in _GPUS for path in glob.glob(pattern) if not isdir(path))
+    return tuple(path for path in paths if path in own or not _ONE_GPU.fullmatch(path))

@@ -42,23 +42,23 @@ class Sandboxes:
     def __init__(self, sandbox: Sandbox, sources: Sequence[str]) -> None:
         self.sandbox = sandbox
         self._sources = sources
-        self._held: dict[SandboxOptions, SandboxInstance] = {}
+        self._instances: dict[SandboxOptions, SandboxInstance] = {}
 
     @property
     def pids(self) -> frozenset[int]:
         """Return the children of this process that belong to the sandboxes."""
-        return frozenset().union(*(held.pids for held in self._held.values()))
+        return frozenset().union(*(instance.pids for instance in self._instances.values()))
 
-    def of(self, gets: SandboxOptions) -> "SandboxInstance":
+    def get(self, options: SandboxOptions) -> "SandboxInstance":
         """Return the sandbox for programs with these extras."""
-        if gets not in self._held:
-            self._held[gets] = SandboxInstance(self.sandbox, self._sources, gets)
-        return self._held[gets]
+        if options not in self._instances:
+            self._instances[options] = SandboxInstance(self.sandbox, self._sources, options)
+        return self._instances[options]
 
     def close(self) -> None:
         """End all sandboxes."""
-        for held in self._held.values():
-            held.close()
+        for instance in self._instances.values():
+            instance.close()
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,13 +81,13 @@ class Usage:
 class SandboxInstance:
     """A sandbox whose holder starts when it is needed.
 
-    ``sources`` are folders with files for programs. ``gets`` are the extras of programs.
+    ``sources`` are folders with files for programs. ``options`` are the extras of programs.
     """
 
-    def __init__(self, sandbox: Sandbox, sources: Sequence[str], gets: SandboxOptions) -> None:
+    def __init__(self, sandbox: Sandbox, sources: Sequence[str], options: SandboxOptions) -> None:
         self._sandbox = sandbox
-        self._gets = gets
-        self._carrier: subprocess.Popen[bytes] | None = None
+        self._options = options
+        self._network_process: subprocess.Popen[bytes] | None = None
         self._own = [os.path.realpath(source) for source in sources]
         self._sources = list(self._own)
         self._process: subprocess.Popen[bytes] | None = None
@@ -97,8 +97,8 @@ class SandboxInstance:
     @property
     def pids(self) -> frozenset[int]:
         """Return the children of this process that hold the sandbox."""
-        known = (self._process, self._carrier)
-        return frozenset(process.pid for process in known if process is not None)
+        processes = (self._process, self._network_process)
+        return frozenset(process.pid for process in processes if process is not None)
 
     def start(
         self,
@@ -128,46 +128,46 @@ class SandboxInstance:
             "stdin": stdin,
         }
         new = self._process is None
-        answer = self._asked(program, self._room(view, limits), streams)
+        answer = self._request(program, self._build_tool_root_request(view, limits), streams)
         if "room" in answer and not new:
             # A folder may have been created again since the holder got it.
             self.close()
-            answer = self._asked(program, self._room(view, limits), streams)
+            answer = self._request(program, self._build_tool_root_request(view, limits), streams)
         match answer:
             case {"started": True}:
-                process, connection = self._opened()
+                process, connection = self._open()
                 return SandboxedProgram(self, process.pid, connection, beside=self._memory)
             case {"program": number}:
                 raise OSError(number, os.strerror(number), arguments[0])
         raise SandboxError(answer.get("room", "the process that holds it did not say why"))
 
-    def _room(self, view: View, limits: ProcessLimits) -> dict[str, Any]:
-        """Return the request for a room, and make its files visible to the holder.
+    def _build_tool_root_request(self, view: View, limits: ProcessLimits) -> dict[str, Any]:
+        """Return the request for a tool root, and make its files visible to the holder.
 
         Raises:
             SandboxError: A file does not exist.
         """
-        self._make_visible([seen.source for seen in view.files])
+        self._make_visible([file.source for file in view.files])
         return {
             "limits": limits.as_numbers(),
-            "files": [self._file(seen) for seen in view.files],
-            "system": self._sandbox.room(),
+            "files": [self._describe_file(file) for file in view.files],
+            "system": self._sandbox.list_tool_root_paths(),
             "links": dict(view.links),
             "shared_memory": view.shared_memory,
             **({"changing": list(view.changing)} if view.changing else {}),
         }
 
-    def _asked(
-        self, program: dict[str, Any], room: dict[str, Any], streams: Sequence[int]
+    def _request(
+        self, program: dict[str, Any], tool_root: dict[str, Any], streams: Sequence[int]
     ) -> dict[str, Any]:
         """Send a request and return the answer. The key ``room`` is the reason of a failure."""
-        _, connection = self._opened()
+        _, connection = self._open()
         try:
-            connection.send({**program, "room": room}, streams)
+            connection.send({**program, "room": tool_root}, streams)
             return connection.receive()[0]
         except (EOFError, OSError):
-            said = self.close()
-            return {"room": f"the process that holds it has ended{said and ': '}{said}"}
+            message = self.close()
+            return {"room": f"the process that holds it has ended{message and ': '}{message}"}
 
     def close(self) -> str:
         """End the holder and everything in the sandbox, and return its last message."""
@@ -175,25 +175,25 @@ class SandboxInstance:
         connection, self._connection = self._connection, None
         if connection is not None:
             connection.close()
-        carrier, self._carrier = self._carrier, None
-        if carrier is not None:
-            carrier.kill()
-            carrier.communicate()
+        network_process, self._network_process = self._network_process, None
+        if network_process is not None:
+            network_process.kill()
+            network_process.communicate()
         if process is None:
             return ""
         try:
             process.wait(_PATIENCE)
         except subprocess.TimeoutExpired:
             process.kill()
-        said = process.communicate()[1].decode(errors="replace").strip().splitlines()
-        return said[-1][:300] if said else ""
+        lines = process.communicate()[1].decode(errors="replace").strip().splitlines()
+        return lines[-1][:300] if lines else ""
 
     def leave_network(self) -> None:
         """End the sandbox if it has a network of its own.
 
         Otherwise answers to packets of one program could reach the next.
         """
-        if self._carrier is not None:
+        if self._network_process is not None:
             self.close()
 
     def _make_visible(self, paths: Sequence[str]) -> None:
@@ -202,33 +202,33 @@ class SandboxInstance:
             # Folders of data sets may have been deleted.
             self._sources = [path for path in self._sources if path in self._own or isdir(path)]
         missing = dict.fromkeys(
-            os.path.dirname(path) for path in paths if self.inside(path) is None
+            os.path.dirname(path) for path in paths if self.find_inside(path) is None
         )
         if missing:
             self.close()
             earlier = filter(isdir, self._sources[len(self._own) :])
-            kept = islice(earlier, max(0, _MAX_SOURCES - len(missing)))
-            self._sources = [*self._own, *missing, *kept]
+            retained = islice(earlier, max(0, _MAX_SOURCES - len(missing)))
+            self._sources = [*self._own, *missing, *retained]
 
-    def _file(self, seen: VisibleFile) -> tuple[str | None, str, bool, int, int]:
+    def _describe_file(self, file: VisibleFile) -> tuple[str | None, str, bool, int, int]:
         """Return the holder's path, the program's path, whether it is writable, device and inode.
 
         Device and inode tell whether another file has taken the place.
         """
         try:
-            found = os.stat(seen.source)
+            status = os.stat(file.source)
         except OSError as error:
-            raise SandboxError(f"{seen.source}: {reason_of(error)}") from error
-        return self.inside(seen.source), seen.path, seen.writable, found.st_dev, found.st_ino
+            raise SandboxError(f"{file.source}: {reason_of(error)}") from error
+        return self.find_inside(file.source), file.path, file.writable, status.st_dev, status.st_ino
 
-    def inside(self, path: str) -> str | None:
+    def find_inside(self, path: str) -> str | None:
         """Return the holder's path of a file of the node, or None."""
         for number, source in enumerate(self._sources):
             if path == source or path.startswith(f"{source.rstrip('/')}/"):
                 return f"{SOURCES}/{number}/{path[len(source) :].lstrip('/')}"
         return None
 
-    def _opened(self) -> tuple["subprocess.Popen[bytes]", Channel]:
+    def _open(self) -> tuple["subprocess.Popen[bytes]", Channel]:
         """Return the holder and its connection, and start the holder if necessary.
 
         Raises:
@@ -240,10 +240,10 @@ class SandboxInstance:
         connection = Channel(ours)
         with theirs:
             holder = bare_python(
-                "pilot.isolation.sandbox.holder", theirs.fileno(), found_in=SOURCES
+                "pilot.isolation.sandbox.holder", theirs.fileno(), package_folder=SOURCES
             )
             try:
-                process = self._sandbox.namespaces(self._sources, self._gets).start(
+                process = self._sandbox.namespaces(self._sources, self._options).start(
                     holder,
                     streams=(subprocess.DEVNULL, subprocess.DEVNULL, subprocess.PIPE),
                     environment=bare_environment(),
@@ -262,7 +262,7 @@ class SandboxInstance:
                     "calls": None if calls is None else calls.hex(),
                     "limits": self._sandbox.limits.as_numbers(),
                     "slots": self._sandbox.slots,
-                    "network": self._gets.network,
+                    "network": self._options.network,
                 }
             )
             ready, _ = connection.receive()
@@ -279,14 +279,14 @@ class SandboxInstance:
             OSError: There is no network, or it could not be started.
         """
         network = self._sandbox.network
-        if not self._gets.network or (network is None and self._sandbox.node_network):
+        if not self._options.network or (network is None and self._sandbox.node_network):
             return
         if network is None:
             raise OSError(
                 f"the tool asks for a network (NetworkAccess), and {self._sandbox.no_network}; see"
                 " to that, or let it run where there is one"
             )
-        self._carrier = network.start(_first_child(bubblewrap))
+        self._network_process = network.start(_first_child(bubblewrap))
 
 
 def _first_child(pid: int) -> int:
@@ -337,7 +337,7 @@ class SandboxedProgram:
         with contextlib.suppress(OSError):
             self._connection.send(message)
 
-    def asked(self, message: dict[str, Any]) -> dict[str, Any]:
+    def ask(self, message: dict[str, Any]) -> dict[str, Any]:
         """Send a message and return the answer, which is empty if the program has ended."""
         try:
             self._connection.send(message)

@@ -29,16 +29,20 @@ class SandboxedWarmWorker:
     """
 
     def __init__(
-        self, sandbox: Sandbox, sources: Sequence[str], gets: SandboxOptions, inputs: Sequence[str]
+        self,
+        sandbox: Sandbox,
+        sources: Sequence[str],
+        options: SandboxOptions,
+        inputs: Sequence[str],
     ) -> None:
         self._sandbox = sandbox
         self._sources = sources
-        self._gets = gets
+        self._options = options
         self._inputs = dict.fromkeys(inputs)
         self._folders: list[str] = []
         #: Inputs that lie where no other files can be shown.
         self._fixed: frozenset[str] = frozenset()
-        self._held: SandboxInstance | None = None
+        self._instance: SandboxInstance | None = None
         self._running: SandboxedProgram | None = None
         #: Pid of the program once it has been started.
         self.pid = 0
@@ -46,7 +50,7 @@ class SandboxedWarmWorker:
     @property
     def pids(self) -> frozenset[int]:
         """Return the children of this process that belong to the sandbox."""
-        return frozenset() if self._held is None else self._held.pids
+        return frozenset() if self._instance is None else self._instance.pids
 
     @property
     def running(self) -> SandboxedProgram:
@@ -82,15 +86,17 @@ class SandboxedWarmWorker:
             SandboxError: The sandbox has failed.
         """
         places = [point.path for point in self._sandbox.system]
-        places += [seen.path for seen in view.files] + list(view.links)
-        wide = {path: changing_folder(path, places) for path in self._inputs}
-        self._folders = list(dict.fromkeys(found for found in wide.values() if found is not None))
-        self._fixed = frozenset(path for path, found in wide.items() if found is None)
-        sources = [os.path.dirname(os.path.realpath(path)) for path in self._inputs]
-        wider = dict.fromkeys(changing_folder(f"{one}/x", places) or one for one in sources)
-        self._held = SandboxInstance(self._sandbox, [*self._sources, *wider], self._gets)
+        places += [file.path for file in view.files] + list(view.links)
+        parents = {path: find_changing_folder(path, places) for path in self._inputs}
+        self._folders = list(dict.fromkeys(filter(None, parents.values())))
+        self._fixed = frozenset(path for path, parent in parents.items() if parent is None)
+        folders = [os.path.dirname(os.path.realpath(path)) for path in self._inputs]
+        sources = dict.fromkeys(
+            find_changing_folder(f"{source}/x", places) or source for source in folders
+        )
+        self._instance = SandboxInstance(self._sandbox, [*self._sources, *sources], self._options)
         files = [*view.files, *(VisibleFile(path, os.path.realpath(path)) for path in self._fixed)]
-        self._running = self._held.start(
+        self._running = self._instance.start(
             arguments,
             environment=environment,
             folder=folder,
@@ -99,7 +105,7 @@ class SandboxedWarmWorker:
             view=replace(view, files=files, changing=self._folders),
             stdin=None,
         )
-        self.pid = _only_program(self._running.root)
+        self.pid = _find_program(self._running.root)
         if not self.show(list(self._inputs)):
             raise SandboxError("its inputs cannot be seen in it")
 
@@ -112,30 +118,30 @@ class SandboxedWarmWorker:
         Raises:
             SandboxError: A file could not be mounted.
         """
-        held = self._held
-        if held is None or {*self._fixed} - {*inputs}:
+        instance = self._instance
+        if instance is None or {*self._fixed} - {*inputs}:
             return False
-        asked: list[tuple[str, int, str]] = []
+        files: list[tuple[str, int, str]] = []
         for path in dict.fromkeys(inputs):
             if path in self._fixed:
                 continue
-            source = held.inside(os.path.realpath(path))
+            source = instance.find_inside(os.path.realpath(path))
             number = next(
-                (n for n, one in enumerate(self._folders) if path.startswith(f"{one}/")), None
+                (n for n, folder in enumerate(self._folders) if path.startswith(f"{folder}/")), None
             )
             if source is None or number is None:
                 return False
-            asked.append((source, number, path[len(self._folders[number]) + 1 :]))
+            files.append((source, number, path[len(self._folders[number]) + 1 :]))
         if not self._folders:
             return True
-        trouble = self.running.asked({"show": asked}).get("shown")
+        trouble = self.running.ask({"show": files}).get("shown")
         if trouble:
             raise SandboxError(f"an input cannot be seen: {trouble}")
         return trouble == ""
 
     def pause(self) -> None:
         """Stop the program with all its processes, and kill its orphans."""
-        self.running.asked({"pause": True})
+        self.running.ask({"pause": True})
 
     def resume(self) -> None:
         """Let the program run again."""
@@ -150,29 +156,29 @@ class SandboxedWarmWorker:
 
     def close(self) -> None:
         """End the sandbox with all processes, unless that is done."""
-        if self._held is not None:
-            self._held.close()
+        if self._instance is not None:
+            self._instance.close()
 
 
-def _only_program(bubblewrap: int) -> int:
+def _find_program(bubblewrap: int) -> int:
     """Return the pid of the program that the holder has started.
 
     Raises:
         SandboxError: The program has already ended.
     """
     try:
-        found = [bubblewrap]
+        pids = [bubblewrap]
         for _ in range(2):
-            [parent] = found
+            [parent] = pids
             threads = os.listdir(f"/proc/{parent}/task")
             files = [Path(f"/proc/{parent}/task/{thread}/children") for thread in threads]
-            found = [int(pid) for file in files for pid in file.read_text().split()]
-        return found[0]
+            pids = [int(pid) for file in files for pid in file.read_text().split()]
+        return pids[0]
     except (OSError, LookupError, ValueError) as error:
         raise SandboxError("it has ended before it had begun") from error
 
 
-def changing_folder(path: str, places: Sequence[str]) -> str | None:
+def find_changing_folder(path: str, places: Sequence[str]) -> str | None:
     """Return the folder whose files can change together with ``path``.
 
     It is the parent of the data sets' folders, or the file's own folder.
@@ -182,12 +188,12 @@ def changing_folder(path: str, places: Sequence[str]) -> str | None:
     """
     own = os.path.dirname(path)
     for folder in (os.path.dirname(own), own):
-        if folder.count("/") > 1 and not any(_meet(folder, place) for place in places):
+        if folder.count("/") > 1 and not any(_overlap(folder, place) for place in places):
             return folder
     return None
 
 
-def _meet(folder: str, place: str) -> bool:
+def _overlap(folder: str, place: str) -> bool:
     if place == "/":
         return False
     if f"{folder}/".startswith(f"{place}/"):

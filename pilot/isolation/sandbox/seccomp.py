@@ -31,7 +31,7 @@ _CLONE_THREAD = 0x00010000
 #: CLONE_NEWTIME, _NEWNS, _NEWCGROUP, _NEWUTS, _NEWIPC, _NEWUSER, _NEWPID, _NEWNET.
 _CLONE_NEW = 0x7E020080
 #: Limits of file size, data and processes, which are set before a tool starts.
-_KEPT_LIMITS = (1, 2, 6)
+_FIXED_LIMITS = (1, 2, 6)
 #: Requests that insert input into a terminal: TIOCSTI, TIOCLINUX.
 _TYPING = (0x5412, 0x541C)
 #: Groups (bits 8 to 15) of requests to file systems: ext4 and others (f), XFS and others (X),
@@ -79,7 +79,7 @@ _MACHINE = (
     "ioperm", "swapon", "swapoff", "reboot", "acct", "quotactl", "vhangup", "settimeofday",
     "clock_settime", "clock_adjtime", "adjtimex", "syslog",
 )
-_REFUSED = {
+_FORBIDDEN_CALLS = {
     Filter.JAVASCRIPT: (
         "fork", "vfork", "execveat", "ptrace", "process_vm_readv", "process_vm_writev", "kill",
         "pidfd_open", "pidfd_getfd", "socket", "unshare", "setns", "mount", *_KEYS, "bpf",
@@ -99,13 +99,13 @@ def filter_program(kind: Filter, machine: str | None = None) -> bytes | None:
     Returns:
         None if the numbers of the architecture's calls are not known here.
     """
-    known = ARCHITECTURES.get(machine or platform.machine())
-    if known is None:
+    architecture = ARCHITECTURES.get(machine or platform.machine())
+    if architecture is None:
         return None
-    calls = known.calls
+    calls = architecture.calls
     program = [
         _step(_LOAD, _ARCHITECTURE),
-        _step(_JUMP_EQUAL, known.audit, yes=1),
+        _step(_JUMP_EQUAL, architecture.audit, yes=1),
         _step(_RETURN, _KILL),
         _step(_LOAD, _NUMBER),
         _step(_JUMP_GREATER_EQUAL, _X32, no=1),
@@ -114,10 +114,12 @@ def filter_program(kind: Filter, machine: str | None = None) -> bytes | None:
         _refuse(errno.ENOSYS),
         # A filter cannot inspect its arguments. The C library falls back to clone.
         *_if_one_of([calls["clone3"]], errno.ENOSYS),
-        *_if_one_of(known.numbers(_REFUSED[kind]), errno.EPERM),
+        *_if_one_of(architecture.numbers(_FORBIDDEN_CALLS[kind]), errno.EPERM),
     ]
     if kind is Filter.JAVASCRIPT:
-        program += _of_call(calls["clone"], [*_unless_bits(_CLONE_THREAD), _refuse(errno.EPERM)])
+        program += _limit_to_call(
+            calls["clone"], [*_unless_bits(_CLONE_THREAD), _refuse(errno.EPERM)]
+        )
     else:
         program += _tool_arguments(calls)
     return b"".join([*program, _step(_RETURN, _ALLOW)])
@@ -126,30 +128,32 @@ def filter_program(kind: Filter, machine: str | None = None) -> bytes | None:
 def _tool_arguments(calls: Mapping[str, int]) -> list[bytes]:
     """Return the steps for calls that a tool may make with some arguments only."""
     return [
-        *_of_call(
+        *_limit_to_call(
             calls["clone"],
             [_argument(0), _step(_JUMP_ANY_BIT, _CLONE_NEW, no=1), _refuse(errno.EPERM)],
         ),
         # The starter of tools makes this call before each tool. Tools have no right to it.
-        *_of_call(
+        *_limit_to_call(
             calls["unshare"],
             [_argument(0), _step(_JUMP_EQUAL, CLONE_NEWIPC, yes=1), _refuse(errno.EPERM)],
         ),
-        *_of_call(calls["ioctl"], _requests()),
+        *_limit_to_call(calls["ioctl"], _build_ioctl_steps()),
         # The kernel gives this error for files of other users.
-        *_of_call(calls["fcntl"], [_argument(1), *_if_one_of(_LEASES, errno.EACCES)]),
+        *_limit_to_call(calls["fcntl"], [_argument(1), *_if_one_of(_LEASES, errno.EACCES)]),
         *(
             step
             for name in ("socket", "socketpair")
-            for step in _of_call(
+            for step in _limit_to_call(
                 calls[name],
                 [_argument(0), *_unless_one_of(_SOCKETS), _refuse(errno.EAFNOSUPPORT)],
             )
         ),
-        *_of_call(calls["setrlimit"], [_argument(0), *_if_one_of(_KEPT_LIMITS, errno.EPERM)]),
+        *_limit_to_call(
+            calls["setrlimit"], [_argument(0), *_if_one_of(_FIXED_LIMITS, errno.EPERM)]
+        ),
         # A third argument that is no null pointer sets limits. The first argument names another
         # process.
-        *_of_call(
+        *_limit_to_call(
             calls["prlimit64"],
             _with_pointer(
                 2,
@@ -158,29 +162,29 @@ def _tool_arguments(calls: Mapping[str, int]) -> list[bytes]:
                     _step(_JUMP_EQUAL, 0, yes=1),
                     _refuse(errno.EPERM),
                     _argument(1),
-                    *_if_one_of(_KEPT_LIMITS, errno.EPERM),
+                    *_if_one_of(_FIXED_LIMITS, errno.EPERM),
                 ],
             ),
         ),
     ]
 
 
-def _requests() -> list[bytes]:
+def _build_ioctl_steps() -> list[bytes]:
     """Return the steps for ioctl(2).
 
     A file system gives the same error for an unsupported request, so programs expect it.
     """
-    refused = _if_one_of(_FILE_GROUPS, errno.EOPNOTSUPP)
+    refusal = _if_one_of(_FILE_GROUPS, errno.EOPNOTSUPP)
     return [
         _argument(1),
         *_if_one_of(_TYPING, errno.EPERM),
-        *_unless_one_of(_FILE_REQUESTS, over=1 + len(refused)),
+        *_unless_one_of(_FILE_REQUESTS, over=1 + len(refusal)),
         _step(_AND, 0xFF00),
-        *refused,
+        *refusal,
     ]
 
 
-def _of_call(number: int, steps: Sequence[bytes]) -> list[bytes]:
+def _limit_to_call(number: int, steps: Sequence[bytes]) -> list[bytes]:
     """Return ``steps`` for one call. The call is allowed if they do not refuse it."""
     return [_step(_JUMP_EQUAL, number, no=len(steps) + 1), *steps, _step(_RETURN, _ALLOW)]
 

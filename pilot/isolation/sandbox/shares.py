@@ -10,7 +10,7 @@ from pilot.isolation.sandbox.kernel import mount_terminals
 
 #: Counters for each user of a user namespace, the file with the node's limit for the user, and the
 #: minimum for a slot.
-_COUNTED = (
+_COUNTERS = (
     ("max_inotify_instances", "fs/inotify/max_user_instances", 4),
     ("max_inotify_watches", "fs/inotify/max_user_watches", 64),
 )
@@ -28,24 +28,24 @@ def take_share(slots: int) -> None:
     forbidden.
     """
     shares = slots + 1
-    for name, most, least in _COUNTED:
+    for name, limit_file, least in _COUNTERS:
         with suppress(FileNotFoundError):  # The kernel lacks this counter.
-            _set(f"user/{name}", max(least, _setting(most) // shares))
-    _set("user/max_user_namespaces", 0)
+            _write_setting(f"user/{name}", max(least, _read_setting(limit_file) // shares))
+    _write_setting("user/max_user_namespaces", 0)
     for number, least in _LIMITS:
         _, hard = resource.getrlimit(number)
         if hard != resource.RLIM_INFINITY:
             share = min(hard, max(least, hard // shares))
             resource.setrlimit(number, (share, share))
-    terminals = _setting("kernel/pty/max") - _setting("kernel/pty/reserve")
+    terminals = _read_setting("kernel/pty/max") - _read_setting("kernel/pty/reserve")
     mount_terminals(max(_FEWEST_TERMINALS, terminals // shares))
 
 
-def _setting(name: str) -> int:
+def _read_setting(name: str) -> int:
     with open(f"/proc/sys/{name}") as file:
         return int(file.read())
 
 
-def _set(name: str, value: int) -> None:
+def _write_setting(name: str, value: int) -> None:
     with open(f"/proc/sys/{name}", "w") as file:
         file.write(str(value))

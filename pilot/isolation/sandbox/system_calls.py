@@ -99,13 +99,13 @@ class Architecture:
         return [self.calls[name] for name in names if name in self.calls]
 
 
-def _calls(place: int) -> dict[str, int]:
-    found = {name: numbers[place] for name, numbers in _NUMBERS.items()}
-    return {name: number for name, number in found.items() if number is not None}
+def _select_calls(index: int) -> dict[str, int]:
+    call_numbers = {name: numbers[index] for name, numbers in _NUMBERS.items()}
+    return {name: number for name, number in call_numbers.items() if number is not None}
 
 
 #: Architectures by their names in uname(2).
 ARCHITECTURES = {
-    "x86_64": Architecture(0xC000003E, _calls(0)),
-    "aarch64": Architecture(0xC00000B7, _calls(1)),
+    "x86_64": Architecture(0xC000003E, _select_calls(0)),
+    "aarch64": Architecture(0xC00000B7, _select_calls(1)),
 }

@@ -18,14 +18,14 @@ from pilot.isolation.sandbox import changing_inputs
 from pilot.isolation.sandbox.kernel import (
     bind,
     bind_all,
+    clamp_to_hard_limit,
+    drop_rights,
     filter_calls,
-    give_up_rights,
     hide,
+    make_read_only,
     mount_memory,
-    only_read,
-    own_mounts,
-    own_shared_memory,
-    within_hard,
+    unshare_mounts,
+    unshare_shared_memory,
 )
 
 #: Place of the folders with files for programs, which no program sees.
@@ -40,22 +40,21 @@ class ToolRootError(Exception):
 class ToolRoot:
     """The view of programs with the same request.
 
-    ``asked`` is the request. ``calls`` is the filter for system calls, or None if there is none for
-    this architecture.
+    ``calls`` is the filter for system calls, or None if there is none for this architecture.
     """
 
-    def __init__(self, asked: dict[str, Any], calls: bytes | None) -> None:
-        self.asked = asked
+    def __init__(self, request: dict[str, Any], calls: bytes | None) -> None:
+        self.request = request
         self._calls = calls
         #: Folders whose files change while a program runs.
-        self._changing: list[str] = asked.get("changing", [])
+        self._changing: list[str] = request.get("changing", [])
         #: Paths created in the root file system, which all programs see.
-        self._made: list[str] = []
+        self._created_paths: list[str] = []
         #: Devices of file systems in which only this object creates paths, and the folders where
         #: they are mounted.
-        self._own = {os.stat("/").st_dev}
-        self._ways: list[str] = []
-        self._new: object = None
+        self._own_devices = {os.stat("/").st_dev}
+        self._mounted_folders: list[str] = []
+        self._initial_state: object = None
         self._in_shared_memory = set[str]()
         #: Original limits of this process.
         self._limits: list[tuple[int, tuple[int, int]]] = []
@@ -71,36 +70,36 @@ class ToolRoot:
         """
         place = "the namespaces"
         try:
-            own_mounts()
+            unshare_mounts()
             place = _SHARED_MEMORY
-            mount_memory(place, f"mode=1777,size={self.asked['shared_memory']}")
+            mount_memory(place, f"mode=1777,size={self.request['shared_memory']}")
             if self._changing:
-                changing_inputs.entered()
-            files = sorted(self.asked["files"], key=lambda file: file[1] != _TMP)
+                changing_inputs.follow_mounts()
+            files = sorted(self.request["files"], key=lambda file: file[1] != _TMP)
             after_tmp = sum(file[1] == _TMP for file in files)
-            for source, place, writable, *number in files[:after_tmp]:
-                self._put_file(source, place, number, writable=writable)
-            for source, place in self.asked["system"]:
-                self._put_system(source, place)
-            for source, place, writable, *number in files[after_tmp:]:
-                self._put_file(source, place, number, writable=writable)
+            for source, place, writable, *identity in files[:after_tmp]:
+                self._show_file(source, place, identity, writable=writable)
+            for source, place in self.request["system"]:
+                self._show_system_path(source, place)
+            for source, place, writable, *identity in files[after_tmp:]:
+                self._show_file(source, place, identity, writable=writable)
             for number, place in enumerate(self._changing):
-                self._put(f"{changing_inputs.PLACE}/{number}", place)
-            for place, target in self.asked["links"].items():
+                self._show(f"{changing_inputs.PLACE}/{number}", place)
+            for place, target in self.request["links"].items():
                 self._link(place, target)
             place = SOURCES
             hide(place)
             if self._changing:
-                changing_inputs.hidden()
-            for place in ("/", *self._ways):
-                only_read(place)
-            give_up_rights()
+                changing_inputs.hide_folders()
+            for place in ("/", *self._mounted_folders):
+                make_read_only(place)
+            drop_rights()
             place = "its limits"
-            for number, most in self.asked["limits"]:
+            for number, most in self.request["limits"]:
                 soft, hard = resource.getrlimit(number)
                 self._limits.append((number, (soft, hard)))
-                resource.setrlimit(number, (within_hard(number, most), hard))
-            self._new = _state(_SHARED_MEMORY)
+                resource.setrlimit(number, (clamp_to_hard_limit(number, most), hard))
+            self._initial_state = _read_state(_SHARED_MEMORY)
             self._in_shared_memory = set(os.listdir(_SHARED_MEMORY))
             if self._calls is not None:
                 filter_calls(self._calls)
@@ -119,7 +118,7 @@ class ToolRoot:
         """
         place = "a namespace for shared memory"
         try:
-            own_shared_memory()
+            unshare_shared_memory()
             place = request["folder"]
             os.chdir(place)
             place = request["stdin"] or "/"
@@ -130,7 +129,7 @@ class ToolRoot:
         try:
             os.set_blocking(stdin, True)
             return os.posix_spawn(
-                program_file(request["arguments"][0], request["environment"]),
+                find_program(request["arguments"][0], request["environment"]),
                 request["arguments"],
                 request["environment"],
                 file_actions=[
@@ -146,12 +145,12 @@ class ToolRoot:
         finally:
             os.close(stdin)
 
-    def is_as_new(self) -> bool:
+    def is_unchanged(self) -> bool:
         """Return whether no program has left anything in the tool root for the next.
 
         The job's own folders are emptied outside.
         """
-        return _state(_SHARED_MEMORY) == self._new
+        return _read_state(_SHARED_MEMORY) == self._initial_state
 
     def empty_shared_memory(self) -> None:
         """Empty shared memory between two jobs of a warm worker.
@@ -168,12 +167,12 @@ class ToolRoot:
             else:
                 os.unlink(path)
 
-    def fits(self, asked: dict[str, Any]) -> bool:
+    def matches(self, request: dict[str, Any]) -> bool:
         """Return whether the tool root matches a request and its files are still the same."""
         return (
-            asked == self.asked
-            and all(_is_at(place, number) for _, place, _, *number in asked["files"])
-            and all(os.path.exists(place) for _, place in asked["system"])
+            request == self.request
+            and all(_is_same_file(place, identity) for _, place, _, *identity in request["files"])
+            and all(os.path.exists(place) for _, place in request["system"])
         )
 
     def clear(self) -> None:
@@ -182,23 +181,23 @@ class ToolRoot:
         Raises:
             OSError: A path could not be removed.
         """
-        for number, known in self._limits:
-            resource.setrlimit(number, known)
-        for path in reversed(self._made):
+        for number, values in self._limits:
+            resource.setrlimit(number, values)
+        for path in reversed(self._created_paths):
             if stat.S_ISDIR(os.lstat(path).st_mode):
                 os.rmdir(path)
             else:
                 os.unlink(path)
 
-    def _put_file(
-        self, source: str, place: str, number: Sequence[int], *, writable: bool = False
+    def _show_file(
+        self, source: str, place: str, identity: Sequence[int], *, writable: bool = False
     ) -> None:
         """Show a file or folder with this device and inode at ``place``."""
-        self._put(source, place, writable=writable)
-        if not _is_at(place, number):
+        self._show(source, place, writable=writable)
+        if not _is_same_file(place, identity):
             raise ToolRootError(f"{place}: what is there has changed in the meantime")
 
-    def _put_system(self, source: str, place: str) -> None:
+    def _show_system_path(self, source: str, place: str) -> None:
         """Show ``source`` to all programs as it is.
 
         Without a source, hide what is at ``place``.
@@ -208,51 +207,51 @@ class ToolRoot:
             bind_all(source, place)
         elif os.path.isdir(place):
             mount_memory(place, "mode=755")
-            self._own.add(os.stat(place).st_dev)
-            self._ways.append(place)
+            self._own_devices.add(os.stat(place).st_dev)
+            self._mounted_folders.append(place)
         else:
             bind(os.devnull, place, writable=False)
 
-    def _put(self, source: str, place: str, *, writable: bool = False) -> None:
+    def _show(self, source: str, place: str, *, writable: bool = False) -> None:
         """Show the file or folder ``source`` at ``place``."""
         self._make_place(source, place)
         bind(source, place, writable=writable)
 
     def _make_place(self, source: str, place: str) -> None:
         """Create an empty file or folder, as ``source`` is, unless something is there."""
-        self._make_way(os.path.dirname(place))
+        self._make_folders(os.path.dirname(place))
         if not os.path.lexists(place):
             if os.path.isdir(source):
                 os.mkdir(place)
             else:
                 os.close(os.open(place, os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
-            self._note(place)
+            self._record(place)
 
     def _link(self, place: str, target: str) -> None:
-        self._make_way(os.path.dirname(place))
+        self._make_folders(os.path.dirname(place))
         # An earlier program of the same job may have created it.
         with contextlib.suppress(FileExistsError):
             os.symlink(target, place)
-            self._note(place)
+            self._record(place)
 
-    def _make_way(self, path: str) -> None:
+    def _make_folders(self, path: str) -> None:
         """Create the folders above a path.
 
         In a folder that programs write to, the first such folder gets a file system of its own.
         """
-        left = self._is_left(path)
-        if path == "/" or (os.path.isdir(path) and not left):
+        is_leftover = self._is_leftover(path)
+        if path == "/" or (os.path.isdir(path) and not is_leftover):
             return
-        self._make_way(os.path.dirname(path))
-        if not left:
+        self._make_folders(os.path.dirname(path))
+        if not is_leftover:
             os.mkdir(path)
-            self._note(path)
-        if os.stat(path).st_dev not in self._own:
+            self._record(path)
+        if os.stat(path).st_dev not in self._own_devices:
             mount_memory(path, "mode=755")
-            self._own.add(os.stat(path).st_dev)
-            self._ways.append(path)
+            self._own_devices.add(os.stat(path).st_dev)
+            self._mounted_folders.append(path)
 
-    def _is_left(self, path: str) -> bool:
+    def _is_leftover(self, path: str) -> bool:
         """Return whether another tool root has created this folder in the same /tmp.
 
         This tool root needs its own file system for what is below it.
@@ -260,40 +259,40 @@ class ToolRoot:
         return (
             os.path.dirname(path) == _TMP
             and os.path.isdir(path)
-            and os.stat(path).st_dev == os.stat(_TMP).st_dev not in self._own
+            and os.stat(path).st_dev == os.stat(_TMP).st_dev not in self._own_devices
             and not os.listdir(path)
         )
 
-    def _note(self, path: str) -> None:
+    def _record(self, path: str) -> None:
         if os.lstat(path).st_dev == os.stat("/").st_dev:
-            self._made.append(path)
+            self._created_paths.append(path)
 
 
-def _is_at(place: str, number: Sequence[int]) -> bool:
+def _is_same_file(place: str, identity: Sequence[int]) -> bool:
     """Return whether the file at ``place`` is the expected one.
 
-    ``number`` is its device and inode.
+    ``identity`` is its device and inode.
     """
     try:
-        found = os.stat(place)
+        status = os.stat(place)
     except OSError:
         return False
-    return [found.st_dev, found.st_ino] == number
+    return [status.st_dev, status.st_ino] == identity
 
 
-def _state(folder: str) -> object:
+def _read_state(folder: str) -> object:
     """Return the state of a file system in memory.
 
     It covers the usage and everything that a program could change in its top folder. The change
     time would be enough, but some kernels count it in steps of 4 ms.
     """
-    whole, found = os.statvfs(folder), os.stat(folder)
-    times = found.st_atime_ns, found.st_mtime_ns, found.st_ctime_ns
+    usage, status = os.statvfs(folder), os.stat(folder)
+    times = status.st_atime_ns, status.st_mtime_ns, status.st_ctime_ns
     names = os.listxattr(folder), os.listdir(folder)
-    return whole.f_ffree, whole.f_bfree, found.st_mode, times, names
+    return usage.f_ffree, usage.f_bfree, status.st_mode, times, names
 
 
-def program_file(name: str, environment: dict[str, str]) -> str:
+def find_program(name: str, environment: dict[str, str]) -> str:
     """Return the path of a program.
 
     Raises:
@@ -301,11 +300,11 @@ def program_file(name: str, environment: dict[str, str]) -> str:
     """
     if "/" in name:
         return name
-    wrong = errno.ENOENT
+    error_number = errno.ENOENT
     for folder in environment.get("PATH", os.defpath).split(os.pathsep):
         path = os.path.join(folder, name)
         if os.path.isfile(path):
             if os.access(path, os.X_OK):
                 return path
-            wrong = errno.EACCES
-    raise OSError(wrong, os.strerror(wrong), name)
+            error_number = errno.EACCES
+    raise OSError(error_number, os.strerror(error_number), name)

@@ -34,6 +34,6 @@ class View:
     changing: Sequence[str] = ()
 
 
-def links_to(known: str, real: str) -> dict[str, str]:
+def links_to(name: str, real_path: str) -> dict[str, str]:
     """Return a link for a folder with a second name, in place of its parent folder."""
-    return {} if known == real else {os.path.dirname(known): os.path.dirname(real)}
+    return {} if name == real_path else {os.path.dirname(name): os.path.dirname(real_path)}

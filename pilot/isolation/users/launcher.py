@@ -19,16 +19,16 @@ from pilot.isolation.sandbox.channel import Channel
 from pilot.isolation.sandbox.kernel import (
     drop_bounding_set,
     filter_calls,
-    gain_nothing,
+    forbid_new_rights,
     lower_limit,
 )
-from pilot.isolation.sandbox.tool_root import program_file
+from pilot.isolation.sandbox.tool_root import find_program
 
 #: Folders of the system that everybody may write to.
-_COMMON = ("/tmp", "/var/tmp", "/dev/shm")  # noqa: S108 - what is the user's there is removed
+_SHARED_FOLDERS = ("/tmp", "/var/tmp", "/dev/shm")  # noqa: S108 - only removes files
 _NUMBER = struct.Struct("=i")
 #: Signals whose actions Python or this process changes.
-_AS_USUAL = (signal.SIGPIPE, signal.SIGXFSZ, signal.SIGTERM, signal.SIGINT)
+_DEFAULT_SIGNALS = (signal.SIGPIPE, signal.SIGXFSZ, signal.SIGTERM, signal.SIGINT)
 
 
 def _start(request: Mapping[str, Any], streams: Sequence[int]) -> dict[str, Any]:
@@ -38,40 +38,40 @@ def _start(request: Mapping[str, Any], streams: Sequence[int]) -> dict[str, Any]
     has ended.
     """
     reading, writing = os.pipe()
-    between = os.fork()
-    if between == 0:
+    intermediate = os.fork()
+    if intermediate == 0:
         # The process that this one works for adopts orphans.
         try:
             if os.fork() == 0:
-                _become(request, streams, writing)
+                _execute(request, streams, writing)
         finally:
             os._exit(0)
     os.close(writing)
-    os.waitpid(between, 0)
-    with open(reading, "rb") as told:
-        numbers = [number for (number,) in _NUMBER.iter_unpack(told.read())]
+    os.waitpid(intermediate, 0)
+    with open(reading, "rb") as report:
+        numbers = [number for (number,) in _NUMBER.iter_unpack(report.read())]
     return dict(zip(("pid", "errno"), numbers, strict=False))
 
 
-def _become(request: Mapping[str, Any], streams: Sequence[int], told: int) -> NoReturn:
+def _execute(request: Mapping[str, Any], streams: Sequence[int], report: int) -> NoReturn:
     """Execute the program, or report the error."""
     try:
-        os.write(told, _NUMBER.pack(os.getpid()))
+        os.write(report, _NUMBER.pack(os.getpid()))
         os.setsid()
         for target, descriptor in enumerate(streams):
             os.dup2(descriptor, target)
         for number, most in request["limits"]:
             lower_limit(number, most)
-        for number in _AS_USUAL:
+        for number in _DEFAULT_SIGNALS:
             signal.signal(number, signal.SIG_DFL)
         _change_user(request["uid"], request["gid"])
         if request["calls"] is not None:
             filter_calls(bytes.fromhex(request["calls"]))
         os.chdir(request["folder"])
         arguments, environment = request["arguments"], request["environment"]
-        os.execve(program_file(arguments[0], environment), arguments, environment)  # noqa: S606 - the tool's program
+        os.execve(find_program(arguments[0], environment), arguments, environment)  # noqa: S606 - the tool's program
     except OSError as error:
-        os.write(told, _NUMBER.pack(error.errno or 0))
+        os.write(report, _NUMBER.pack(error.errno or 0))
     finally:
         os._exit(127)
 
@@ -92,8 +92,8 @@ def _tidy_up(uid: int, gid: int) -> None:
 
     A child with only the user's rights does this. Processes end whoever has started them.
     """
-    ended = -signal.SIGKILL
-    while ended < 0:  # The child was killed by one of them.
+    exit_code = -signal.SIGKILL
+    while exit_code < 0:  # The child was killed by one of them.
         child = os.fork()
         if child == 0:
             try:
@@ -103,13 +103,13 @@ def _tidy_up(uid: int, gid: int) -> None:
                 _remove_files(uid)
             finally:
                 os._exit(0)
-        ended = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+        exit_code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
 
 
 def _remove_files(uid: int) -> None:
-    for place in _COMMON:
-        with contextlib.suppress(OSError), os.scandir(place) as found:
-            for entry in found:
+    for place in _SHARED_FOLDERS:
+        with contextlib.suppress(OSError), os.scandir(place) as entries:
+            for entry in entries:
                 if entry.stat(follow_symlinks=False).st_uid != uid:
                     continue
                 with contextlib.suppress(OSError, RecursionError):
@@ -125,7 +125,7 @@ def main(descriptor: int) -> None:
         signal.signal(number, signal.SIG_IGN)
     os.set_inheritable(descriptor, False)
     # It is enough once, as the launcher never executes another program itself.
-    gain_nothing()
+    forbid_new_rights()
     # Without the permission, nothing can be gained anyway.
     with contextlib.suppress(PermissionError):
         drop_bounding_set()

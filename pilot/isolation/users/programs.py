@@ -17,7 +17,7 @@ from pilot.isolation.users.slot_user import SlotUser
 from sluice.text.os_errors import reason_of
 
 #: The folder in which the package is found.
-_OURS = str(Path(pilot.__file__).parent.parent)
+_PACKAGE_FOLDER = str(Path(pilot.__file__).parent.parent)
 
 
 class UserError(Exception):
@@ -61,7 +61,7 @@ class UserPrograms:
             OSError: The program could not be executed.
             UserError: The launcher has failed.
         """
-        answer = self._asked(
+        answer = self._request(
             {
                 "arguments": list(arguments),
                 "environment": dict(environment),
@@ -84,7 +84,7 @@ class UserPrograms:
         Raises:
             UserError: The launcher has failed.
         """
-        self._asked({}, ())
+        self._request({}, ())
 
     def close(self) -> None:
         """End the launcher."""
@@ -96,23 +96,23 @@ class UserPrograms:
             process.kill()
             process.wait()
 
-    def _asked(self, request: dict[str, Any], streams: Sequence[int]) -> dict[str, Any]:
-        known = {"uid": self.user.uid, "gid": self.user.gid}
+    def _request(self, request: dict[str, Any], streams: Sequence[int]) -> dict[str, Any]:
+        user = {"uid": self.user.uid, "gid": self.user.gid}
         try:
-            connection = self._opened()
-            connection.send(request | known, streams)
+            connection = self._connect()
+            connection.send(request | user, streams)
             return connection.receive()[0]
         except (EOFError, OSError) as error:
             self.close()
             raise UserError(f"the process that starts it has ended: {reason_of(error)}") from error
 
-    def _opened(self) -> Channel:
+    def _connect(self) -> Channel:
         if self._connection is None:
             ours, theirs = socket.socketpair()
             self._connection = Channel(ours)
             with theirs:
                 self._process = subprocess.Popen(
-                    bare_python(launcher.__name__, theirs.fileno(), found_in=_OURS),
+                    bare_python(launcher.__name__, theirs.fileno(), package_folder=_PACKAGE_FOLDER),
                     stdin=subprocess.DEVNULL,
                     pass_fds=(theirs.fileno(),),
                     env=bare_environment(),

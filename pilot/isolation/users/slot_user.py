@@ -39,9 +39,9 @@ def give(path: str, user: SlotUser) -> None:
     """
     os.chown(path, user.uid, user.gid)
     os.chmod(path, stat.S_IRWXU)
-    for entry in _below(path):
-        found = entry.stat(follow_symlinks=False)
-        if stat.S_ISDIR(found.st_mode) or found.st_nlink == 1:
+    for entry in _walk(path):
+        status = entry.stat(follow_symlinks=False)
+        if stat.S_ISDIR(status.st_mode) or status.st_nlink == 1:
             os.chown(entry.path, user.uid, user.gid, follow_symlinks=False)
 
 
@@ -51,7 +51,7 @@ def let_read(path: str, user: SlotUser) -> None:
     Raises:
         OSError: An owner or mode could not be changed.
     """
-    _keep(path, user, 0o750)
+    _restrict(path, user, 0o750)
     let_all_read_below(path)
 
 
@@ -61,7 +61,7 @@ def let_pass(path: str, user: SlotUser) -> None:
     Raises:
         OSError: An owner or mode could not be changed.
     """
-    _keep(path, user, 0o710)
+    _restrict(path, user, 0o710)
 
 
 def let_all_read_below(path: str) -> None:
@@ -72,12 +72,12 @@ def let_all_read_below(path: str) -> None:
     Raises:
         OSError: A mode could not be changed.
     """
-    for entry in _below(path):
-        found = entry.stat(follow_symlinks=False)
-        own = found.st_uid == os.geteuid() and not stat.S_ISLNK(found.st_mode)
-        wanted = found.st_mode | (found.st_mode >> 6 & 0o5)
-        if own and wanted != found.st_mode and (stat.S_ISDIR(wanted) or found.st_nlink == 1):
-            os.chmod(entry.path, stat.S_IMODE(wanted))
+    for entry in _walk(path):
+        status = entry.stat(follow_symlinks=False)
+        own = status.st_uid == os.geteuid() and not stat.S_ISLNK(status.st_mode)
+        mode = status.st_mode | (status.st_mode >> 6 & 0o5)
+        if own and mode != status.st_mode and (stat.S_ISDIR(mode) or status.st_nlink == 1):
+            os.chmod(entry.path, stat.S_IMODE(mode))
 
 
 def others_may_read(path: str) -> bool:
@@ -98,17 +98,17 @@ def others_may_read(path: str) -> bool:
     return True
 
 
-def _keep(path: str, user: SlotUser, mode: int) -> None:
+def _restrict(path: str, user: SlotUser, mode: int) -> None:
     os.chown(path, os.geteuid(), user.gid)
     os.chmod(path, mode)
 
 
-def _below(path: str) -> Iterator[os.DirEntry[str]]:
+def _walk(path: str) -> Iterator[os.DirEntry[str]]:
     """Yield the entries of a folder and of its inner folders that this process's user owns."""
     folders = [path]
     while folders:
-        with os.scandir(folders.pop()) as found:
-            for entry in found:
+        with os.scandir(folders.pop()) as entries:
+            for entry in entries:
                 is_folder = entry.is_dir(follow_symlinks=False)
                 if is_folder and entry.stat(follow_symlinks=False).st_uid == os.geteuid():
                     folders.append(entry.path)

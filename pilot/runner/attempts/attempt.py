@@ -1,4 +1,4 @@
-"""One attempt at a job: stage in, prepare, run, judge, collect, stage out, report."""
+"""Run of one attempt: stage in, prepare, run, judge, collect, stage out and report."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -12,25 +12,25 @@ from pilot.domain.model import StopReason, Token
 from pilot.folders.work_folder import IN
 from pilot.runner.attempts.checkpoints import Checkpoints
 from pilot.runner.attempts.context import SlotContext
-from pilot.runner.attempts.entries import JobEntry, combined, job_entries, put_aside
+from pilot.runner.attempts.entries import JobEntry, combine_runs, job_entries, move_aside
 from pilot.runner.attempts.execution import Execution
 from pilot.runner.attempts.job_log import AttemptRecord, write_log
-from pilot.runner.attempts.limit_hints import KernelRefusals
-from pilot.runner.attempts.memory_limit import memory_limit_of
-from pilot.runner.attempts.report import FINISHED, STOPPED, AttemptResult, report_of
+from pilot.runner.attempts.limit_hints import KernelLimits
+from pilot.runner.attempts.memory_limit import choose_memory_limit
+from pilot.runner.attempts.report import FINISHED, STOPPED, AttemptResult, create_report
 from pilot.runner.attempts.spent_amounts import ToolAmounts
 from pilot.runner.attempts.verdict import Judge
-from pilot.runner.attempts.warm_inputs import with_inputs
+from pilot.runner.attempts.warm_inputs import add_inputs
 from pilot.runner.failures import AttemptError, StoppedError, node_error
 from pilot.runner.files.input_protection import ProtectedInputs
 from pilot.runner.files.job_files import ForeignFileError, JobFiles
-from pilot.runner.files.outputs import outgoing
-from pilot.runner.files.staging import Produced, log_url, stage_in, stage_log, stage_out
+from pilot.runner.files.outputs import collect_files
+from pilot.runner.files.staging import ProducedFile, log_url, stage_in, stage_log, stage_out
 from pilot.runner.job_secrets import NO_SECRETS, JobSecrets
 from pilot.runner.programs.program import KillReason, ProgramEnd, largest_file
-from pilot.runner.programs.visible_gpus import visible
+from pilot.runner.programs.visible_gpus import gpu_environment
 from pilot.runner.protocol import EndedFrame, JobFrame
-from pilot.runner.tools.loading import Loaded
+from pilot.runner.tools.loading import Executable
 from pilot.runner.tools.prepared_job import PreparedJob
 from sluice.contracts.common.states import AttemptOutcome, AttemptPhase, ErrorClass
 from sluice.contracts.pilots.pilots import AttemptReport, LogFile, OutputFile, PilotTask
@@ -53,27 +53,27 @@ class AttemptRun:
         self._secrets = (
             JobSecrets(task.needs.secrets, frame.secrets) if frame.secrets else NO_SECRETS
         )
-        self._trouble = frame.trouble
+        self._secrets_error = frame.trouble
         self._token: Token = (job.id, job.attempt)
-        self._story = AttemptRecord(
+        self._record = AttemptRecord(
             pilot=context.settings.pilot,
-            started=datetime.now(UTC),
+            started_at=datetime.now(UTC),
             redaction=self._secrets.redaction,
         )
         self._checkpoints = Checkpoints(
             task,
             job,
             limit=context.settings.checkpoint_limit,
-            note=self._story.checkpoints.append,
+            note=self._record.notes.append,
         )
-        self._spent = ToolAmounts(task.needs.named, note=self._story.checkpoints.append)
-        self._memory_limit = memory_limit_of(task, job, context.settings)
+        self._tool_amounts = ToolAmounts(task.needs.named, note=self._record.notes.append)
+        self._memory_limit = choose_memory_limit(task, job, context.settings)
         self._gpus = frame.gpus
         self._execution = Execution(
             task,
             job,
             context,
-            story=self._story,
+            record=self._record,
             memory_limit=self._memory_limit,
             gpus=frame.gpus,
         )
@@ -81,7 +81,7 @@ class AttemptRun:
             task.needs.resources,
             self._memory_limit,
             context.memory,
-            self._refused(),
+            self._create_kernel_limits(),
             self._secrets.redaction,
             has_gpu=task.needs.gpus is not None,
         )
@@ -90,45 +90,45 @@ class AttemptRun:
         #: All paths that the folders of the job have had.
         self._folders: set[str] = set()
         self._outputs: list[OutputFile] = []
-        self._placed = False
+        self._has_journaled_urls = False
 
-    def _refused(self) -> KernelRefusals:
-        isolation, memory = self._context.isolation, self._memory_limit.most
-        return KernelRefusals(
+    def _create_kernel_limits(self) -> KernelLimits:
+        isolation, memory = self._context.isolation, self._memory_limit.maximum
+        return KernelLimits(
             isolation.limits,
             largest_file=largest_file(self._task.needs.resources.disk, memory),
             shared_memory=isolation.shared_memory(memory),
         )
 
-    def run(self, load: Callable[[], Loaded]) -> EndedFrame:
+    def run(self, load: Callable[[], Executable]) -> EndedFrame:
         """Run the attempt and record its report in the journal.
 
         ``load`` returns the tool of the task. It loads the tool for the first job.
         """
-        begun = time.monotonic()
+        start_time = time.monotonic()
         self._context.control.begin(self._token)
         with self._execution:
-            report = self._to_report(load)
-        journal = self._keep(report)
-        self._clear()
+            report = self._run_and_report(load)
+        journal = self._journal_report(report)
+        self._clear_folders()
         self._context.control.end(self._token)
         return EndedFrame(
             report=report,
-            seconds=time.monotonic() - begun,
+            seconds=time.monotonic() - start_time,
             journal=journal,
-            loaded=self._context.warm.told(),
+            loaded=self._context.warm_worker.describe(),
         )
 
-    def _to_report(self, load: Callable[[], Loaded]) -> AttemptReport:
+    def _run_and_report(self, load: Callable[[], Executable]) -> AttemptReport:
         try:
             self._run_entries(load())
             end = FINISHED
         except Exception as error:  # Process boundary: a job must not end its slot.
-            end = self._end_by(error)
-        self._checkpoints.end(last=self._may_go_on(end))
-        return self._report(end)
+            end = self._convert_error(error)
+        self._checkpoints.end(last=self._may_resume(end))
+        return self._create_report(end)
 
-    def _may_go_on(self, end: AttemptResult) -> bool:
+    def _may_resume(self, end: AttemptResult) -> bool:
         """Return whether another attempt may resume from the checkpoint of this attempt."""
         is_over = end.outcome in (AttemptOutcome.FINISHED, AttemptOutcome.CANCELED)
         return not is_over and self._context.control.stop_reason(self._token) not in (
@@ -136,7 +136,7 @@ class AttemptRun:
             StopReason.CANCEL,
         )
 
-    def _end_by(self, error: Exception) -> AttemptResult:
+    def _convert_error(self, error: Exception) -> AttemptResult:
         match error:
             case StoppedError():
                 reason = self._context.control.stop_reason(self._token)
@@ -159,44 +159,44 @@ class AttemptRun:
 
     # --- the job ---
 
-    def _run_entries(self, tool: Loaded) -> None:
+    def _run_entries(self, tool: Executable) -> None:
         """Run all entries and store their outputs, either all or none.
 
         Raises:
             AttemptError: The attempt has failed.
             StoppedError: The attempt was stopped.
         """
-        self._stop_if_told()
-        if self._trouble:
-            sentence = f"the secrets of the job could not be had: {self._trouble}"
+        self._require_not_stopped()
+        if self._secrets_error:
+            sentence = f"the secrets of the job could not be had: {self._secrets_error}"
             raise AttemptError(ErrorClass.STAGE_IN_FAILED, sentence)
         self._require_sandbox()
-        self._context.warm.make_way(self._task)
-        self._context.journal.begun(self._token)
+        self._context.warm_worker.end_other_kind(self._task)
+        self._context.journal.record_start(self._token)
         work, entries = self._context.folder, job_entries(self._task, self._job)
-        files: list[Produced] = []
+        files: list[ProducedFile] = []
         for entry in entries:
             protected = ProtectedInputs(
                 work.spares,
                 in_place=tool.in_place,
                 shared=self._context.isolation.user is not None,
             )
-            folders = work.known(plain=self._plain_names)
+            folders = work.list_folders(plain=self._plain_names)
             self._folders.update(folder.path for folder in folders)
             job_files = JobFiles(folders, protected.linked)
             try:
                 produced = self._run_entry(tool, entry, protected, job_files)
                 if entry is not entries[-1]:
-                    produced = put_aside(produced, work.keep(), job_files)
+                    produced = move_aside(produced, work.open_kept_folder(), job_files)
                     work.empty()
             except AttemptError as error:
                 if len(entries) > 1:
                     error.message = f"{entry.inputs[0].name}: {error.message}"
                 raise
             files += produced
-        self._note_placed([file.url for file in files])
-        size = _bytes_of(files, job_files)
-        self._note_phase(AttemptPhase.STAGE_OUT, size)
+        self._journal_urls([file.url for file in files])
+        size = _total_size(files, job_files)
+        self._write_phase(AttemptPhase.STAGE_OUT, size)
         self._outputs = stage_out(files, job_files, needed=size)
 
     def _require_sandbox(self) -> None:
@@ -205,60 +205,60 @@ class AttemptRun:
         Raises:
             AttemptError: The node has no sandbox.
         """
-        why = self._context.isolation.no_sandbox
-        if self._task.needs.sandbox and why:
-            asked = "for its secrets" if self._task.needs.secrets else "(sluice:sandbox)"
+        reason = self._context.isolation.no_sandbox
+        if self._task.needs.sandbox and reason:
+            purpose = "for its secrets" if self._task.needs.secrets else "(sluice:sandbox)"
             raise AttemptError(
                 ErrorClass.INTERNAL,
-                f"the job is to run in a sandbox {asked}, and {why}: give this node one"
+                f"the job is to run in a sandbox {purpose}, and {reason}: give this node one"
                 " (docs/how-to/contain-tools.md), or take the job to a node that has one",
             )
 
     def _run_entry(
-        self, tool: Loaded, entry: JobEntry, protected: ProtectedInputs, job_files: JobFiles
-    ) -> list[Produced]:
-        self._note_phase(AttemptPhase.STAGE_IN)
+        self, tool: Executable, entry: JobEntry, protected: ProtectedInputs, job_files: JobFiles
+    ) -> list[ProducedFile]:
+        self._write_phase(AttemptPhase.STAGE_IN)
         prepared = self._prepare(tool, entry, protected, job_files)
         # A warm worker may keep its output files open or mapped.
         job_files.are_shared = prepared.warm is not None
-        self._stop_if_told()
-        self._note_phase(AttemptPhase.RUN)
-        well = False
+        self._require_not_stopped()
+        self._write_phase(AttemptPhase.RUN)
+        succeeded = False
         self._checkpoints.begin(self._context.folder.folders[0])
         try:
             try:
                 end = self._execution.run(prepared)
             finally:
-                self._spent.add(job_files)
-            self._story.ended = combined(self._story.ended, end)
+                self._tool_amounts.add(job_files)
+            self._record.program_end = combine_runs(self._record.program_end, end)
             self._require_undamaged(protected, end)
-            self._judge.require_success(tool, prepared, end, stderr=self._story.streams["stderr"])
-            well = True
+            self._judge.require_success(tool, prepared, end, stderr=self._record.streams["stderr"])
+            succeeded = True
         finally:
             if prepared.warm is not None:
-                self._context.warm.ended(well=well)
-        found = tool.collect(prepared, end.exit_code)
-        self._stop_if_told()
-        return outgoing(
+                self._context.warm_worker.finish_job(succeeded=succeeded)
+        outputs = tool.collect(prepared, end.exit_code)
+        self._require_not_stopped()
+        return collect_files(
             self._task,
             self._job,
-            found=found,
+            outputs=outputs,
             job_files=job_files,
             inputs=protected.size,
             entry=entry.number,
         )
 
     def _prepare(
-        self, tool: Loaded, entry: JobEntry, protected: ProtectedInputs, job_files: JobFiles
+        self, tool: Executable, entry: JobEntry, protected: ProtectedInputs, job_files: JobFiles
     ) -> PreparedJob:
         """Stage in the inputs and return the prepared job with its command line."""
-        shared = self._context.shared.of(self._task, protected)
+        shared = self._context.shared.bring_inputs(self._task, protected)
         files = entry.files
         values = stage_in(
             self._task, files, f"{job_files.folder}/{IN}", protected=protected, shared=shared
         ) | entry.items(self._task)
         if self._context.containers is not None:
-            self._context.containers.memory = int(self._memory_limit.most)
+            self._context.containers.memory = int(self._memory_limit.maximum)
             self._context.containers.gpus = self._gpus
         source = files[0].url if files else ""
         prepared = tool.prepare(
@@ -270,13 +270,13 @@ class AttemptRun:
             gpus=len(self._gpus),
         )
         if self._context.settings.gpus:
-            prepared.environment |= visible(self._gpus)
+            prepared.environment |= gpu_environment(self._gpus)
         if prepared.warm is not None and prepared.warm.inputs is None:
-            prepared.warm = with_inputs(prepared.warm, self._task, (*files, *shared), values)
-        self._story.command, self._story.note = prepared.arguments, prepared.note
+            prepared.warm = add_inputs(prepared.warm, self._task, (*files, *shared), values)
+        self._record.command, self._record.note = prepared.arguments, prepared.note
         prepared.input_bytes = protected.size
         prepared.targets, prepared.in_place = protected.targets, protected.in_place
-        self._checkpoints.put_in_place(job_files.folder, self._stop_if_told)
+        self._checkpoints.restore_newest(job_files.folder, self._require_not_stopped)
         return prepared
 
     def _require_undamaged(self, protected: ProtectedInputs, end: ProgramEnd) -> None:
@@ -288,47 +288,49 @@ class AttemptRun:
             AttemptError: A file was written to.
         """
         contained = self._context.settings.sandbox is not None
-        damage = protected.damage(tool_may_write=not contained)
+        damage = protected.find_damage(tool_may_write=not contained)
         if damage is None:
             return
         log.error("attempt.original_damaged", error=damage.message)
-        if end.cut is not KillReason.STOPPED:
+        if end.kill_reason is not KillReason.STOPPED:
             raise damage
-        self._story.note = "\n".join(filter(None, (self._story.note, damage.message)))
+        self._record.note = "\n".join(filter(None, (self._record.note, damage.message)))
 
-    def _stop_if_told(self) -> None:
+    def _require_not_stopped(self) -> None:
         if self._context.control.stop_reason(self._token) is not None:
             raise StoppedError
 
-    def _note_phase(self, phase: AttemptPhase, size: int = 0) -> None:
+    def _write_phase(self, phase: AttemptPhase, size: int = 0) -> None:
         """Record the phase of the attempt.
 
         ``size`` is the size of the outputs in bytes, once they are being stored.
         """
-        self._context.phase.write(self._token, phase, size)
+        self._context.progress.write(self._token, phase, size)
 
-    def _note_placed(self, urls: list[str]) -> None:
+    def _journal_urls(self, urls: list[str]) -> None:
         """Record in the journal which files are about to be written to storages."""
-        self._placed = bool(urls)
-        self._context.journal.placing(self._token, [*urls, log_url(self._task, self._job)])
+        self._has_journaled_urls = bool(urls)
+        self._context.journal.record_urls(self._token, [*urls, log_url(self._task, self._job)])
 
     # --- the end ---
 
-    def _report(self, end: AttemptResult) -> AttemptReport:
-        end = replace(end, message=self._secrets.redaction.text(end.message))
+    def _create_report(self, end: AttemptResult) -> AttemptReport:
+        end = replace(end, message=self._secrets.redaction.redact_text(end.message))
         log_file: LogFile | None = None
         if end.outcome is not AttemptOutcome.RETURNED:
-            log_file, trouble = self._store_log(end)
-            if trouble:
-                end = replace(end, message="; ".join(filter(None, (end.message, trouble))))
-        message = self._without_folders(end.message)
-        end = replace(end, message="; ".join(filter(None, (message, self._checkpoints.went_on))))
-        report = report_of(self._job, end, self._story, outputs=self._outputs, log=log_file)
+            log_file, problem = self._store_log(end)
+            if problem:
+                end = replace(end, message="; ".join(filter(None, (end.message, problem))))
+        message = self._remove_folders(end.message)
+        end = replace(
+            end, message="; ".join(filter(None, (message, self._checkpoints.resume_note)))
+        )
+        report = create_report(self._job, end, self._record, outputs=self._outputs, log=log_file)
         return report.model_copy(
-            update={"checkpoint": self._checkpoints.may_be_there, "spent": self._spent.amounts}
+            update={"checkpoint": self._checkpoints.may_exist, "spent": self._tool_amounts.amounts}
         )
 
-    def _without_folders(self, message: str) -> str:
+    def _remove_folders(self, message: str) -> str:
         """Remove paths of the job's folders from a message.
 
         The folders no longer exist when people read the message. The log keeps the paths.
@@ -344,27 +346,27 @@ class AttemptRun:
         """
         limit = self._context.settings.log_limit
         try:
-            if not self._placed:
-                self._note_placed([])
-            text = write_log(self._task, self._job, self._story, str(end), limit=limit)
+            if not self._has_journaled_urls:
+                self._journal_urls([])
+            text = write_log(self._task, self._job, self._record, str(end), limit=limit)
             return stage_log(text, log_url(self._task, self._job)), ""
         except (StorageError, OSError) as error:
             return None, f"its log could not be kept: {reason_of(error)}"
 
-    def _keep(self, report: AttemptReport) -> str | None:
+    def _journal_report(self, report: AttemptReport) -> str | None:
         """Record the report and return the name of its journal, or None on failure."""
         journal = self._context.journal
         try:
             if report.outcome is AttemptOutcome.RETURNED:
-                journal.gone(self._token)
+                journal.record_removal(self._token)
                 return None
-            journal.report(report)
+            journal.record_report(report)
         except OSError as error:
             log.error("attempt.report_not_kept", reason=sentence_of(error))
             return None
         return journal.name
 
-    def _clear(self) -> None:
+    def _clear_folders(self) -> None:
         try:
             self._context.folder.clear()
             if self._task.needs.secrets:
@@ -373,7 +375,7 @@ class AttemptRun:
             log.error("attempt.folder_not_cleared", reason=sentence_of(error))
 
 
-def _bytes_of(files: Sequence[Produced], job_files: JobFiles) -> int:
+def _total_size(files: Sequence[ProducedFile], job_files: JobFiles) -> int:
     """Return the total size of the files in bytes.
 
     Missing and foreign files are left out: they raise errors when they are stored.
@@ -381,6 +383,6 @@ def _bytes_of(files: Sequence[Produced], job_files: JobFiles) -> int:
     total = 0
     for file in files:
         with suppress(ForeignFileError):
-            found = job_files.status(file.path)
-            total += 0 if found is None else found.st_size
+            status = job_files.status(file.path)
+            total += 0 if status is None else status.st_size
     return total

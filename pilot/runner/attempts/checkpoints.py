@@ -18,9 +18,9 @@ from pilot.folders.work_folder import OUT, OpenFolder
 from pilot.runner.files.matching_files import (
     FileState,
     MatchingFiles,
-    TooManyError,
-    matching_states,
+    SearchLimitError,
     open_matching,
+    read_states,
 )
 from pilot.runner.files.restored_files import PathOccupiedError, restore
 from sluice.contracts.jobs.checkpoints import (
@@ -38,9 +38,9 @@ from sluice.text.visible_text import quoted
 log = structlog.get_logger(__name__)
 
 #: Seconds that the end of an attempt waits for its last checkpoint or a storage that hangs.
-_LONGEST_WAIT = 10.0
+_MAX_WAIT = 10.0
 #: Number of tries to read the files if the tool changes them meanwhile.
-_LOOKS = 3
+_MAX_TRIES = 3
 #: Maximum number of matching paths named in the log that are not kept.
 _MAX_NAMED = 5
 _MAX_NOTES = 50
@@ -64,73 +64,88 @@ class Checkpoints:
     def __init__(
         self, task: PilotTask, job: LeasedJob, *, limit: int, note: Callable[[str], None]
     ) -> None:
-        self._asked: Checkpoint | None = task.needs.checkpoint
-        self._shelf = CheckpointStore(task.log_out_url, job.seq, job.attempt)
+        self._request: Checkpoint | None = task.needs.checkpoint
+        self._checkpoint_store = CheckpointStore(task.log_out_url, job.seq, job.attempt)
         self._limit = limit
-        self._tell = note
-        self._told: set[str] = set()
+        self._add_line = note
+        self._noted_lines: set[str] = set()
         #: The states of the restored files, and later of the files stored last.
         self._states: dict[bytes, FileState] = {}
         #: The stored files of the last list, by path and state, and the numbers of the files in the
         #: list before it.
-        self._stored: dict[tuple[bytes, FileState], KeptFile] = {}
-        self._before: set[int] = set()
-        self._kept: KeptCheckpoint | None = None
-        self._next = 0
-        self._spent: set[int] = set()
+        self._stored_files: dict[tuple[bytes, FileState], KeptFile] = {}
+        self._previous_files: set[int] = set()
+        self._last_checkpoint: KeptCheckpoint | None = None
+        self._next_number = 0
+        self._obsolete_files: set[int] = set()
         self._last = False
-        self._over = False
+        self._is_stopped = False
         self._wake = threading.Event()
         self._thread: threading.Thread | None = None
         #: A sentence about the checkpoint that the attempt resumed from, if any.
-        self.went_on = ""
+        self.resume_note = ""
 
     @property
-    def may_be_there(self) -> bool:
+    def may_exist(self) -> bool:
         """Return whether the storage may have a checkpoint of this job."""
-        return self._asked is not None and (self._shelf.attempt > 1 or self._next > 0)
+        return self._request is not None and (
+            self._checkpoint_store.attempt > 1 or self._next_number > 0
+        )
 
     # --- before the tool runs ---
 
-    def put_in_place(self, folder: str, require: Callable[[], None]) -> None:
+    def restore_newest(self, folder: str, require_running: Callable[[], None]) -> None:
         """Restore the newest complete checkpoint of the newest attempt that has one.
 
-        ``folder`` is the job's folder. ``require`` raises an exception if the attempt must stop.
-        The exception passes through.
+        ``folder`` is the job's folder. ``require_running`` raises an exception if the attempt must
+        stop. The exception passes through.
         """
-        if self._asked is None:
+        if self._request is None:
             return
-        for shelf in earlier_checkpoint_stores(self._shelf):
+        for store in earlier_checkpoint_stores(self._checkpoint_store):
             tried: set[int] = set()
-            for _ in range(_LOOKS):  # The attempt may still run and store newer ones.
-                lists = [kept for kept in shelf.lists(note=self._note) if kept.number not in tried]
-                if any(self._is_placed(shelf, kept, folder, require) for kept in lists):
+            for _ in range(_MAX_TRIES):  # The attempt may still run and store newer ones.
+                checkpoints = [
+                    checkpoint
+                    for checkpoint in store.lists(note=self._note)
+                    if checkpoint.number not in tried
+                ]
+                if any(
+                    self._try_restore(store, checkpoint, folder, require_running)
+                    for checkpoint in checkpoints
+                ):
                     return
-                if not lists:
+                if not checkpoints:
                     break
-                tried |= {kept.number for kept in lists}
-        if self._told:
+                tried |= {checkpoint.number for checkpoint in checkpoints}
+        if self._noted_lines:
             self._note("no whole checkpoint was found: it started from nothing")
 
-    def _is_placed(
-        self, shelf: CheckpointStore, kept: KeptCheckpoint, folder: str, require: Callable[[], None]
+    def _try_restore(
+        self,
+        store: CheckpointStore,
+        checkpoint: KeptCheckpoint,
+        folder: str,
+        require_running: Callable[[], None],
     ) -> bool:
-        what = f"the checkpoint of {_time(kept.taken_at)} (attempt {shelf.attempt})"
+        time = _format_time(checkpoint.taken_at)
+        description = f"the checkpoint of {time} (attempt {store.attempt})"
 
-        require()
+        require_running()
 
         def bring(file: KeptFile, to: str) -> None:
-            require()
-            shelf.fetch(file, to)
+            require_running()
+            store.fetch(file, to)
 
         try:
-            files = {_plain(file): partial(bring, file) for file in kept.files}
+            files = {_require_path(file): partial(bring, file) for file in checkpoint.files}
             self._states = restore(folder, files)
         except (StorageError, PathOccupiedError, OSError) as error:
-            self._note(f"{what} cannot be used: {reason_of(error)}")
+            self._note(f"{description} cannot be used: {reason_of(error)}")
             return False
-        self.went_on = f"went on from {what}, {_amount(len(kept.files), kept.size)}"
-        self._note(self.went_on)
+        amount = _format_amount(len(checkpoint.files), checkpoint.size)
+        self.resume_note = f"went on from {description}, {amount}"
+        self._note(self.resume_note)
         return True
 
     # --- while the tool runs ---
@@ -140,16 +155,16 @@ class Checkpoints:
 
         ``folder`` is the job's folder.
         """
-        if self._asked is None:
+        if self._request is None:
             return
         if not self._limit:
             self._note("this pilot keeps no checkpoints (SLUICE_PILOT_CHECKPOINT_LIMIT is 0)")
             return
         out = os.open(OUT, _FOLDER, dir_fd=folder.descriptor)
         self._wake.clear()
-        self._last = self._over = False
+        self._last = self._is_stopped = False
         self._thread = threading.Thread(
-            target=self._work, args=(self._asked, out), name="checkpoints", daemon=True
+            target=self._run, args=(self._request, out), name="checkpoints", daemon=True
         )
         self._thread.start()
 
@@ -161,109 +176,113 @@ class Checkpoints:
         if self._thread is None:
             return
         self._last = last
-        self._over = not last
+        self._is_stopped = not last
         self._wake.set()
-        self._thread.join(_LONGEST_WAIT)
-        self._over = True
+        self._thread.join(_MAX_WAIT)
+        self._is_stopped = True
         if self._thread.is_alive():
-            self._note(f"its last checkpoint was not there after {_LONGEST_WAIT:.0f} s")
+            self._note(f"its last checkpoint was not there after {_MAX_WAIT:.0f} s")
         self._thread = None
-        if last and (kept := self._kept) is not None:
-            told = f"{_time(kept.taken_at)}, {_amount(len(kept.files), kept.size)}"
-            self._note(f"its last checkpoint is of {told}")
+        if last and (checkpoint := self._last_checkpoint) is not None:
+            amount = _format_amount(len(checkpoint.files), checkpoint.size)
+            self._note(f"its last checkpoint is of {_format_time(checkpoint.taken_at)}, {amount}")
 
-    def _work(self, asked: Checkpoint, out: int) -> None:
+    def _run(self, request: Checkpoint, out: int) -> None:
         try:
-            while not self._wake.wait(asked.every):
-                self._keep(asked, out)
+            while not self._wake.wait(request.every):
+                self._try_store(request, out)
             if self._last:
-                self._keep(asked, out)
+                self._try_store(request, out)
         finally:
             os.close(out)
 
-    def _keep(self, asked: Checkpoint, out: int) -> None:
+    def _try_store(self, request: Checkpoint, out: int) -> None:
         try:
             with ExitStack() as closing:
-                found = self._look(asked, out, closing)
-                if found is not None and found.states != self._states:
-                    self._store(found)
+                files = self._open_files(request, out, closing)
+                if files is not None and files.states != self._states:
+                    self._store(files)
         except _CheckpointAbandonedError:
             return
-        except TooManyError as error:
-            self._note(f"no checkpoint was kept: there are {error.what}")
+        except SearchLimitError as error:
+            self._note(f"no checkpoint was kept: there are {error.limit}")
         except (StorageError, OSError) as error:
             self._note(f"a checkpoint could not be kept: {reason_of(error)}")
         except Exception as error:  # Thread boundary: the job goes on without checkpoints.
             log.error("checkpoint.unexpected", exc_info=error)
             self._note(f"a checkpoint could not be kept: {type(error).__name__}")
 
-    def _look(self, asked: Checkpoint, out: int, closing: ExitStack) -> MatchingFiles | None:
+    def _open_files(
+        self, request: Checkpoint, out: int, closing: ExitStack
+    ) -> MatchingFiles | None:
         """Open all files in the state of one moment.
 
         The files are opened and then checked for changes. A tool that replaces files by renaming
         does not affect open files.
         """
-        for _ in range(_LOOKS):
-            self._require_wanted()
+        for _ in range(_MAX_TRIES):
+            self._require_not_stopped()
             with ExitStack() as tried:
-                found = open_matching(out, asked.files, tried)
-                if matching_states(out, asked.files) == found.states:
+                files = open_matching(out, request.files, tried)
+                if read_states(out, request.files) == files.states:
                     closing.enter_context(tried.pop_all())
-                    self._require_wanted()
-                    return self._within_limit(found)
+                    self._require_not_stopped()
+                    return self._check_limit(files)
         self._note("a checkpoint was left out: the tool changed its files all the time")
         return None
 
-    def _within_limit(self, found: MatchingFiles) -> MatchingFiles | None:
+    def _check_limit(self, files: MatchingFiles) -> MatchingFiles | None:
         """Return the files if their total size is within the limit, and None otherwise.
 
         Raises:
-            TooManyError: The paths are too long in total.
+            SearchLimitError: The paths are too long in total.
         """
-        for path, why in list(found.passed.items())[:_MAX_NAMED]:
-            self._note(f"{quoted(os.fsdecode(path))} is not kept in checkpoints: {why}")
-        if sum(len(quoted_path(path)) for path in found.files) > _MAX_PATHS:
-            raise TooManyError(f"more than {_MAX_PATHS} characters in their paths")
-        if found.size <= self._limit:
-            return found
+        for path, reason in list(files.skipped.items())[:_MAX_NAMED]:
+            self._note(f"{quoted(os.fsdecode(path))} is not kept in checkpoints: {reason}")
+        if sum(len(quoted_path(path)) for path in files.files) > _MAX_PATHS:
+            raise SearchLimitError(f"more than {_MAX_PATHS} characters in their paths")
+        if files.size <= self._limit:
+            return files
+        amount = _format_amount(len(files.files), files.size)
         self._note(
-            f"no checkpoint was kept: {_amount(len(found.files), found.size)} are more than this"
-            f" pilot keeps ({self._limit >> 20} MiB, SLUICE_PILOT_CHECKPOINT_LIMIT)"
+            f"no checkpoint was kept: {amount} are more than this pilot keeps"
+            f" ({self._limit >> 20} MiB, SLUICE_PILOT_CHECKPOINT_LIMIT)"
         )
         return None
 
-    def _store(self, found: MatchingFiles) -> None:
+    def _store(self, files: MatchingFiles) -> None:
         """Store the changed files and the list, then remove files that no list needs.
 
         Files named by the new list or the list before it are kept.
         """
-        stored, first = {}, self._next
+        stored, first = {}, self._next_number
         try:
-            for path, state in found.states.items():
-                file = self._stored.get((path, state))
-                stored[path, state] = file or self._stored_file(path, state, found.files[path])
-            self._require_wanted()
-            newest = {file.number for file in self._stored.values()}
-            kept = KeptCheckpoint(
-                number=0 if self._kept is None else self._kept.number + 1,
+            for path, state in files.states.items():
+                file = self._stored_files.get((path, state))
+                stored[path, state] = file or self._store_file(path, state, files.files[path])
+            self._require_not_stopped()
+            newest = {file.number for file in self._stored_files.values()}
+            checkpoint = KeptCheckpoint(
+                number=0 if self._last_checkpoint is None else self._last_checkpoint.number + 1,
                 taken_at=datetime.now(UTC),
                 files=list(stored.values()),
-                spent=sorted(self._spent | (self._before - newest)),
+                spent=sorted(self._obsolete_files | (self._previous_files - newest)),
             )
-            self._shelf.put_list(kept)
+            self._checkpoint_store.put_list(checkpoint)
         except BaseException:
-            self._spent |= set(range(first, self._next))
-            self._remove_spent()
+            self._obsolete_files |= set(range(first, self._next_number))
+            self._remove_obsolete_files()
             raise
-        self._spent |= self._before - newest
-        self._states, self._stored, self._before, self._kept = found.states, stored, newest, kept
-        self._remove_spent()
+        self._obsolete_files |= self._previous_files - newest
+        self._states, self._stored_files = files.states, stored
+        self._previous_files, self._last_checkpoint = newest, checkpoint
+        self._remove_obsolete_files()
 
-    def _stored_file(self, path: bytes, state: FileState, file: int) -> KeptFile:
-        number, self._next = self._next, self._next + 1
+    def _store_file(self, path: bytes, state: FileState, file: int) -> KeptFile:
+        number, self._next_number = self._next_number, self._next_number + 1
 
         def check() -> None:
-            self._require_wanted()
+            self._require_not_stopped()
             now = os.fstat(file)
             if (now.st_size, now.st_mtime_ns) != state[2:]:
                 self._note(
@@ -272,30 +291,32 @@ class Checkpoints:
                 )
                 raise _CheckpointAbandonedError
 
-        put = self._shelf.put(file, number, check=check)
+        stored = self._checkpoint_store.put(file, number, check=check)
         check()
-        return KeptFile(path=quoted_path(path), number=number, size=put.size, checksum=put.checksum)
+        return KeptFile(
+            path=quoted_path(path), number=number, size=stored.size, checksum=stored.checksum
+        )
 
-    def _remove_spent(self) -> None:
-        for number in sorted(self._spent):
+    def _remove_obsolete_files(self) -> None:
+        for number in sorted(self._obsolete_files):
             try:
-                self._shelf.remove_file(number)
+                self._checkpoint_store.remove_file(number)
             except (StorageError, OSError) as error:
                 log.warning("checkpoint.not_removed", number=number, reason=reason_of(error))
             else:
-                self._spent.discard(number)
+                self._obsolete_files.discard(number)
 
-    def _require_wanted(self) -> None:
-        if self._over:
+    def _require_not_stopped(self) -> None:
+        if self._is_stopped:
             raise _CheckpointAbandonedError
 
     def _note(self, line: str) -> None:
-        if line not in self._told and len(self._told) < _MAX_NOTES:
-            self._told.add(line)
-            self._tell(line)
+        if line not in self._noted_lines and len(self._noted_lines) < _MAX_NOTES:
+            self._noted_lines.add(line)
+            self._add_line(line)
 
 
-def _plain(file: KeptFile) -> bytes:
+def _require_path(file: KeptFile) -> bytes:
     """Return the path of a file.
 
     Raises:
@@ -307,9 +328,9 @@ def _plain(file: KeptFile) -> bytes:
     return path
 
 
-def _time(moment: datetime) -> str:
+def _format_time(moment: datetime) -> str:
     return moment.astimezone(UTC).isoformat(timespec="seconds")
 
 
-def _amount(files: int, size: int) -> str:
+def _format_amount(files: int, size: int) -> str:
     return f"{files} {'file' if files == 1 else 'files'}, {size} bytes"

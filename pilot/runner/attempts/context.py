@@ -7,7 +7,7 @@ from pilot.reports.journal import Journal
 from pilot.runner.attempts.live_log import LiveLogs
 from pilot.runner.attempts.slot_warm_worker import SlotWarmWorker
 from pilot.runner.containers.containers import Containers
-from pilot.runner.expressions.engine import expression_processes
+from pilot.runner.expressions.engine import list_expression_processes
 from pilot.runner.files.shared_inputs import SharedFiles
 from pilot.runner.isolation.isolation import Isolation
 from pilot.runner.programs.control import SlotControl
@@ -31,19 +31,19 @@ class SlotContext:
     control: SlotControl
     zygote: Zygote
     shared: SharedFiles
-    phase: ProgressFile
+    progress: ProgressFile
     containers: Containers | None
     live: LiveLogs
     memory: Memory
     group: SlotGroup
     isolation: Isolation
-    warm: SlotWarmWorker
+    warm_worker: SlotWarmWorker
 
-    def warm_worker_processes(self) -> frozenset[int]:
+    def list_long_lived_children(self) -> frozenset[int]:
         """Return the child processes of the slot that serve many jobs."""
-        return warm_worker_children(self.zygote, self.isolation)
+        return list_long_lived_children(self.zygote, self.isolation)
 
 
-def warm_worker_children(zygote: Zygote, isolation: Isolation) -> frozenset[int]:
+def list_long_lived_children(zygote: Zygote, isolation: Isolation) -> frozenset[int]:
     """Return the child processes of a slot that serve many jobs."""
-    return expression_processes() | zygote.pids | isolation.pids
+    return list_expression_processes() | zygote.pids | isolation.pids

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from pilot.runner.files.job_files import JobFiles, OpenJobFile
-from pilot.runner.files.staging import Produced, taken
+from pilot.runner.files.staging import ProducedFile, open_output
 from pilot.runner.programs.program import ProgramEnd
 from sluice.contracts.jobs.job_inputs import InputFile, InputItem, JobInput
 from sluice.contracts.pilots.pilots import LeasedJob, PilotTask
@@ -29,14 +29,14 @@ class JobEntry:
     @property
     def files(self) -> list[InputFile]:
         """Return the input files of the entry."""
-        return [given for given in self.inputs if isinstance(given, InputFile)]
+        return [file for file in self.inputs if isinstance(file, InputFile)]
 
     def items(self, task: PilotTask) -> dict[str, list[Any]]:
         """Return the list items of the entry by port, each as a list of one value."""
         return {
-            given.port: [task.args[given.port][given.place]]
-            for given in self.inputs
-            if isinstance(given, InputItem)
+            item.port: [task.args[item.port][item.place]]
+            for item in self.inputs
+            if isinstance(item, InputItem)
         }
 
 
@@ -53,49 +53,51 @@ def job_entries(task: PilotTask, job: LeasedJob) -> list[JobEntry]:
     ]
 
 
-def put_aside(files: Sequence[Produced], folder: str, job_files: JobFiles) -> list[Produced]:
+def move_aside(
+    files: Sequence[ProducedFile], folder: str, job_files: JobFiles
+) -> list[ProducedFile]:
     """Move files to ``folder``, so that the job's folders can be emptied for the next entry.
 
     Raises:
         AttemptError: A file cannot be taken.
         OSError: A file cannot be stored.
     """
-    kept: list[Produced] = []
+    moved: list[ProducedFile] = []
     first = len(os.listdir(folder))
     for number, file in enumerate(files, first):
         path = f"{folder}/{number}"
-        with taken(file, job_files) as found:
-            keep_open(found, path)
-        kept.append(replace(file, path=path))
-    return kept
+        with open_output(file, job_files) as opened:
+            store_open_file(opened, path)
+        moved.append(replace(file, path=path))
+    return moved
 
 
-def keep_open(file: OpenJobFile, path: str) -> None:
+def store_open_file(file: OpenJobFile, path: str) -> None:
     """Store an open file as ``path``, by a link if the file may be given away, else by a copy."""
-    if file.given and link_open(file.descriptor, path):
+    if file.is_movable and link_open(file.descriptor, path):
         return
     with open(path, "xb", buffering=0) as copy:
         copy_open(file.descriptor, copy.fileno())
         os.fchmod(copy.fileno(), os.fstat(file.descriptor).st_mode & 0o777)
 
 
-def combined(before: ProgramEnd | None, ended: ProgramEnd) -> ProgramEnd:
+def combine_runs(before: ProgramEnd | None, end: ProgramEnd) -> ProgramEnd:
     """Return the combined resource usage of two consecutive runs."""
     if before is None:
-        return ended
+        return end
     memory = max(
-        (memory for memory in (before.memory, ended.memory) if memory is not None), default=None
+        (memory for memory in (before.memory, end.memory) if memory is not None), default=None
     )
-    cpu = None if before.cpu is None or ended.cpu is None else before.cpu + ended.cpu
+    cpu = None if before.cpu is None or end.cpu is None else before.cpu + end.cpu
     return replace(
-        ended,
+        end,
         memory=memory,
         cpu=cpu,
-        seconds=before.seconds + ended.seconds,
-        read=_sum(before.read, ended.read),
-        written=_sum(before.written, ended.written),
+        seconds=before.seconds + end.seconds,
+        read=_add(before.read, end.read),
+        written=_add(before.written, end.written),
     )
 
 
-def _sum(one: int | None, other: int | None) -> int | None:
-    return None if one is None or other is None else one + other
+def _add(first: int | None, second: int | None) -> int | None:
+    return None if first is None or second is None else first + second

@@ -9,13 +9,18 @@ from functools import partial
 from typing import IO
 
 from pilot.folders.work_folder import OUT
-from pilot.isolation.sandbox.sandbox import Sandbox, gpu_devices
+from pilot.isolation.sandbox.sandbox import Sandbox, list_gpu_devices
 from pilot.isolation.sandbox.sandbox_instance import SandboxError
 from pilot.isolation.users.programs import UserError
 from pilot.runner.attempts.context import SlotContext
 from pilot.runner.attempts.job_log import AttemptRecord
 from pilot.runner.attempts.memory_limit import MemoryLimit
-from pilot.runner.attempts.slot_warm_worker import WarmWorkerJob, copy_stream, key_of, write_output
+from pilot.runner.attempts.slot_warm_worker import (
+    WarmWorkerJob,
+    copy_stream,
+    create_key,
+    write_output,
+)
 from pilot.runner.failures import AttemptError, sandbox_error, user_error
 from pilot.runner.files.job_files import ForeignFileError
 from pilot.runner.files.staging import live_url
@@ -26,8 +31,8 @@ from pilot.runner.programs.program import (
     ProgramEnd,
     ProgramLimits,
     Start,
-    as_child,
     run_program,
+    start_as_child,
     start_child,
 )
 from pilot.runner.tools.prepared_job import PreparedJob
@@ -44,7 +49,7 @@ _NOT_EXECUTABLE = frozenset({errno.EACCES, errno.ENOEXEC, errno.ENOTDIR, errno.E
 class Execution:
     """Runs the tool of one attempt for its entries, one after the other.
 
-    As a context manager it closes the streams that ``story`` has of the last run. ``gpus`` lists
+    As a context manager it closes the streams that ``record`` has of the last run. ``gpus`` lists
     the uuids of the GPUs that the tool may use.
     """
 
@@ -54,13 +59,13 @@ class Execution:
         job: LeasedJob,
         context: SlotContext,
         *,
-        story: AttemptRecord,
+        record: AttemptRecord,
         memory_limit: MemoryLimit,
         gpus: Sequence[str],
     ) -> None:
         self._task = task
         self._context = context
-        self._story = story
+        self._record = record
         self._memory_limit = memory_limit
         self._gpus = gpus
         self._live_url = live_url(task, job)
@@ -81,45 +86,51 @@ class Execution:
             OSError: The node has failed.
         """
         self._streams.close()
-        self._story.streams.clear()
+        self._record.streams.clear()
         isolation = self._context.isolation
         if prepared.container is None:  # A container engine isolates the tool otherwise.
-            self._story.reach = isolation.reach(prepared)
+            self._record.isolation_gaps = isolation.describe_gaps(prepared)
             isolation.hand_over(prepared)
         if prepared.own_python:
-            write_isolation(isolation.inner(prepared, self._allotted), prepared.job)
+            write_isolation(isolation.create_inner(prepared, self._allocation), prepared.job)
         folder = prepared.job_files.folder
-        apart = prepared.container is not None and prepared.container.own_limit
+        has_engine_limit = (
+            prepared.container is not None and prepared.container.engine_limits_memory
+        )
         with ExitStack() as streams:
-            output = self._stream("stdout", prepared.stdout, prepared, streams)
-            said = self._stream(
+            stdout = self._open_stream("stdout", prepared.stdout, prepared, streams)
+            stderr = self._open_stream(
                 "stderr", None if prepared.warm else prepared.stderr, prepared, streams
             )
             program = Program(
                 arguments=prepared.arguments,
                 environment=prepared.environment,
                 folder=f"{folder}/{OUT}",
-                watched=folder,
-                stdin=_stdin(prepared, streams),
-                stdout=output,
-                stderr=said,
-                limit_files=not apart,
+                disk_folder=folder,
+                stdin=_open_stdin(prepared, streams),
+                stdout=stdout,
+                stderr=stderr,
+                limit_files=not has_engine_limit,
                 stdin_path=prepared.stdin,
             )
             try:
-                end = self._run(program, self._limits(prepared, apart=apart), prepared)
+                end = self._run(
+                    program,
+                    self._create_limits(prepared, has_engine_limit=has_engine_limit),
+                    prepared,
+                )
                 if prepared.warm is not None:
-                    self._take_answer(prepared, program, end, streams)
+                    self._write_answer(prepared, program, end, streams)
                 return end
             except OSError as error:
-                sandbox = None if prepared.outside else self._context.settings.sandbox
-                raise _cannot_start(prepared.arguments[0], error, sandbox) from error
+                sandbox = None if prepared.is_isolated_elsewhere else self._context.settings.sandbox
+                raise _create_start_error(prepared.arguments[0], error, sandbox) from error
             except SandboxError as error:
                 raise sandbox_error(error) from error
             except UserError as error:
                 raise user_error(error) from error
 
-    def _take_answer(
+    def _write_answer(
         self, prepared: PreparedJob, program: Program, end: ProgramEnd, streams: ExitStack
     ) -> None:
         """Write the answer of a warm worker to the tool's output files.
@@ -130,25 +141,28 @@ class Execution:
         if prepared.stderr is not None:
             target = prepared.job_files.create(prepared.stderr)
             streams.callback(os.close, target)
-            copy_stream(self._story.streams["stderr"], target)
-        request = self._context.warm.request
-        if request is None or end.cut is not None:
+            copy_stream(self._record.streams["stderr"], target)
+        request = self._context.warm_worker.request
+        if request is None or end.kill_reason is not None:
             return
         if request.answer is not None:
             write_output(program.stdout, request.answer.output)
-        elif request.trouble:
-            sentence = f"the tool {request.trouble} (sluice:warm), and was ended"
+        elif request.failure:
+            sentence = f"the tool {request.failure} (sluice:warm), and was ended"
             raise AttemptError(ErrorClass.TOOL_FAILED, sentence)
         elif end.exit_code == 0:
             sentence = "the tool ended by itself, with exit code 0, before it had answered"
             raise AttemptError(ErrorClass.TOOL_FAILED, f"{sentence} (sluice:warm)", exit_code=0)
 
-    def _limits(self, prepared: PreparedJob, *, apart: bool) -> ProgramLimits:
-        """Return the limits of the tool; with ``apart``, the container engine limits the memory."""
+    def _create_limits(self, prepared: PreparedJob, *, has_engine_limit: bool) -> ProgramLimits:
+        """Return the limits of the tool.
+
+        ``has_engine_limit`` says that the container engine limits the memory.
+        """
         resources = self._task.needs.resources
         return ProgramLimits(
             time=resources.time_limit,
-            memory=0 if apart else self._memory_limit.most,
+            memory=0 if has_engine_limit else self._memory_limit.maximum,
             disk=resources.disk,
             grace=self._context.settings.grace,
             inputs=prepared.input_bytes / (1 << 20),
@@ -156,54 +170,65 @@ class Execution:
 
     def _start(self, prepared: PreparedJob) -> Start:
         context, container = self._context, prepared.container
-        known = context.warm_worker_processes if container is None else container.known
-        if prepared.outside:
-            return as_child(known, context.zygote.start if prepared.own_python else start_child)
-        return context.isolation.start(prepared, self._allotted, known)
+        list_others = (
+            context.list_long_lived_children if container is None else container.list_others
+        )
+        if prepared.is_isolated_elsewhere:
+            return start_as_child(
+                list_others, context.zygote.start if prepared.own_python else start_child
+            )
+        return context.isolation.start(prepared, self._allocation, list_others)
 
     @property
-    def _allotted(self) -> ToolAllocation:
+    def _allocation(self) -> ToolAllocation:
         paths = self._context.settings.gpus
         own = [paths[uuid] for uuid in self._gpus]
-        return ToolAllocation(self._memory_limit.most, gpu_devices(own))
+        return ToolAllocation(self._memory_limit.maximum, list_gpu_devices(own))
 
     def _run(self, program: Program, limits: ProgramLimits, prepared: PreparedJob) -> ProgramEnd:
         container = prepared.container
-        self._context.group.share(self._task.needs.resources.cores)
+        self._context.group.set_cores(self._task.needs.resources.cores)
         try:
-            with self._context.live.following(
-                self._live_url, self._story.streams, hide=self._story.redaction
+            with self._context.live.follow(
+                self._live_url, self._record.streams, redaction=self._record.redaction
             ):
-                held, start = self._warm(prepared, limits) or (0.0, self._start(prepared))
+                warm_memory, start = self._prepare_warm_worker(prepared, limits) or (
+                    0.0,
+                    self._start(prepared),
+                )
                 end = run_program(
                     program,
                     limits,
                     self._context.control,
                     start=start,
                     memory=self._context.memory,
-                    held=held,
+                    warm_memory=warm_memory,
                 )
-            return end if container is None else container.judged(end)
+            return end if container is None else container.judge(end)
         finally:
             if container is not None:
                 container.end()
-            if not self._context.warm.pids:
+            if not self._context.warm_worker.pids:
                 self._context.isolation.tidy_up()
 
-    def _warm(self, prepared: PreparedJob, limits: ProgramLimits) -> tuple[float, Start] | None:
+    def _prepare_warm_worker(
+        self, prepared: PreparedJob, limits: ProgramLimits
+    ) -> tuple[float, Start] | None:
         """Return how a warm worker is asked and its memory in MiB, or None for another tool."""
         context, command = self._context, prepared.warm
         if command is None:
-            context.warm.end()
+            context.warm_worker.end()
             return None
-        key = key_of(command, prepared, self._allotted, limits)
+        key = create_key(command, prepared, self._allocation, limits)
         launch = context.isolation.start_warm_worker(
-            prepared, self._allotted, context.warm_worker_processes
+            prepared, self._allocation, context.list_long_lived_children
         )
-        asking = WarmWorkerJob(key, self._task.step, command, prepared, launch, context.memory)
-        return context.warm.make_ready(key, prepared), partial(context.warm.ask, asking)
+        job = WarmWorkerJob(key, self._task.step, command, prepared, launch, context.memory)
+        return context.warm_worker.make_ready(key, prepared), partial(
+            context.warm_worker.send_job, job
+        )
 
-    def _stream(
+    def _open_stream(
         self, title: str, path: str | None, prepared: PreparedJob, streams: ExitStack
     ) -> int:
         """Open a stream for the program and keep a descriptor to read it for the log.
@@ -223,16 +248,16 @@ class Execution:
         streams.callback(os.close, descriptor)
         self._context.isolation.hand_over_stream(descriptor)
         if path is None or title == "stderr":  # Any other stream is an output and not a message.
-            self._story.streams[title] = reading = os.open(
+            self._record.streams[title] = reading = os.open(
                 f"/proc/self/fd/{descriptor}", os.O_RDONLY | os.O_CLOEXEC
             )
             self._streams.callback(os.close, reading)
         return descriptor
 
 
-def _stdin(prepared: PreparedJob, streams: ExitStack) -> IO[bytes] | int:
-    if prepared.for_inner_process:
-        return streams.enter_context(_in_memory(prepared.for_inner_process))
+def _open_stdin(prepared: PreparedJob, streams: ExitStack) -> IO[bytes] | int:
+    if prepared.stdin_data:
+        return streams.enter_context(_create_memory_file(prepared.stdin_data))
     if not prepared.stdin:
         return subprocess.DEVNULL
     try:
@@ -243,7 +268,7 @@ def _stdin(prepared: PreparedJob, streams: ExitStack) -> IO[bytes] | int:
         ) from error
 
 
-def _in_memory(data: bytes) -> IO[bytes]:
+def _create_memory_file(data: bytes) -> IO[bytes]:
     """Return a file in memory with ``data``, open at its start."""
     file = open(os.memfd_create("job", os.MFD_CLOEXEC), "r+b", buffering=0)  # noqa: SIM115 - the caller closes it
     file.write(data)
@@ -251,13 +276,13 @@ def _in_memory(data: bytes) -> IO[bytes]:
     return file
 
 
-def _cannot_start(program: str, error: OSError, sandbox: Sandbox | None) -> AttemptError:
+def _create_start_error(program: str, error: OSError, sandbox: Sandbox | None) -> AttemptError:
     """Return the failure with the exit code that a shell would give.
 
     ``sandbox`` is the sandbox that the program should have run in.
     """
     if isinstance(error, FileNotFoundError):
-        sentence = _not_found(program, sandbox)
+        sentence = _explain_missing_program(program, sandbox)
         return AttemptError(ErrorClass.TOOL_FAILED, sentence, exit_code=127)
     code = 126 if error.errno in _NOT_EXECUTABLE else None
     return AttemptError(
@@ -267,7 +292,7 @@ def _cannot_start(program: str, error: OSError, sandbox: Sandbox | None) -> Atte
     )
 
 
-def _not_found(program: str, sandbox: Sandbox | None) -> str:
+def _explain_missing_program(program: str, sandbox: Sandbox | None) -> str:
     """Return why a program was not found, and what to do."""
     dropped = {} if sandbox is None else sandbox.dropped
     if os.path.sep not in program:
@@ -283,7 +308,7 @@ def _not_found(program: str, sandbox: Sandbox | None) -> str:
         )
     if sandbox is None or not os.path.isabs(program) or not os.path.exists(program):
         return f"program {quoted(program)} does not exist on this node, or its interpreter does not"
-    reason = next((why for path, why in dropped.items() if within(program, path)), "")
+    reason = next((cause for path, cause in dropped.items() if within(program, path)), "")
     return (
         f"program {quoted(program)}, or its interpreter, lies where tools see nothing in this"
         f" pilot's sandbox{reason and ': '}{reason}: add its folder to SLUICE_PILOT_SANDBOX_PATHS,"

@@ -1,4 +1,4 @@
-"""Hints on which limit a failed tool has met, derived from its last output."""
+"""Hints about the limit that a failed tool has met, derived from its last output."""
 
 import re
 import signal
@@ -25,57 +25,57 @@ _NO_SPACE = re.compile(r"No space left on device|\bENOSPC\b")
 
 
 @dataclass(frozen=True, slots=True)
-class KernelRefusals:
+class KernelLimits:
     """Limits that the kernel enforces by refusing more, without ending the tool.
 
-    ``kept`` are the limits of the sandbox. ``largest_file`` and ``shared_memory`` are in MiB; 0
-    means no limit.
+    ``sandbox_limits`` are the limits of the sandbox. ``largest_file`` and ``shared_memory`` are in
+    MiB; 0 means no limit.
     """
 
-    kept: ProcessLimits
+    sandbox_limits: ProcessLimits
     largest_file: float
     shared_memory: float
 
-    def network_hint(self, said: str, *, container: bool) -> str:
+    def create_network_hint(self, output: str, *, container: bool) -> str:
         """Return what to do for a tool that failed for lack of a network.
 
         The hint is empty for other failures. It is also empty outside sandboxes and containers,
         where tools have the node's network.
         """
-        if not (self.shared_memory or container) or not _NETWORK.search(said):
+        if not (self.shared_memory or container) or not _NETWORK.search(output):
             return ""
         return (
             "tools have no network unless they ask for it: 'requirements: {NetworkAccess:"
             " {networkAccess: true}}'"
         )
 
-    def hint(self, exit_code: int, said: str) -> str:
+    def create_hint(self, exit_code: int, output: str) -> str:
         """Return the limit that the tool may have met, its value and where to raise it.
 
-        ``said`` is the tool's last output. The kernel has the same error for several limits. The
+        ``output`` is the tool's last output. The kernel has the same error for several limits. The
         hint is empty if no limit fits.
         """
-        if self.shared_memory and _WATCHES.search(said):
+        if self.shared_memory and _WATCHES.search(output):
             return (
                 "slots share what the pilot's user may watch of files (the node's"
                 " fs.inotify.max_user_instances and max_user_watches)"
             )
-        if self.kept.processes is not None and _PROCESSES.search(said):
+        if self.sandbox_limits.processes is not None and _PROCESSES.search(output):
             return (
-                f"if a process or thread was too many: it may have {self.kept.processes} at a time"
-                " (SLUICE_PILOT_SANDBOX_PROCESSES)"
+                "if a process or thread was too many: it may have"
+                f" {self.sandbox_limits.processes} at a time (SLUICE_PILOT_SANDBOX_PROCESSES)"
             )
-        if self.kept.open_files is not None and _OPEN_FILES.search(said):
+        if self.sandbox_limits.open_files is not None and _OPEN_FILES.search(output):
             return (
-                f"if a file was too many: each process may have {self.kept.open_files} open"
-                " (SLUICE_PILOT_SANDBOX_OPEN_FILES)"
+                "if a file was too many: each process may have"
+                f" {self.sandbox_limits.open_files} open (SLUICE_PILOT_SANDBOX_OPEN_FILES)"
             )
-        if self.largest_file and (exit_code == -signal.SIGXFSZ or _LARGE_FILE.search(said)):
+        if self.largest_file and (exit_code == -signal.SIGXFSZ or _LARGE_FILE.search(output)):
             return (
                 f"no file of it may be larger than {self.largest_file:.0f} MiB, as much as it has"
                 " of disk (tmpdirMin and outdirMin) or of memory (ramMin)"
             )
-        if self.shared_memory and _NO_SPACE.search(said):
-            most = f"{self.shared_memory:.0f} MiB"
-            return f"if that was /dev/shm: it may hold {most}, as much as its memory (ramMin)"
+        if self.shared_memory and _NO_SPACE.search(output):
+            maximum = f"{self.shared_memory:.0f} MiB"
+            return f"if that was /dev/shm: it may hold {maximum}, as much as its memory (ramMin)"
         return ""

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 import structlog
 
-from pilot.runner.redaction import NOTHING, Redaction
+from pilot.runner.redaction import NO_REDACTION, Redaction
 from sluice.contracts.jobs.logs import LIVE_BYTES, LiveLog, LiveStream
 from sluice.storage import StorageError, put_bytes, remove
 from sluice.text.os_errors import reason_of
@@ -18,17 +18,17 @@ log = structlog.get_logger(__name__)
 
 #: Seconds that the end of a tool waits for a storage that hangs. A live log that remains is removed
 #: when the data set of the logs is closed.
-_LONGEST_WAIT = 10.0
+_MAX_WAIT = 10.0
 
 
 @dataclass(slots=True)
 class _Run:
     url: str
     streams: Mapping[str, int]
-    hide: Redaction
-    begun: float = field(default_factory=time.monotonic)
+    redaction: Redaction
+    start_time: float = field(default_factory=time.monotonic)
     #: Sizes of the streams in bytes when they were last read, or None.
-    read: tuple[int, ...] | None = None
+    last_sizes: tuple[int, ...] | None = None
 
 
 class LiveLogs:
@@ -48,18 +48,18 @@ class LiveLogs:
     def start(self) -> None:
         """Start the thread unless live logs are disabled."""
         if self._period:
-            threading.Thread(target=self._work, name="live logs", daemon=True).start()
+            threading.Thread(target=self._write_periodically, name="live logs", daemon=True).start()
 
     @contextmanager
-    def following(
-        self, url: str, streams: Mapping[str, int], *, hide: Redaction = NOTHING
+    def follow(
+        self, url: str, streams: Mapping[str, int], *, redaction: Redaction = NO_REDACTION
     ) -> Iterator[None]:
         """Write a live log while the context is active, and remove it afterwards.
 
         ``streams`` maps names to descriptors, which are read within this context only. ``url`` is
         the place of the live log.
         """
-        run = _Run(url, streams, hide)
+        run = _Run(url, streams, redaction)
         with self._changed:
             self._run = run
         try:
@@ -67,36 +67,36 @@ class LiveLogs:
         finally:
             with self._changed:
                 self._run = None
-                free = self._changed.wait_for(lambda: not self._writing, _LONGEST_WAIT)
-            if run.read is not None and free:
+                is_idle = self._changed.wait_for(lambda: not self._writing, _MAX_WAIT)
+            if run.last_sizes is not None and is_idle:
                 with suppress(StorageError):
                     remove(url)
 
-    def _work(self) -> None:
+    def _write_periodically(self) -> None:
         while True:
             time.sleep(self._period)
             with self._changed:
                 run = self._run
-                text = None if run is None else self._text(run)
+                text = None if run is None else self._create_text(run)
                 self._writing = text is not None
             if run is not None and text is not None:
                 self._write(text, run.url)
 
-    def _text(self, run: _Run) -> bytes | None:
+    def _create_text(self, run: _Run) -> bytes | None:
         """Return the live log, or None if the run is too short or has written nothing new."""
-        if time.monotonic() < run.begun + self._period:
+        if time.monotonic() < run.start_time + self._period:
             return None
         try:
             sizes = tuple(os.fstat(stream).st_size for stream in run.streams.values())
-            if sizes == (run.read or (0,) * len(sizes)):
+            if sizes == (run.last_sizes or (0,) * len(sizes)):
                 return None
             streams = {
-                name: _end_of(stream, size, run.hide)
+                name: _read_end(stream, size, run.redaction)
                 for (name, stream), size in zip(run.streams.items(), sizes, strict=True)
             }
         except OSError:
             return None
-        run.read = sizes
+        run.last_sizes = sizes
         return LiveLog(streams=streams).model_dump_json().encode()
 
     def _write(self, text: bytes, url: str) -> None:
@@ -110,6 +110,6 @@ class LiveLogs:
                 self._changed.notify_all()
 
 
-def _end_of(stream: int, size: int, hide: Redaction) -> LiveStream:
+def _read_end(stream: int, size: int, redaction: Redaction) -> LiveStream:
     start = max(0, size - LIVE_BYTES)
-    return LiveStream(start=start, data=hide.read_in_place(stream, start, size))
+    return LiveStream(start=start, data=redaction.read_in_place(stream, start, size))

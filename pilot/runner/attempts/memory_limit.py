@@ -10,40 +10,37 @@ from sluice.contracts.pilots.pilots import LeasedJob, PilotTask
 class MemoryLimit:
     """Memory of a job in MiB.
 
-    ``asked`` is the resource request, 0 if there is none. ``counted`` is what the node keeps free
-    for the job: if the node lacks it, the job is not at fault. ``most`` is the limit, 0 if there is
-    none.
+    ``request`` is the resource request, 0 if there is none. ``reservation`` is what the node keeps
+    free for the job. If the node lacks it, the job is not at fault. ``maximum`` is the limit, 0 if
+    there is none.
     """
 
-    asked: int
-    counted: int
-    most: float
+    request: int
+    reservation: int
+    maximum: float
 
     @property
     def note(self) -> str:
         """Return the reason of the limit as part of a sentence."""
-        if self.asked:
-            return (
-                f"having asked for {self.asked} MiB (ramMin), which lets it use {self.most:.0f} MiB"
-            )
-        return (
-            f"all that this node lets a job have that asks for none (ramMin): {self.most:.0f} MiB"
-        )
+        maximum = f"{self.maximum:.0f} MiB"
+        if self.request:
+            return f"having asked for {self.request} MiB (ramMin), which lets it use {maximum}"
+        return f"all that this node lets a job have that asks for none (ramMin): {maximum}"
 
 
-def memory_limit_of(task: PilotTask, job: LeasedJob, settings: RunnerSettings) -> MemoryLimit:
+def choose_memory_limit(task: PilotTask, job: LeasedJob, settings: RunnerSettings) -> MemoryLimit:
     """Return the memory limit of a job.
 
-    A job that has run out of memory before requests more than its task.
+    A job that ran out of memory in an earlier attempt requests more than its task.
     """
-    asked, counted = (
+    request, reservation = (
         (task.needs.resources.ram, task.needs.resources.counted_ram)
         if job.ram is None
         else (job.ram, job.ram)
     )
-    most = (
-        max(settings.memory_floor, asked * settings.memory_factor)
-        if asked
+    maximum = (
+        max(settings.memory_floor, request * settings.memory_factor)
+        if request
         else settings.memory_unasked
     )
-    return MemoryLimit(asked, counted, most)
+    return MemoryLimit(request, reservation, maximum)

@@ -16,8 +16,8 @@ from sluice.text.visible_text import visible_line
 class AttemptResult:
     """Result of an attempt.
 
-    ``message`` is a sentence, empty for success. If ``exit_code`` is None, the exit code of the
-    tool counts, if it has run.
+    ``message`` is a sentence, empty for success. If ``exit_code`` is None, the report has the exit
+    code of the tool, if the tool has run.
     """
 
     outcome: AttemptOutcome
@@ -51,10 +51,10 @@ STOPPED = {
 }
 
 
-def report_of(
+def create_report(
     job: LeasedJob,
     end: AttemptResult,
-    story: AttemptRecord,
+    record: AttemptRecord,
     *,
     outputs: Sequence[OutputFile],
     log: LogFile | None,
@@ -63,27 +63,35 @@ def report_of(
 
     ``log`` is None if it was not stored.
     """
-    ended = story.ended
-    exit_code = ended.exit_code if ended is not None and end.exit_code is None else end.exit_code
+    program_end = record.program_end
+    exit_code = (
+        program_end.exit_code
+        if program_end is not None and end.exit_code is None
+        else end.exit_code
+    )
     return AttemptReport(
         id=job.id,
         attempt=job.attempt,
         outcome=end.outcome,
-        started_at=story.started,
+        started_at=record.started_at,
         ended_at=datetime.now(UTC),
         exit_code=exit_code,
         error_class=end.error_class,
-        message=_sentence(end.message),
+        message=_shorten_message(end.message),
         outputs=list(outputs),
         log=log,
-        peak_memory=None if ended is None or ended.memory is None else round(ended.memory, 1),
+        peak_memory=None
+        if program_end is None or program_end.memory is None
+        else round(program_end.memory, 1),
         gpu_memory=0 if end.gpu_full else None,
         no_room=end.no_room,
-        cpu_seconds=None if ended is None or ended.cpu is None else round(ended.cpu, 4),
+        cpu_seconds=None
+        if program_end is None or program_end.cpu is None
+        else round(program_end.cpu, 4),
     )
 
 
-def _sentence(message: str) -> str:
+def _shorten_message(message: str) -> str:
     """Return a message that fits in a report.
 
     The message may contain output of tools and names of their files.

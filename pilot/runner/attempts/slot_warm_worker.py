@@ -19,8 +19,13 @@ from pilot.runner.programs.memory import Memory
 from pilot.runner.programs.orphans import has_ended
 from pilot.runner.programs.program import Program, ProgramLimits
 from pilot.runner.programs.running import RunningProgram
-from pilot.runner.programs.usage import family, processor_time
-from pilot.runner.programs.warm_request import Pipes, StartLasting, WarmRequest, WarmWorkerProgram
+from pilot.runner.programs.usage import process_tree, processor_time
+from pilot.runner.programs.warm_request import (
+    Pipes,
+    StartWarmWorker,
+    WarmRequest,
+    WarmWorkerProgram,
+)
 from pilot.runner.tools.prepared_job import PreparedJob, WarmCommand
 from sluice.contracts.jobs.needs import Warm
 from sluice.contracts.jobs.warm_workers import WarmWorkerState
@@ -40,13 +45,13 @@ _STDOUT = ".stdout"
 
 
 @dataclass(slots=True)
-class _Loaded:
-    """A loaded warm worker.
+class _WarmWorker:
+    """A warm worker process.
 
-    ``key`` identifies what it was started with, and ``folder`` the folders that it works in.
-    ``held`` is its memory in MiB. ``numbers`` says that it repeats the request number in its
-    answers. ``members`` are its processes after the first answer. ``seconds`` are the durations of
-    its first two jobs.
+    ``key`` identifies what it was started with. ``folder`` identifies the folders of its jobs.
+    ``memory`` is its memory in MiB. ``has_numbered_answers`` says that its answers repeat the
+    number of the request. ``members`` are its processes after the first answer. ``seconds`` are the
+    durations of its first two jobs.
     """
 
     key: str
@@ -58,19 +63,19 @@ class _Loaded:
     since: datetime = field(default_factory=lambda: datetime.now(UTC))
     jobs: int = 0
     failures: int = 0
-    held: float = 0.0
-    numbers: bool = False
+    memory: float = 0.0
+    has_numbered_answers: bool = False
     members: frozenset[int] = frozenset()
     seconds: list[float] = field(default_factory=list)
     last: float = field(default_factory=time.monotonic)
-    begun: float = 0.0
+    job_start_time: float = 0.0
 
     def close(self) -> None:
         self.program.close()
         self.pipes.close()
 
     @property
-    def loading(self) -> float:
+    def loading_seconds(self) -> float:
         """Return how many seconds longer the first job took than the second."""
         first, *second = self.seconds or [0.0]
         return max(0.0, first - sum(second))
@@ -80,14 +85,14 @@ class _Loaded:
 class WarmWorkerJob:
     """A job for a warm worker.
 
-    ``key`` is described in ``key_of``. ``launch`` starts the warm worker if it is not loaded.
+    ``key`` is described in ``create_key``. ``launch`` starts the warm worker if it is not loaded.
     """
 
     key: str
     step: str
     command: WarmCommand
     prepared: PreparedJob
-    launch: StartLasting
+    launch: StartWarmWorker
     memory: Memory
 
 
@@ -99,59 +104,59 @@ class SlotWarmWorker:
 
     def __init__(self, folder: WorkFolder, isolation: Isolation) -> None:
         self._folder = folder
-        self._containment = isolation
-        self._loaded: _Loaded | None = None
+        self._isolation = isolation
+        self._worker: _WarmWorker | None = None
         self._request: WarmRequest | None = None
 
     @property
     def pids(self) -> frozenset[int]:
         """Return the pid of the warm worker, if any."""
-        loaded = self._loaded
-        return frozenset() if loaded is None else frozenset({loaded.program.pid})
+        worker = self._worker
+        return frozenset() if worker is None else frozenset({worker.program.pid})
 
     @property
     def request(self) -> WarmRequest | None:
         """Return the last request."""
         return self._request
 
-    def told(self) -> WarmWorkerState | None:
+    def describe(self) -> WarmWorkerState | None:
         """Return the description of the warm worker for reports, or None."""
-        loaded = self._loaded
-        if loaded is None:
+        worker = self._worker
+        if worker is None:
             return None
         return WarmWorkerState(
-            kind=loaded.warm.kind or loaded.key,
-            step=loaded.step,
-            since=loaded.since,
-            loading=round(loaded.loading, 3),
-            jobs=loaded.jobs,
-            memory=round(loaded.held, 1),
+            kind=worker.warm.kind or worker.key,
+            step=worker.step,
+            since=worker.since,
+            loading=round(worker.loading_seconds, 3),
+            jobs=worker.jobs,
+            memory=round(worker.memory, 1),
         )
 
-    def idle_for(self) -> float | None:
+    def compute_idle_timeout(self) -> float | None:
         """Return the seconds until the warm worker has been idle for too long, or None."""
-        loaded = self._loaded
+        worker = self._worker
         return (
-            None if loaded is None else max(0.0, loaded.last + loaded.warm.idle - time.monotonic())
+            None if worker is None else max(0.0, worker.last + worker.warm.idle - time.monotonic())
         )
 
-    def make_way(self, task: PilotTask) -> None:
+    def end_other_kind(self, task: PilotTask) -> None:
         """End a warm worker of another kind before the files of a job are staged in.
 
         The warm worker therefore cannot see these files.
         """
-        loaded, warm = self._loaded, task.needs.warm
-        if loaded is not None and (warm is None or warm.kind != loaded.warm.kind):
+        worker, warm = self._worker, task.needs.warm
+        if worker is not None and (warm is None or warm.kind != worker.warm.kind):
             self.end()
 
     def end(self) -> None:
         """End the warm worker."""
-        loaded, self._loaded = self._loaded, None
+        worker, self._worker = self._worker, None
         self._folder.reserved_for = None
-        if loaded is not None:
-            loaded.close()
-            self._containment.tidy_up()
-            log.debug("warm.ended", step=loaded.step, jobs=loaded.jobs)
+        if worker is not None:
+            worker.close()
+            self._isolation.tidy_up()
+            log.debug("warm.ended", step=worker.step, jobs=worker.jobs)
 
     def make_ready(self, key: str, prepared: PreparedJob) -> float:
         """End a warm worker that the job cannot use.
@@ -166,59 +171,59 @@ class SlotWarmWorker:
             SandboxError: The sandbox has failed.
             UserError: The processes of the user could not be ended.
         """
-        loaded = self._usable(key, prepared)
-        return 0.0 if loaded is None else loaded.held
+        worker = self._find_usable(key, prepared)
+        return 0.0 if worker is None else worker.memory
 
-    def ended(self, *, well: bool) -> None:
+    def finish_job(self, *, succeeded: bool) -> None:
         """Update the warm worker after a job, and end it if it must not stay."""
-        loaded, request = self._loaded, self._request
-        if loaded is None:
+        worker, request = self._worker, self._request
+        if worker is None:
             return
-        loaded.last = time.monotonic()
+        worker.last = time.monotonic()
         if request is None or request.answer is None:
             self.end()
             return
-        loaded.held, loaded.numbers = request.used, request.answer.numbered
-        if len(loaded.seconds) < 2:
-            loaded.seconds.append(loaded.last - loaded.begun)
-        loaded.failures = 0 if well else loaded.failures + 1
-        members = frozenset(pid for pid in family(loaded.program.pid) if not has_ended(pid))
-        left = members - loaded.members if loaded.jobs > 1 else frozenset()
-        loaded.members = loaded.members or members
-        if left or loaded.jobs >= loaded.warm.jobs or loaded.failures >= _MAX_FAILURES:
+        worker.memory, worker.has_numbered_answers = request.used, request.answer.numbered
+        if len(worker.seconds) < 2:
+            worker.seconds.append(worker.last - worker.job_start_time)
+        worker.failures = 0 if succeeded else worker.failures + 1
+        members = frozenset(pid for pid in process_tree(worker.program.pid) if not has_ended(pid))
+        new_members = members - worker.members if worker.jobs > 1 else frozenset()
+        worker.members = worker.members or members
+        if new_members or worker.jobs >= worker.warm.jobs or worker.failures >= _MAX_FAILURES:
             self.end()
 
-    def _usable(self, key: str, prepared: PreparedJob) -> _Loaded | None:
-        loaded = self._loaded
+    def _find_usable(self, key: str, prepared: PreparedJob) -> _WarmWorker | None:
+        worker = self._worker
         if (
-            loaded is not None
-            and loaded.key == key
-            and loaded.folder == self._folder.identity()
-            and not has_ended(loaded.program.pid)
-            and loaded.pipes.is_quiet()
-            and loaded.program.show(prepared.targets)
+            worker is not None
+            and worker.key == key
+            and worker.folder == self._folder.identity()
+            and not has_ended(worker.program.pid)
+            and worker.pipes.is_quiet()
+            and worker.program.show(prepared.targets)
         ):
-            return loaded
+            return worker
         self.end()
         return None
 
-    def _load(self, ask: WarmWorkerJob, program: Program, limits: ProcessLimits) -> _Loaded:
-        command, prepared = ask.command, ask.prepared
-        to, requests = os.pipe2(os.O_CLOEXEC)
-        answers, back = os.pipe2(os.O_CLOEXEC)
-        pipes = Pipes(requests, answers)
-        for descriptor in (requests, answers):
+    def _load(self, job: WarmWorkerJob, program: Program, limits: ProcessLimits) -> _WarmWorker:
+        command, prepared = job.command, job.prepared
+        request_reader, request_writer = os.pipe2(os.O_CLOEXEC)
+        answer_reader, answer_writer = os.pipe2(os.O_CLOEXEC)
+        pipes = Pipes(request_writer, answer_reader)
+        for descriptor in (request_writer, answer_reader):
             os.set_blocking(descriptor, False)
         folder = prepared.job_files.folder
         try:
-            warm_worker_processes = ask.launch(
+            warm_program = job.launch(
                 Program(
-                    arguments=[*prepared.arguments[: command.started], FLAG],
+                    arguments=[*prepared.arguments[: command.start_count], FLAG],
                     environment={**program.environment, STDOUT_PATH: f"{folder}/{TMP}/{_STDOUT}"},
                     folder=program.folder,
-                    watched=program.watched,
-                    stdin=to,
-                    stdout=back,
+                    disk_folder=program.disk_folder,
+                    stdin=request_reader,
+                    stdout=answer_writer,
                     stderr=program.stderr,
                 ),
                 limits,
@@ -227,16 +232,18 @@ class SlotWarmWorker:
             pipes.close()
             raise
         finally:
-            os.close(to)
-            os.close(back)
-        loaded = _Loaded(
-            ask.key, command.warm, ask.step, warm_worker_processes, pipes, self._folder.identity()
+            os.close(request_reader)
+            os.close(answer_writer)
+        worker = _WarmWorker(
+            job.key, command.warm, job.step, warm_program, pipes, self._folder.identity()
         )
-        self._loaded = loaded
-        self._folder.reserved_for = warm_worker_processes.ways
-        return loaded
+        self._worker = worker
+        self._folder.reserved_for = warm_program.ways
+        return worker
 
-    def ask(self, ask: WarmWorkerJob, program: Program, limits: ProcessLimits) -> RunningProgram:
+    def send_job(
+        self, job: WarmWorkerJob, program: Program, limits: ProcessLimits
+    ) -> RunningProgram:
         """Send a job to the warm worker, and start it if necessary.
 
         Raises:
@@ -244,65 +251,69 @@ class SlotWarmWorker:
             SandboxError: The sandbox has failed.
             UserError: The program could not be run as the user.
         """
-        prepared = ask.prepared
-        begun = time.monotonic()
-        loaded = self._loaded or self._load(ask, program, limits)
-        loaded.begun = begun
-        loaded.jobs += 1
+        prepared = job.prepared
+        start_time = time.monotonic()
+        worker = self._worker or self._load(job, program, limits)
+        worker.job_start_time = start_time
+        worker.jobs += 1
         link = f"{prepared.job_files.folder}/{TMP}/{_STDOUT}"
         prepared.job_files.put_link(link, prepared.stdout)
         message: dict[str, Any] = {
-            "arguments": prepared.arguments[ask.command.started :],
-            "inputs": list(ask.command.inputs or ()),
-            "requestId": loaded.jobs,
+            "arguments": prepared.arguments[job.command.start_count :],
+            "inputs": list(job.command.inputs or ()),
+            "requestId": worker.jobs,
         }
         self._request = WarmRequest(
-            loaded.program,
-            loaded.pipes,
+            worker.program,
+            worker.pipes,
             message,
-            ask.memory,
-            begun=processor_time(loaded.program.pid) if loaded.jobs > 1 else 0.0,
-            numbers=loaded.numbers,
+            job.memory,
+            start_cpu=processor_time(worker.program.pid) if worker.jobs > 1 else 0.0,
+            expects_number=worker.has_numbered_answers,
         )
         return self._request
 
 
-def key_of(
-    command: WarmCommand, prepared: PreparedJob, allotted: ToolAllocation, limits: ProgramLimits
+def create_key(
+    command: WarmCommand, prepared: PreparedJob, allocation: ToolAllocation, limits: ProgramLimits
 ) -> str:
     """Return a key of everything that a program finds when it starts.
 
     A job with another key needs its own process.
     """
-    told = [
+    parts = [
         command.warm.kind,
-        [list(each) for each in command.loads],
-        prepared.arguments[: command.started],
-        _scripts(prepared.arguments[: command.started], command.inputs or ()),
+        [list(load) for load in command.loads],
+        prepared.arguments[: command.start_count],
+        _script_checksums(prepared.arguments[: command.start_count], command.inputs or ()),
         sorted(prepared.environment.items()),
         prepared.job_files.folder,
-        _laid_out(prepared, command.inputs or ()),
+        _list_files(prepared, command.inputs or ()),
         prepared.network,
-        [allotted.memory, *allotted.devices],
+        [allocation.memory, *allocation.devices],
         [limits.memory, limits.disk],
     ]
-    return hashlib.sha256(json.dumps(told).encode()).hexdigest()[:32]
+    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:32]
 
 
-def _scripts(started: Sequence[str], inputs: Sequence[Mapping[str, str]]) -> list[str]:
+def _script_checksums(
+    start_arguments: Sequence[str], inputs: Sequence[Mapping[str, str]]
+) -> list[str]:
     """Return the checksums of the inputs that the program is started with."""
-    return [given["digest"] for given in inputs if given["path"] in started]
+    return [file["digest"] for file in inputs if file["path"] in start_arguments]
 
 
-def _laid_out(prepared: PreparedJob, inputs: Sequence[Mapping[str, str]]) -> list[tuple[str, str]]:
+def _list_files(
+    prepared: PreparedJob, inputs: Sequence[Mapping[str, str]]
+) -> list[tuple[str, str]]:
     """Return the files in the tool's folder before its start, with a digest of each.
 
     These are the files of InitialWorkDirRequirement without the tool's streams. Inputs are
     identified by their checksums. A file beyond the limit of bytes to read gets a new digest each
     time.
     """
-    digests = {os.path.realpath(given["path"]): given["digest"] for given in inputs}
-    found, left = list[tuple[str, str]](), _MAX_READ
+    digests = {os.path.realpath(file["path"]): file["digest"] for file in inputs}
+    files, remaining_bytes = list[tuple[str, str]](), _MAX_READ
     for place, _, names in os.walk(f"{prepared.job_files.folder}/{OUT}"):
         for path in (f"{place}/{name}" for name in names):
             if path in (prepared.stdout, prepared.stderr):
@@ -312,10 +323,10 @@ def _laid_out(prepared: PreparedJob, inputs: Sequence[Mapping[str, str]]) -> lis
             if digest is None and not os.path.isfile(source):
                 digest = source
             elif digest is None:
-                left -= os.path.getsize(source)
-                digest = _digest(source) if left >= 0 else uuid4().hex
-            found.append((path, digest))
-    return sorted(found)
+                remaining_bytes -= os.path.getsize(source)
+                digest = _digest(source) if remaining_bytes >= 0 else uuid4().hex
+            files.append((path, digest))
+    return sorted(files)
 
 
 def _digest(path: str) -> str:
@@ -325,13 +336,13 @@ def _digest(path: str) -> str:
 
 def copy_stream(source: int, target: int) -> None:
     """Copy a stream of the warm worker to the file that the tool wants."""
-    size, at = os.fstat(source).st_size, 0
-    while at < size:
-        piece = os.pread(source, min(1 << 20, size - at), at)
+    size, position = os.fstat(source).st_size, 0
+    while position < size:
+        piece = os.pread(source, min(1 << 20, size - position), position)
         if not piece:
             return
         os.write(target, piece)
-        at += len(piece)
+        position += len(piece)
 
 
 def write_output(target: int, text: str) -> None:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 
 from pilot.folders.work_folder import OUT
 from pilot.runner.files.job_files import ForeignFileError, JobFiles
-from sluice.contracts.jobs.spent import MAX_SPENT_FILE, SPENT_FILE, WrongSpent, spent_in
+from sluice.contracts.jobs.spent import MAX_SPENT_FILE, SPENT_FILE, WrongSpent, parse_spent
 from sluice.text.os_errors import reason_of
 
 
@@ -31,23 +31,20 @@ class ToolAmounts:
         """Read and remove the file in which a run of the tool reports amounts."""
         path = f"{job_files.folder}/{OUT}/{SPENT_FILE}"
         if self._reserved:
-            self._add(self._said(path, job_files))
+            reported = self._read_amounts(path, job_files)
+            self.amounts = {
+                name: min(amount + reported[name], self._reserved[name])
+                for name, amount in self.amounts.items()
+                if name in reported
+            }
         job_files.remove(path)
 
-    def _add(self, said: Mapping[str, float]) -> None:
-        self.amounts = {
-            name: min(amount + said[name], self._reserved[name])
-            for name, amount in self.amounts.items()
-            if name in said
-        }
-
-    def _said(self, path: str, job_files: JobFiles) -> dict[str, float]:
+    def _read_amounts(self, path: str, job_files: JobFiles) -> dict[str, float]:
         try:
             if not job_files.is_file(path):
                 return {}
             with os.fdopen(job_files.open(path), "rb") as file:
-                return spent_in(file.read(MAX_SPENT_FILE + 1))
+                return parse_spent(file.read(MAX_SPENT_FILE + 1))
         except (WrongSpent, ForeignFileError, OSError) as error:
-            why = reason_of(error)
-            self._note(f"all that the job reserved counts as spent: {why}")
+            self._note(f"all that the job reserved counts as spent: {reason_of(error)}")
             return {}

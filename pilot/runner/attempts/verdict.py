@@ -6,21 +6,21 @@ from dataclasses import dataclass
 from typing import assert_never
 
 from pilot.folders.disk_space import has_room
-from pilot.runner.attempts.limit_hints import KernelRefusals
+from pilot.runner.attempts.limit_hints import KernelLimits
 from pilot.runner.attempts.memory_limit import MemoryLimit
 from pilot.runner.failures import AttemptError, StoppedError
 from pilot.runner.inner_workflow.failures import read_failure
-from pilot.runner.programs.exit_messages import ended_badly, last_line
+from pilot.runner.programs.exit_messages import describe_failure, last_line
 from pilot.runner.programs.memory import Memory
 from pilot.runner.programs.program import KillReason, ProgramEnd
-from pilot.runner.redaction import NOTHING, Redaction
-from pilot.runner.tools.loading import Loaded
+from pilot.runner.redaction import NO_REDACTION, Redaction
+from pilot.runner.tools.loading import Executable
 from pilot.runner.tools.prepared_job import PreparedJob
 from sluice.contracts.common.numbers import in_full
 from sluice.contracts.common.states import ErrorClass
 from sluice.contracts.jobs.needs import Resources
 
-#: Last words of programs that were refused memory on a GPU: torch, tensorflow, CUDA.
+#: Messages of programs whose GPU had no memory left: torch, tensorflow, CUDA.
 _GPU_FULL = re.compile(
     r"CUDA(?: error:)? out of memory|CUDA_ERROR_OUT_OF_MEMORY|cudaErrorMemoryAllocation"
     r"|OOM when allocating|_ALLOC_FAILED|OutOfMemoryError"
@@ -37,12 +37,12 @@ class Judge:
     resources: Resources
     memory_limit: MemoryLimit
     memory: Memory
-    refused: KernelRefusals
-    redaction: Redaction = NOTHING
+    kernel_limits: KernelLimits
+    redaction: Redaction = NO_REDACTION
     has_gpu: bool = False
 
     def require_success(
-        self, tool: Loaded, prepared: PreparedJob, end: ProgramEnd, *, stderr: int
+        self, tool: Executable, prepared: PreparedJob, end: ProgramEnd, *, stderr: int
     ) -> None:
         """Check that the tool has succeeded.
 
@@ -52,7 +52,7 @@ class Judge:
             AttemptError: The tool has failed.
             StoppedError: The tool was stopped.
         """
-        self._require_not_cut(end)
+        self._require_not_killed(end)
         code = end.exit_code
         inner = read_failure(prepared.failure) if prepared.failure and code == 1 else None
         error_class = tool.error_class(code) if inner is None else inner.error_class
@@ -63,19 +63,21 @@ class Judge:
         if inner is not None:
             raise AttemptError(
                 error_class,
-                self._with_limit(error_class, prepared, code, inner.message),
+                self._add_limit_hint(error_class, prepared, code, inner.message),
                 exit_code=code if inner.exit_code is None else inner.exit_code,
             )
-        raise self._failure(error_class, prepared, end, last_line(stderr, hide=self.redaction))
+        raise self._create_failure(
+            error_class, prepared, end, last_line(stderr, redaction=self.redaction)
+        )
 
-    def _require_not_cut(self, end: ProgramEnd) -> None:
+    def _require_not_killed(self, end: ProgramEnd) -> None:
         """Check that the tool ended by itself, so that its exit code counts.
 
         Raises:
             AttemptError: The tool exceeded a limit.
             StoppedError: The tool was stopped.
         """
-        match end.cut:
+        match end.kill_reason:
             case None:
                 return
             case KillReason.STOPPED:
@@ -91,7 +93,7 @@ class Judge:
                     " ended"
                 )
             case KillReason.NODE_MEMORY:
-                within = end.memory is None or end.memory <= self.memory_limit.counted
+                within = end.memory is None or end.memory <= self.memory_limit.reservation
                 error_class = ErrorClass.PILOT_LOST if within else ErrorClass.OUT_OF_MEMORY
                 sentence = (
                     "was ended by the kernel: the node had no memory left, of which it used"
@@ -104,49 +106,49 @@ class Judge:
                     " outdirMin)"
                 )
             case _:
-                assert_never(end.cut)
+                assert_never(end.kill_reason)
         raise AttemptError(error_class, sentence, exit_code=end.exit_code)
 
-    def _failure(
-        self, error_class: ErrorClass, prepared: PreparedJob, end: ProgramEnd, said: str
+    def _create_failure(
+        self, error_class: ErrorClass, prepared: PreparedJob, end: ProgramEnd, last_output: str
     ) -> AttemptError:
         """Return the failure of a tool.
 
-        ``said`` is the last line of its standard error.
+        ``last_output`` is the last line of its standard error.
         """
         code = end.exit_code
         if prepared.container is not None and prepared.container.failed:
             prepared.container.containers.images.forget()
-            sentence = f"the container could not be started: {said}"
+            sentence = f"the container could not be started: {last_output}"
             return AttemptError(ErrorClass.STAGE_IN_FAILED, sentence, exit_code=code)
         program = prepared.program or os.path.basename(prepared.arguments[0])
-        sentence = ended_badly(program, code, said=said)
-        if error_class is ErrorClass.TOOL_FAILED and self.has_gpu and _GPU_FULL.search(said):
+        sentence = describe_failure(program, code, last_output=last_output)
+        if error_class is ErrorClass.TOOL_FAILED and self.has_gpu and _GPU_FULL.search(last_output):
             sentence = f"{sentence} (its GPU had no memory left)"
             error_class = ErrorClass.OUT_OF_MEMORY
             return AttemptError(error_class, sentence, exit_code=code, gpu_full=True)
         if (
             error_class is ErrorClass.TOOL_FAILED
             and prepared.container is None
-            and self.memory.refused(said)
+            and self.memory.was_refused(last_output)
         ):
             used = f", and had used {end.memory:.0f} MiB" if end.memory is not None else ""
-            limit = f"it may use {self.memory_limit.most:.0f} MiB of memory (ramMin){used}"
+            limit = f"it may use {self.memory_limit.maximum:.0f} MiB of memory (ramMin){used}"
             error_class, sentence = ErrorClass.OUT_OF_MEMORY, f"{sentence} ({limit})"
         else:
-            sentence = self._with_limit(error_class, prepared, code, sentence)
+            sentence = self._add_limit_hint(error_class, prepared, code, sentence)
         return AttemptError(error_class, sentence, exit_code=code)
 
-    def _with_limit(
+    def _add_limit_hint(
         self, error_class: ErrorClass, prepared: PreparedJob, code: int, sentence: str
     ) -> str:
         """Add a hint to a sentence about a failure, if the tool may have met a limit.
 
         Limits of containers belong to their engine.
         """
-        others = prepared.container is not None or error_class is ErrorClass.NO_ROOM
-        hint = "" if others else self.refused.hint(code, sentence)
+        is_other_limit = prepared.container is not None or error_class is ErrorClass.NO_ROOM
+        hint = "" if is_other_limit else self.kernel_limits.create_hint(code, sentence)
         if not hint and error_class is not ErrorClass.NO_ROOM and not prepared.network:
             in_container = prepared.container is not None
-            hint = self.refused.network_hint(sentence, container=in_container)
+            hint = self.kernel_limits.create_network_hint(sentence, container=in_container)
         return f"{sentence} ({hint})" if hint else sentence

@@ -12,7 +12,7 @@ from sluice.contracts.jobs.job_inputs import InputFile
 from sluice.contracts.pilots.pilots import PilotTask
 
 
-def with_inputs(
+def add_inputs(
     command: WarmCommand,
     task: PilotTask,
     files: Sequence[InputFile],
@@ -23,11 +23,11 @@ def with_inputs(
     ``files`` are the files of the job in order. ``values`` holds the staged files and the list
     items by port.
     """
-    left = {port: list(given) for port, given in values.items()}
+    remaining = {port: list(port_values) for port, port_values in values.items()}
     inputs, loads = list[dict[str, str]](), list[tuple[str, str, str]]()
     for file in files:
         port = file.port or task.dat_in_port
-        value = values[port][0] if port in task.needs.folders else left[port].pop(0)
+        value = values[port][0] if port in task.needs.folders else remaining[port].pop(0)
         if port in command.warm.key:
             loads.append((port, file.name, file.checksum))
         if isinstance(value, dict) and value.get("class") in {"File", "Directory"}:

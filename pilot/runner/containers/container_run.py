@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 
 from pilot.runner.containers.containers import Containers
-from pilot.runner.programs.orphans import children, kill_orphans
+from pilot.runner.programs.orphans import kill_orphans, list_children
 from pilot.runner.programs.program import KillReason, ProgramEnd
 
 #: Exit statuses of the engine itself: it failed, or could not start the container or its program.
@@ -17,7 +17,7 @@ class ContainerRun:
     """Use of containers by one job.
 
     ``name`` is the job's only container, or None if the job starts containers itself. ``failed``
-    says that the engine failed and not the tool. It is set by ``judged``.
+    says that the engine failed and not the tool. It is set by ``judge``.
     """
 
     containers: Containers
@@ -25,37 +25,41 @@ class ContainerRun:
     failed: bool = False
 
     @property
-    def own_limit(self) -> bool:
+    def engine_limits_memory(self) -> bool:
         """Return whether the engine limits the memory.
 
         The tool's processes are not descendants of this process then.
         """
-        return self.name is not None and self.containers.engine.apart
+        return self.name is not None and self.containers.engine.runs_outside
 
-    def known(self) -> frozenset[int]:
-        """Return the processes that must not be killed as orphans of the job.
+    def list_others(self) -> frozenset[int]:
+        """Return the pids of the processes that must not be killed as orphans of the job.
 
         Helpers of the engine end with the container.
         """
-        return frozenset(children()) if self.containers.engine.apart else self.containers.spared()
+        return (
+            frozenset(list_children())
+            if self.containers.engine.runs_outside
+            else self.containers.list_others()
+        )
 
-    def judged(self, ended: ProgramEnd) -> ProgramEnd:
+    def judge(self, end: ProgramEnd) -> ProgramEnd:
         """Return the end of the program with what the engine knows about it.
 
         Raises:
             AttemptError: The engine does not answer.
         """
-        if not self.own_limit:
-            return ended
-        code = ended.exit_code
+        if not self.engine_limits_memory:
+            return end
+        code = end.exit_code
         self.failed = code == _ENGINE_FAILED or (
             code == _NOT_STARTED and not self.containers.was_started(self.name or "")
         )
         # The measured process is the engine's client and not the tool.
-        ended = replace(ended, memory=None, cpu=None)
-        if ended.cut is None and self._ran_out_of_memory(ended.exit_code):
-            return replace(ended, cut=KillReason.MEMORY, memory=float(self.containers.memory))
-        return ended
+        end = replace(end, memory=None, cpu=None)
+        if end.kill_reason is None and self._ran_out_of_memory(end.exit_code):
+            return replace(end, kill_reason=KillReason.MEMORY, memory=float(self.containers.memory))
+        return end
 
     def _ran_out_of_memory(self, exit_code: int) -> bool:
         limited = self.containers.memory > 0 and self.containers.engine.limits_memory
@@ -66,4 +70,4 @@ class ContainerRun:
     def end(self) -> None:
         """Remove the job's containers and kill its orphans."""
         self.containers.remove(self.name)
-        kill_orphans(self.containers.spared())
+        kill_orphans(self.containers.list_others())

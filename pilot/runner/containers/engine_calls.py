@@ -7,7 +7,7 @@ from pilot.runner.failures import AttemptError
 from sluice.contracts.common.states import ErrorClass
 from sluice.text.os_errors import reason_of
 
-_PATIENCE = 60.0
+_TIMEOUT_SECONDS = 60.0
 
 
 def call_engine(engine: Engine, *command: str) -> "subprocess.CompletedProcess[str]":
@@ -24,7 +24,7 @@ def call_engine(engine: Engine, *command: str) -> "subprocess.CompletedProcess[s
             capture_output=True,
             text=True,
             errors="replace",
-            timeout=_PATIENCE,
+            timeout=_TIMEOUT_SECONDS,
             check=False,
         )
     except (OSError, subprocess.TimeoutExpired) as error:

@@ -18,8 +18,8 @@ from pilot.runner.programs.program import (
     KillReason,
     Program,
     ProgramLimits,
-    as_child,
     run_program,
+    start_as_child,
 )
 from sluice.contracts.common.states import ContainerEngine, ErrorClass
 from sluice.contracts.jobs.needs import ContainerImage
@@ -29,8 +29,8 @@ from sluice.text.visible_text import quoted
 class Images:
     """Container images known to a slot.
 
-    ``folder`` holds images and locks, and is shared by all pilots of the node. ``spared`` returns
-    the children of the slot that belong to no job.
+    ``folder`` holds images and locks, and is shared by all pilots of the node. ``list_others``
+    returns the children of the slot that belong to no job.
     """
 
     def __init__(
@@ -39,15 +39,15 @@ class Images:
         folder: Path,
         *,
         control: SlotControl,
-        spared: Callable[[], frozenset[int]],
+        list_others: Callable[[], frozenset[int]],
     ) -> None:
         self._engine = engine
         self._folder = folder
         self._control = control
-        self._spared = spared
-        self._known: dict[str, str] = {}
+        self._list_others = list_others
+        self._names: dict[str, str] = {}
 
-    def bring(self, image: ContainerImage) -> str:
+    def pull(self, image: ContainerImage) -> str:
         """Pull an image if the node lacks it, and return its name for the command line.
 
         Only one process of the node pulls an image at a time.
@@ -56,22 +56,22 @@ class Images:
             AttemptError: The image could not be pulled.
             StoppedError: The attempt was stopped.
         """
-        known = self._known.get(image.name)
-        if known is None:
-            with self._alone(image.name):
-                known = (
-                    self._sif(image)
+        name = self._names.get(image.name)
+        if name is None:
+            with self._lock(image.name):
+                name = (
+                    self._pull_sif(image)
                     if self._engine.kind is ContainerEngine.APPTAINER
-                    else self._pulled(image)
+                    else self._pull_image(image)
                 )
-            self._known[image.name] = known
-        return known
+            self._names[image.name] = name
+        return name
 
     def forget(self) -> None:
         """Forget which images the node has."""
-        self._known.clear()
+        self._names.clear()
 
-    def _pulled(self, image: ContainerImage) -> str:
+    def _pull_image(self, image: ContainerImage) -> str:
         inspect = (
             ("inspect",) if self._engine.kind is ContainerEngine.UDOCKER else ("image", "inspect")
         )
@@ -83,7 +83,7 @@ class Images:
                 " comes from (dockerPull)"
             )
             raise AttemptError(ErrorClass.STAGE_IN_FAILED, sentence)
-        self._fetch(image, "pull", image.pull)
+        self._run_pull(image, "pull", image.pull)
         if (
             image.name != image.pull
             and call_engine(self._engine, *inspect, image.name).returncode != 0
@@ -95,7 +95,7 @@ class Images:
             raise AttemptError(ErrorClass.STAGE_IN_FAILED, sentence)
         return image.name
 
-    def _sif(self, image: ContainerImage) -> str:
+    def _pull_sif(self, image: ContainerImage) -> str:
         path = self._folder / f"{_digest(image.name)}.sif"
         if not path.exists():
             if image.pull is None:
@@ -105,45 +105,44 @@ class Images:
                 )
                 raise AttemptError(ErrorClass.STAGE_IN_FAILED, sentence)
             new = path.with_suffix(".new")
-            self._fetch(image, "pull", "--force", str(new), f"docker://{image.pull}")
+            self._run_pull(image, "pull", "--force", str(new), f"docker://{image.pull}")
             new.rename(path)
         return str(path)
 
-    def _fetch(self, image: ContainerImage, *command: str) -> None:
+    def _run_pull(self, image: ContainerImage, *command: str) -> None:
         """Run a pull of the engine, and end it when the attempt is stopped."""
-        said = self._folder / f"{_digest(image.name)}.{os.getpid()}.log"
+        log_path = self._folder / f"{_digest(image.name)}.{os.getpid()}.log"
         try:
-            with said.open("w+b") as stream:
+            with log_path.open("w+b") as stream:
                 program = Program(
                     arguments=[self._engine.program, *command],
                     environment=engine_environment(),
                     folder=str(self._folder),
-                    watched=str(self._folder),
+                    disk_folder=str(self._folder),
                     stdin=subprocess.DEVNULL,
                     stdout=stream.fileno(),
                     stderr=stream.fileno(),
                 )
-                ended = run_program(
+                end = run_program(
                     program,
                     ProgramLimits(time=0, memory=0, disk=0, grace=1.0),
                     self._control,
-                    start=as_child(self._spared),
+                    start=start_as_child(self._list_others),
                 )
-                why = last_line(stream.fileno()) or f"exit status {ended.exit_code}"
-            if ended.cut is KillReason.STOPPED:
+                reason = last_line(stream.fileno()) or f"exit status {end.exit_code}"
+            if end.kill_reason is KillReason.STOPPED:
                 raise StoppedError
-            if ended.exit_code != 0:
+            if end.exit_code != 0:
                 sentence = (
                     f"the image {quoted(image.pull)} could not be pulled with"
-                    f" {self._engine.kind.label}:"
-                    f" {why}"
+                    f" {self._engine.kind.label}: {reason}"
                 )
                 raise AttemptError(ErrorClass.STAGE_IN_FAILED, sentence)
         finally:
-            said.unlink(missing_ok=True)
+            log_path.unlink(missing_ok=True)
 
     @contextmanager
-    def _alone(self, image: str) -> Iterator[None]:
+    def _lock(self, image: str) -> Iterator[None]:
         """Hold the lock on an image.
 
         The wait for another process ends when the attempt is stopped.
@@ -153,8 +152,8 @@ class Images:
             self._folder / f"{_digest(image)}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600
         )
         try:
-            while not _locked(lock):
-                if self._control.stopping():
+            while not _try_lock(lock):
+                if self._control.is_stopping():
                     raise StoppedError
                 time.sleep(0.1)
             yield
@@ -162,7 +161,7 @@ class Images:
             os.close(lock)
 
 
-def _locked(descriptor: int) -> bool:
+def _try_lock(descriptor: int) -> bool:
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:

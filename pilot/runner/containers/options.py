@@ -18,35 +18,35 @@ from sluice.contracts.jobs.needs import ContainerImage
 _PODMAN_GPU = "--device=nvidia.com/gpu="
 
 
-def isolation(engine: Engine, sandbox: Sandbox) -> list[str]:
+def isolation_options(engine: Engine, sandbox: Sandbox) -> list[str]:
     """Return engine options that isolate a container like the node's sandbox.
 
     A container has no capabilities, cannot gain any, and has a limited number of processes.
     """
-    if not engine.apart:
+    if not engine.runs_outside:
         return []
-    found = ["--cap-drop=ALL", "--security-opt=no-new-privileges"]
+    options = ["--cap-drop=ALL", "--security-opt=no-new-privileges"]
     # Without control groups, the engine can limit neither memory nor processes.
     if engine.limits_memory:
-        found.append(f"--pids-limit={sandbox.processes}")
-    return found
+        options.append(f"--pids-limit={sandbox.processes}")
+    return options
 
 
-def flags(engine: Engine) -> dict[str, Any]:
+def runtime_options(engine: Engine) -> dict[str, Any]:
     """Return the options of cwltool's RuntimeContext that select the container engine."""
-    found: dict[str, Any] = {"use_container": True, "rm_container": False, "pull_image": False}
+    options: dict[str, Any] = {"use_container": True, "rm_container": False, "pull_image": False}
     match engine.kind:
         case ContainerEngine.PODMAN:
-            found["podman"] = True
+            options["podman"] = True
         case ContainerEngine.APPTAINER:
-            found["singularity"] = True
+            options["singularity"] = True
         case ContainerEngine.UDOCKER:
-            found["user_space_docker_cmd"] = engine.program
+            options["user_space_docker_cmd"] = engine.program
         case ContainerEngine.DOCKER:
             pass  # cwltool's default
         case _:
             assert_never(engine.kind)
-    return found
+    return options
 
 
 def gpu_options(engine: ContainerEngine, gpus: Sequence[str]) -> list[str]:
@@ -58,7 +58,7 @@ def gpu_options(engine: ContainerEngine, gpus: Sequence[str]) -> list[str]:
     return [f'--gpus="device={",".join(gpus)}"']  # quotes, as the engine parses CSV
 
 
-def runtime_of(
+def build_engine_command(
     create: Callable[[dict[str, str], RuntimeContext], Any],
     context: RuntimeContext,
     engine: Engine,
@@ -69,21 +69,21 @@ def runtime_of(
     ``create`` is the function of cwltool's job that creates the command.
     """
     environment = engine_environment()
-    own = context.copy()
+    own_context = context.copy()
     if os.geteuid() == 0:  # Podman maps the user only if it is rootless.
-        own.podman = False
-    runtime = cast(list[str], create(environment, own)[0])
+        own_context.podman = False
+    runtime = cast(list[str], create(environment, own_context)[0])
     if engine.kind is ContainerEngine.UDOCKER and os.geteuid() == 0:
         runtime.insert(1, "--allow-root")
     # cwltool's own option names a number of GPUs and not which.
     runtime = [part for part in runtime if not part.startswith("--gpus=")]
-    runtime = _without_secrets(runtime, environment, engine, context.secret_store)
-    if engine.apart and not any(part.startswith("--log-driver") for part in runtime):
+    runtime = _move_secrets(runtime, environment, engine, context.secret_store)
+    if engine.runs_outside and not any(part.startswith("--log-driver") for part in runtime):
         runtime.append("--log-driver=none")
     return [*runtime, *options], environment
 
 
-def _without_secrets(
+def _move_secrets(
     runtime: list[str], environment: dict[str, str], engine: Engine, secrets: SecretStore | None
 ) -> list[str]:
     """Move variables with secrets from the command line to the engine's environment.
@@ -93,11 +93,11 @@ def _without_secrets(
     Raises:
         AttemptError: The engine cannot pass the variable, or has a variable of that name.
     """
-    found = []
+    arguments = []
     for part in runtime:
         name, _, value = part.removeprefix("--env=").partition("=")
         if secrets is None or not part.startswith("--env=") or not secrets.has_secret(value):
-            found.append(part)
+            arguments.append(part)
             continue
         if engine.kind is ContainerEngine.UDOCKER:
             raise AttemptError(
@@ -113,29 +113,29 @@ def _without_secrets(
                 " of that name itself: give it another name",
             )
         environment[name] = value
-        found.append(f"--env={name}")
-    return found
+        arguments.append(f"--env={name}")
+    return arguments
 
 
-def tool_image(tool: Any, *, able: bool) -> ContainerImage | None:
+def find_image(tool: Any, *, has_engine: bool) -> ContainerImage | None:
     """Return the image that a tool names, or None.
 
-    An unusable image in a hint counts as none. ``able`` says whether there is an engine.
+    An unusable image in a hint counts as none. ``has_engine`` says whether there is an engine.
 
     Raises:
         AttemptError: The tool requires a container that is not possible here.
     """
-    asked, required = tool.get_requirement("DockerRequirement")
-    if asked is None:
+    requirement, required = tool.get_requirement("DockerRequirement")
+    if requirement is None:
         return None
-    if required and not able:
+    if required and not has_engine:
         raise AttemptError(
             ErrorClass.INTERNAL,
             "the tool requires a container, and this pilot's node has no engine to run it",
         )
-    pull = asked.get("dockerPull")
+    pull = requirement.get("dockerPull")
     try:
-        return ContainerImage(name=asked.get("dockerImageId") or pull, pull=pull)
+        return ContainerImage(name=requirement.get("dockerImageId") or pull, pull=pull)
     except ValidationError as error:
         if not required:
             return None

@@ -11,13 +11,13 @@ from cwltool.workflow import default_make_tool
 
 from pilot.runner.files.access_errors import (
     UnsoundError,
-    port_in,
-    port_naming,
-    port_of_object,
-    refusal_in,
+    create_object_error,
+    find_collected_port,
+    find_object_port,
+    find_port,
+    find_refusal,
     require_sound,
     require_sound_object,
-    unreadable_object,
 )
 
 _CUDA = "http://commonwl.org/cwltool#CUDARequirement"
@@ -35,26 +35,26 @@ class CommandTool(CommandLineTool):  # type: ignore[misc] # cwltool's types are 
     """
 
     gpus = 0
-    _given: dict[str, Any]
+    _collected_values: dict[str, Any]
 
     def __init__(self, document: Any, context: LoadingContext) -> None:
         super().__init__(document, context)
-        self._asks_for_gpus = self.get_requirement(_CUDA)[0] is not None
+        self._requests_gpus = self.get_requirement(_CUDA)[0] is not None
         self.requirements: list[Any] = _without_cuda(self.requirements)
         self.hints: list[Any] = _without_cuda(self.hints)
 
     def evalResources(self, builder: Any, context: RuntimeContext) -> dict[str, Any]:
         """Return the resources of the job with the number of its GPUs."""
-        found: dict[str, Any] = super().evalResources(builder, context)
-        return found | ({"cudaDeviceCount": self.gpus} if self._asks_for_gpus else {})
+        resources: dict[str, Any] = super().evalResources(builder, context)
+        return resources | ({"cudaDeviceCount": self.gpus} if self._requests_gpus else {})
 
     def collect_output_ports(
         self, ports: Any, builder: Any, outdir: str, *arguments: Any, **options: Any
     ) -> Any:
         """Collect the outputs, and set the port of an output that is refused."""
-        self._given = {}
+        self._collected_values = {}
         access = builder.make_fs_access(outdir)
-        outdir = access.job_files.real(outdir)
+        outdir = access.job_files.real_path(outdir)
         try:
             has_object = require_sound_object(access.job_files, outdir)
             try:
@@ -62,17 +62,17 @@ class CommandTool(CommandLineTool):  # type: ignore[misc] # cwltool's types are 
             except (LookupError, TypeError, ValueError, AttributeError) as error:
                 # cwltool uses an output object of the tool before it checks it, and the check
                 # relies on parts of the object.
-                if has_object and refusal_in(error) is None:
-                    raise unreadable_object() from error
+                if has_object and find_refusal(error) is None:
+                    raise create_object_error() from error
                 raise
         except WorkflowException as error:
-            refusal = refusal_in(error)
+            refusal = find_refusal(error)
             if refusal is not None:
                 refusal.port = (
                     refusal.port
-                    or port_in(error)
-                    or port_naming(self._given, refusal.path)
-                    or port_of_object(
+                    or find_collected_port(error)
+                    or find_port(self._collected_values, refusal.path)
+                    or find_object_port(
                         access.job_files,
                         refusal.path,
                         outdir=outdir,
@@ -98,7 +98,7 @@ class CommandTool(CommandLineTool):  # type: ignore[misc] # cwltool's types are 
         expression = schema.get("outputBinding", {}).get("outputEval", "")
         checksums = compute_checksum or bool(_SELF.search(expression))
         try:
-            found = super().collect_output(
+            value = super().collect_output(
                 schema, builder, outdir, fs_access, compute_checksum=checksums
             )
         except UnicodeDecodeError as error:
@@ -107,13 +107,13 @@ class CommandTool(CommandLineTool):  # type: ignore[misc] # cwltool's types are 
             ) from error
         if "id" in schema:
             port = shortname(schema["id"])
-            self._given[port] = found
-            require_sound(found, port)
-        return found
+            self._collected_values[port] = value
+            require_sound(value, port)
+        return value
 
 
 def _without_cuda(requirements: list[Any]) -> list[Any]:
-    return [one for one in requirements if one["class"] != _CUDA]
+    return [requirement for requirement in requirements if requirement["class"] != _CUDA]
 
 
 def make_process(document: Any, context: LoadingContext) -> Any:

@@ -10,12 +10,12 @@ _PORT = re.compile(r"Error collecting output for parameter '([^']*)'")
 _PLACE = re.compile(r"(?:file://)?/\S*\.cwl:\d+:\d+:\s*")
 
 
-def cwltool_message(error: Exception | str) -> str:
+def clean_message(error: Exception | str) -> str:
     """Return an error of cwltool as one line without paths of temporary files."""
     return " ".join(_PLACE.sub("", str(error)).split())[:2000]
 
 
-def no_output(message: str) -> str:
+def describe_missing_output(message: str) -> str:
     """Return a sentence for an error about outputs.
 
     ``message`` is cwltool's message.
@@ -24,4 +24,4 @@ def no_output(message: str) -> str:
     where = f"output {quoted(port.group(1))}" if port else "an output"
     if nothing:
         return f"the tool wrote no file for {where}: nothing matches {nothing.group(1)}"
-    return f"the tool's outputs are not as declared: {cwltool_message(message)}"
+    return f"the tool's outputs are not as declared: {clean_message(message)}"

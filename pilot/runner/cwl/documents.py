@@ -16,19 +16,19 @@ from schema_salad.fetcher import DefaultFetcher
 from schema_salad.sourceline import cmap
 
 from pilot.runner.cwl.command_tool import make_process
-from pilot.runner.cwl.cwltool_messages import cwltool_message
+from pilot.runner.cwl.cwltool_messages import clean_message
 from pilot.runner.cwl.plain_bindings import copy_bindings_plainly
 from pilot.runner.cwl.process_files import write_process
 from pilot.runner.failures import AttemptError
-from pilot.runner.files.access_errors import quieten
+from pilot.runner.files.access_errors import silence_refusals
 from sluice.contracts.common.states import ErrorClass
-from sluice.tools.cwltool_types import take_types_from_the_newest
+from sluice.tools.cwltool_types import use_newest_types
 
 #: Errors of cwltool for a tool or a job order that it cannot process.
 CWL_ERRORS = (WorkflowException, ValidationException)
 
 
-def loading_context() -> LoadingContext:
+def create_loading_context() -> LoadingContext:
     """Return a context that fetches nothing from the network and looks up no schema."""
     return LoadingContext(
         {
@@ -50,15 +50,15 @@ def load_document(document: Mapping[str, Any], folder: str, *, subject: str) -> 
         AttemptError: The document is not valid.
     """
     path = f"{folder}/{os.getpid()}.cwl"
-    written = write_process(document, path)
+    paths = write_process(document, path)
     try:
-        return load_tool(f"file://{path}", loading_context())
+        return load_tool(f"file://{path}", create_loading_context())
     except CWL_ERRORS as error:
         raise AttemptError(
-            ErrorClass.TOOL_FAILED, f"{subject} cannot be used: {cwltool_message(error)}"
+            ErrorClass.TOOL_FAILED, f"{subject} cannot be used: {clean_message(error)}"
         ) from error
     finally:
-        for file in written:
+        for file in paths:
             os.unlink(file)
 
 
@@ -70,14 +70,14 @@ def load_again(document: Mapping[str, Any], version: str) -> Any:
     Raises:
         AttemptError: The document is not valid.
     """
-    context = loading_context()
+    context = create_loading_context()
     context.avsc_names = get_schema(version)[1]
     context.metadata = {"cwlVersion": INTERNAL_VERSION, ORIGINAL_CWLVERSION: version}
     try:
         return make_process(cmap(dict(document)), context)
     except CWL_ERRORS as error:
         raise AttemptError(
-            ErrorClass.TOOL_FAILED, f"the process cannot be used: {cwltool_message(error)}"
+            ErrorClass.TOOL_FAILED, f"the process cannot be used: {clean_message(error)}"
         ) from error
 
 
@@ -87,10 +87,10 @@ def warm_up(folder: str) -> None:
     All schemas are therefore read before the first fork.
     """
     logging.getLogger("cwltool").setLevel(logging.ERROR)
-    quieten()
+    silence_refusals()
     # cwl_utils logs a traceback for each failed expression. The job's report has the reason.
     logging.getLogger("cwl_utils").setLevel(logging.CRITICAL)
-    take_types_from_the_newest()
+    use_newest_types()
     copy_bindings_plainly()
     path = f"{folder}/warm-up.cwl"
     document = {
@@ -102,5 +102,5 @@ def warm_up(folder: str) -> None:
     }
     with open(path, "w") as file:
         json.dump(document, file)
-    load_tool(f"file://{path}", loading_context())
+    load_tool(f"file://{path}", create_loading_context())
     os.unlink(path)

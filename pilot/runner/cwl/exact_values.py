@@ -29,13 +29,13 @@ def read_exact(text: bytes) -> Any:
     return json.loads(text, parse_float=_yaml.load)
 
 
-def exact(value: Any) -> Any:
+def make_exact(value: Any) -> Any:
     """Return ``value`` with its fractions as cwltool reads them from a file."""
     match value:
         case float():
             return _yaml.load(repr(value))
         case list():
-            return [exact(item) for item in value]
+            return [make_exact(item) for item in value]
         case dict():
-            return {key: exact(item) for key, item in value.items()}
+            return {key: make_exact(item) for key, item in value.items()}
     return value

@@ -30,7 +30,7 @@ class JobFileAccess(StdFsAccess):  # type: ignore[misc] # cwltool's types are no
     def glob(self, pattern: str) -> list[str]:
         """Return the URIs of the files that match a pattern."""
         return [
-            file_uri(self._readable(path))
+            file_uri(self._require_text(path))
             for path in matching_paths(self._abs(pattern), self.job_files)
         ]
 
@@ -63,11 +63,11 @@ class JobFileAccess(StdFsAccess):  # type: ignore[misc] # cwltool's types are no
     def listdir(self, fn: str) -> list[str]:
         """Return the URIs of the entries of a folder."""
         return [
-            self._listed(abspath(quote(self._readable(name)), fn))
-            for name in self.job_files.names(self._abs(fn))
+            self._check_bounds(abspath(quote(self._require_text(name)), fn))
+            for name in self.job_files.list_names(self._abs(fn))
         ]
 
-    def _listed(self, path: str) -> str:
+    def _check_bounds(self, path: str) -> str:
         self.job_files.cost.add_path(path)
         require_bounded(self.job_files, path)
         return path
@@ -84,7 +84,7 @@ class JobFileAccess(StdFsAccess):  # type: ignore[misc] # cwltool's types are no
         require_bounded(self.job_files, path)
         return path
 
-    def _readable(self, path: str) -> str:
+    def _require_text(self, path: str) -> str:
         """Check that a path is valid text, as CWL requires.
 
         Raises:
@@ -94,10 +94,10 @@ class JobFileAccess(StdFsAccess):  # type: ignore[misc] # cwltool's types are no
             path.encode()
         except UnicodeEncodeError as error:
             reason = (
-                f"the name {quoted(self.job_files.shown(path))} is not valid UTF-8: let the tool"
+                f"the name {self.job_files.quote_path(path)} is not valid UTF-8: let the tool"
                 " give it another"
             )
-            raise ForeignFileError(path, reason, left=True) from error
+            raise ForeignFileError(path, reason, left_by_tool=True) from error
         return path
 
     def realpath(self, path: str) -> str:
@@ -118,14 +118,14 @@ class JobFileMapper(PathMapper):  # type: ignore[misc] # cwltool's types are not
         self.job_files = job_files
         super().__init__(*arguments, **options)
 
-    def visit(self, obj: Any, stagedir: str, basedir: str, **how: bool) -> None:
+    def visit(self, obj: Any, stagedir: str, basedir: str, **options: bool) -> None:
         """Map a file or directory after a check of its location and name."""
         location, name = obj["location"], obj["basename"]
         if not location.startswith("_:"):
             self.job_files.require(abspath(location, basedir))
         if "/" in name or name in (".", ".."):
             raise ForeignFileError(name, f"{quoted(name)} is no name of a file")
-        super().visit(obj, stagedir, basedir, **how)
+        super().visit(obj, stagedir, basedir, **options)
         self._require_inside(self._pathmap[location].target)
 
     def _require_inside(self, target: str) -> None:
@@ -133,8 +133,8 @@ class JobFileMapper(PathMapper):  # type: ignore[misc] # cwltool's types are not
 
         In a container each target is allowed, as it sees only its own files and those of the job.
         """
-        free = not self.job_files.has(f"{self.stagedir}/")
-        if ".." in target.split("/") or not (free or self.job_files.has(target)):
+        in_container = not self.job_files.contains(f"{self.stagedir}/")
+        if ".." in target.split("/") or not (in_container or self.job_files.contains(target)):
             raise ForeignFileError(
                 target, f"{quoted(target)} is a place outside of the job's folders"
             )
@@ -150,34 +150,36 @@ class InPlaceMapper(JobFileMapper):
     def setup(self, referenced_files: Sequence[Any], basedir: str) -> None:
         """Map the files, those in the job's folder to their own paths."""
         for file in referenced_files:
-            if self.separateDirs and self._brought(file):
-                self._keep(file)
+            if self.separateDirs and self._is_in_place(file):
+                self._map_in_place(file)
             else:
                 super().setup([file], basedir)
 
-    def _brought(self, value: Any) -> bool:
-        path = _local(value["location"])
-        here = (
+    def _is_in_place(self, value: Any) -> bool:
+        path = _local_path(value["location"])
+        is_here = (
             path is not None
             and path.startswith(f"{self.stagedir}/")
             and "/../" not in path
             and not value.get("writable")
         )
-        return here and all(map(self._brought, _parts(value)))
+        return is_here and all(map(self._is_in_place, _list_parts(value)))
 
-    def _keep(self, value: Any) -> None:
-        path = _local(value["location"])
+    def _map_in_place(self, value: Any) -> None:
+        path = _local_path(value["location"])
         self._pathmap.setdefault(value["location"], MapperEnt(path, path, value["class"], False))
-        for part in _parts(value):
-            self._keep(part)
+        for part in _list_parts(value):
+            self._map_in_place(part)
 
 
-def access_to(job_files: JobFiles) -> Callable[[str], JobFileAccess]:
+def create_access_factory(job_files: JobFiles) -> Callable[[str], JobFileAccess]:
     """Return a factory for ``make_fs_access`` of a context."""
     return partial(JobFileAccess, job_files=job_files)
 
 
-def mapper_in(job_files: JobFiles, kind: type[JobFileMapper]) -> Callable[..., JobFileMapper]:
+def create_mapper_factory(
+    job_files: JobFiles, kind: type[JobFileMapper]
+) -> Callable[..., JobFileMapper]:
     """Return a factory for ``path_mapper`` of a context."""
     return partial(kind, job_files)
 
@@ -219,10 +221,10 @@ def relink(
             job_files.put_link(place, None if entry.resolved.startswith("_:") else entry.resolved)
 
 
-def _parts(value: Any) -> list[Any]:
+def _list_parts(value: Any) -> list[Any]:
     """Return the secondary files and the listing of a File or Directory."""
     return [*value.get("secondaryFiles", ()), *value.get("listing", ())]
 
 
-def _local(location: str) -> str | None:
+def _local_path(location: str) -> str | None:
     return str(uri_file_path(location)) if location.startswith("file://") else None

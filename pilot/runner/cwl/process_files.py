@@ -12,34 +12,40 @@ def write_process(document: Mapping[str, Any], path: str) -> list[str]:
 
     Each inner process that declares its own version is written to a file of its own beside it.
     """
-    files = _Files(path, document.get("$namespaces"), [path])
-    write_document(files.apart(document), path)
-    return files.written
+    files = _ProcessWriter(path, document.get("$namespaces"), [path])
+    write_document(files.extract(document), path)
+    return files.paths
 
 
-class _Files:
-    def __init__(self, path: str, namespaces: Any, written: list[str]) -> None:
+class _ProcessWriter:
+    def __init__(self, path: str, namespaces: Any, paths: list[str]) -> None:
         self._path = path
         self._namespaces = {} if namespaces is None else {"$namespaces": namespaces}
-        self.written = written
+        self.paths = paths
 
-    def apart(self, process: Mapping[str, Any]) -> dict[str, Any]:
+    def extract(self, process: Mapping[str, Any]) -> dict[str, Any]:
         """Return the process with file names in place of inner processes in their own files."""
         steps = process.get("steps")
         if isinstance(steps, Mapping):
-            return {**process, "steps": {name: self._step(step) for name, step in steps.items()}}
+            return {
+                **process,
+                "steps": {name: self._extract_step(step) for name, step in steps.items()},
+            }
         if isinstance(steps, list):
-            return {**process, "steps": [self._step(step) for step in steps]}
+            return {**process, "steps": [self._extract_step(step) for step in steps]}
         return dict(process)
 
-    def _step(self, step: Any) -> Any:
+    def _extract_step(self, step: Any) -> Any:
         run = step.get("run") if isinstance(step, Mapping) else None
         if not isinstance(run, Mapping):
             return step
-        return {**step, "run": self._own_file(run) if "cwlVersion" in run else self.apart(run)}
+        return {
+            **step,
+            "run": self._write_own_file(run) if "cwlVersion" in run else self.extract(run),
+        }
 
-    def _own_file(self, process: Mapping[str, Any]) -> str:
-        path = f"{self._path}.{len(self.written)}.cwl"
-        self.written.append(path)
-        write_document({**self._namespaces, **self.apart(process)}, path)
+    def _write_own_file(self, process: Mapping[str, Any]) -> str:
+        path = f"{self._path}.{len(self.paths)}.cwl"
+        self.paths.append(path)
+        write_document({**self._namespaces, **self.extract(process)}, path)
         return os.path.basename(path)

@@ -5,18 +5,18 @@ from typing import Any
 
 def changes_inputs(process: Any) -> bool:
     """Return whether a process or an inner process may change its inputs in place."""
-    return _asks_for(process, "InplaceUpdateRequirement", "inplaceUpdate")
+    return _requests(process, "InplaceUpdateRequirement", "inplaceUpdate")
 
 
-def wants_network(process: Any) -> bool:
+def requests_network(process: Any) -> bool:
     """Return whether a process or an inner process asks for a network.
 
     An expression that decides it counts as a request.
     """
-    return _asks_for(process, "NetworkAccess", "networkAccess")
+    return _requests(process, "NetworkAccess", "networkAccess")
 
 
-def _asks_for(process: Any, requirement: str, field: str) -> bool:
+def _requests(process: Any, requirement: str, field: str) -> bool:
     """Return whether a value contains a requirement or hint whose ``field`` is set.
 
     Requirements may be written as a list or by name.
@@ -25,10 +25,10 @@ def _asks_for(process: Any, requirement: str, field: str) -> bool:
         case {"class": name, **fields} if name == requirement:
             return bool(fields.get(field))
         case dict():
-            asked = process.get(requirement)
-            return bool(asked and asked.get(field)) or any(
-                _asks_for(value, requirement, field) for value in process.values()
+            settings = process.get(requirement)
+            return bool(settings and settings.get(field)) or any(
+                _requests(value, requirement, field) for value in process.values()
             )
         case list():
-            return any(_asks_for(value, requirement, field) for value in process)
+            return any(_requests(value, requirement, field) for value in process)
     return False

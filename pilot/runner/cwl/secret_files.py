@@ -8,11 +8,11 @@ from cwltool.secrets import SecretStore
 from pilot.runner.files.job_files import JobFiles
 
 
-def secret_files(job: Any, store: SecretStore) -> list[str]:
+def list_secret_files(job: Any, store: SecretStore) -> list[str]:
     """Return the paths of files with secrets that cwltool is going to write for the job.
 
-    The paths are needed early: after cwltool has written the files, it no longer knows which have
-    secrets.
+    The paths are needed early: after cwltool has written the files, it no longer knows which files
+    have secrets.
     """
     if job.generatemapper is None:
         return []

@@ -17,13 +17,13 @@ from cwl_utils.errors import JavascriptException
 from cwl_utils.sandboxjs import NodeJSEngine, code_fragment_to_js, get_js_engine, set_js_engine
 
 from pilot.runner.expressions.javascript import MEMORY, JavaScript
-from sluice.storage import MAX_JSON, flaw_in, read_json
+from sluice.storage import MAX_JSON, find_flaw, read_json
 from sluice.text.os_errors import reason_of
 
-_MAX_SAID = 4096
+_MAX_ERROR_BYTES = 4096
 _CHUNK = 1 << 16
 #: Maximum length of an expression in a message.
-_MAX_NAMED = 200
+_MAX_QUOTED = 200
 
 
 class LimitError(JavascriptException):  # type: ignore[misc] # cwl-utils' types are not followed
@@ -43,7 +43,7 @@ class ContainedEngine(NodeJSEngine):  # type: ignore[misc]
     def __init__(self, javascript: JavaScript) -> None:
         super().__init__()
         #: The reason why the last expression since ``use`` was ended, or None.
-        self.exceeded: str | None = None
+        self.violation: str | None = None
         self.javascript = javascript
         self._owner: object = None
         self._process: subprocess.Popen[bytes] | None = None
@@ -51,7 +51,7 @@ class ContainedEngine(NodeJSEngine):  # type: ignore[misc]
         self._lock = threading.Lock()
 
     @property
-    def missing(self) -> str | None:
+    def missing_reason(self) -> str | None:
         """Return why no expression can be evaluated, or None."""
         return None if self.javascript.command else self.javascript.reason
 
@@ -62,7 +62,7 @@ class ContainedEngine(NodeJSEngine):  # type: ignore[misc]
 
     def use(self, owner: object) -> None:
         """Evaluate for another tool from now on, and end the process of the previous tool."""
-        self.exceeded = None
+        self.violation = None
         if owner is not self._owner:
             self.end()
         self._owner = owner
@@ -95,27 +95,29 @@ class ContainedEngine(NodeJSEngine):  # type: ignore[misc]
         raise NotImplementedError("no uncontained JavaScript")
 
     def _evaluate(self, scan: str, code: str) -> Any:
-        if self.missing is not None:
-            raise JavascriptException(self.missing)
-        answer = self._answer(scan, code)
+        if self.missing_reason is not None:
+            raise JavascriptException(self.missing_reason)
+        answer = self._request_answer(scan, code)
         if answer is None:
-            answer = self._answer(scan, code)
+            answer = self._request_answer(scan, code)
         if answer is None or "error" in answer:
             raise JavascriptException(
-                f"the expression {_shown(scan)} failed: {str((answer or {}).get('error'))[:2000]}"
+                f"the expression {_quote(scan)} failed: {str((answer or {}).get('error'))[:2000]}"
             )
-        flaw = flaw_in(answer["value"])
+        flaw = find_flaw(answer["value"])
         if flaw is not None:
-            self._exceed(f"the expression {_shown(scan)} gave what cannot be used: {flaw}")
+            self._raise_limit_error(
+                f"the expression {_quote(scan)} gave what cannot be used: {flaw}"
+            )
         return answer["value"]
 
-    def _answer(self, scan: str, code: str) -> dict[str, Any] | None:
+    def _request_answer(self, scan: str, code: str) -> dict[str, Any] | None:
         """Return the answer of the process.
 
         Returns:
             None if the process has ended and an earlier expression may be the cause.
         """
-        process, earlier = self._running(), self._answers
+        process, earlier = self._ensure_process(), self._answers
         request = secrets.token_hex(8)
         exchange = _Exchange(
             process,
@@ -125,41 +127,44 @@ class ContainedEngine(NodeJSEngine):  # type: ignore[misc]
         try:
             answer = exchange.answer(request)
         except TimeoutError:
-            self._exceed(
-                f"the expression {_shown(scan)} took longer than its limit of"
+            self._raise_limit_error(
+                f"the expression {_quote(scan)} took longer than its limit of"
                 f" {self.javascript.limit:g} s"
             )
         except EOFError:
             if earlier:
                 self.end()
                 return None
-            self._ended(scan, process.wait(), exchange.said)
+            self._raise_end_error(scan, process.wait(), exchange.error_output)
         except (ValueError, RecursionError) as error:
-            self._exceed(
-                f"the expression {_shown(scan)} gave no answer that can be used: {reason_of(error)}"
+            self._raise_limit_error(
+                f"the expression {_quote(scan)} gave no answer that can be used: {reason_of(error)}"
             )
         self._answers += 1
         return answer
 
-    def _running(self) -> "subprocess.Popen[bytes]":
+    def _ensure_process(self) -> "subprocess.Popen[bytes]":
         if self._process is None or self._process.poll() is not None:
             self.end()
             self._process = self.javascript.start()
         return self._process
 
-    def _ended(self, scan: str, status: int, said: str) -> NoReturn:
+    def _raise_end_error(self, scan: str, status: int, error_output: str) -> NoReturn:
         if status in {-9, 137}:  # The system, short of memory, killed it.
             self.end()
-            raise JavascriptException(f"node.js was killed at the expression {_shown(scan)}")
-        if "heap" in said or "memory" in said:
-            self._exceed(f"the expression {_shown(scan)} took more than its {MEMORY} MiB of memory")
-        self._exceed(
-            f"the expression {_shown(scan)} ended node.js, with status {status}: {said[-300:]}"
+            raise JavascriptException(f"node.js was killed at the expression {_quote(scan)}")
+        if "heap" in error_output or "memory" in error_output:
+            self._raise_limit_error(
+                f"the expression {_quote(scan)} took more than its {MEMORY} MiB of memory"
+            )
+        self._raise_limit_error(
+            f"the expression {_quote(scan)} ended node.js, with status {status}:"
+            f" {error_output[-300:]}"
         )
 
-    def _exceed(self, sentence: str) -> NoReturn:
+    def _raise_limit_error(self, sentence: str) -> NoReturn:
         self.end()
-        self.exceeded = sentence
+        self.violation = sentence
         raise LimitError(sentence) from None
 
 
@@ -177,7 +182,7 @@ class _Exchange:
         self._errors = bytearray()
 
     @property
-    def said(self) -> str:
+    def error_output(self) -> str:
         """Return what the process wrote to its standard error."""
         return self._errors.decode(errors="replace").strip()
 
@@ -200,23 +205,23 @@ class _Exchange:
             selector.register(stdout, selectors.EVENT_READ, self._read)
             selector.register(stderr, selectors.EVENT_READ, self._read_errors)
             while not self._answer.endswith(b"\n"):
-                left = self._deadline - time.monotonic()
-                if left <= 0:
+                remaining = self._deadline - time.monotonic()
+                if remaining <= 0:
                     raise TimeoutError
-                for key, _ in selector.select(left):
+                for key, _ in selector.select(remaining):
                     if not key.data(key.fd):
                         selector.unregister(key.fileobj)
                 if stdout not in selector.get_map():
-                    self._errors += _rest(stderr)
+                    self._errors += _read_rest(stderr)
                     raise EOFError
-        found = read_json(bytes(self._answer))
+        answer = read_json(bytes(self._answer))
         if (
-            not isinstance(found, dict)
-            or found.get("id") != request
-            or not {"value", "error"} & found.keys()
+            not isinstance(answer, dict)
+            or answer.get("id") != request
+            or not {"value", "error"} & answer.keys()
         ):
             raise ValueError("it wrote something else")
-        return found
+        return answer
 
     def _write(self, descriptor: int) -> bool:
         try:
@@ -236,35 +241,35 @@ class _Exchange:
 
     def _read_errors(self, descriptor: int) -> bool:
         piece = os.read(descriptor, _CHUNK)
-        self._errors = (self._errors + piece)[-_MAX_SAID:]
+        self._errors = (self._errors + piece)[-_MAX_ERROR_BYTES:]
         return bool(piece)
 
 
-def _rest(pipe: Any) -> bytes:
+def _read_rest(pipe: Any) -> bytes:
     try:
         return os.read(pipe.fileno(), _CHUNK)
     except OSError:
         return b""
 
 
-def _shown(scan: str) -> str:
+def _quote(scan: str) -> str:
     """Return the expression as it is written in the template, shortened."""
     text = " ".join(f"${scan}".split())
-    return text if len(text) <= _MAX_NAMED else text[:_MAX_NAMED] + " …"
+    return text if len(text) <= _MAX_QUOTED else text[:_MAX_QUOTED] + " …"
 
 
-def install(javascript: JavaScript) -> ContainedEngine:
+def install_engine(javascript: JavaScript) -> ContainedEngine:
     """Make cwltool evaluate with this engine, in this process and its forks."""
     engine = ContainedEngine(javascript)
     set_js_engine(engine)
     return engine
 
 
-def engine() -> ContainedEngine:
+def get_engine() -> ContainedEngine:
     """Return the installed engine."""
     return cast(ContainedEngine, get_js_engine())
 
 
-def expression_processes() -> frozenset[int]:
+def list_expression_processes() -> frozenset[int]:
     """Return the pids of processes that evaluate expressions for many jobs."""
-    return engine().pids
+    return get_engine().pids

@@ -9,7 +9,13 @@ from pathlib import Path
 
 from pydantic import Field
 
-from pilot.isolation.sandbox.bubblewrap import MountKind, MountPoint, Namespaces, limited, to_read
+from pilot.isolation.sandbox.bubblewrap import (
+    MountKind,
+    MountPoint,
+    Namespaces,
+    build_limit_prefix,
+    mount_read_only,
+)
 from pilot.isolation.sandbox.seccomp import Filter
 from sluice.contracts.common.base import Contract
 from sluice.text.os_errors import sentence_of
@@ -51,7 +57,7 @@ class JavaScript(Contract):
         if self.namespaces is not None:
             return self.namespaces.start(self.command, streams=(pipe, pipe, pipe))
         return subprocess.Popen(
-            [*limited(_LIMITS), *self.command],
+            [*build_limit_prefix(_LIMITS), *self.command],
             stdin=pipe,
             stdout=pipe,
             stderr=pipe,
@@ -67,42 +73,45 @@ def find_javascript(*, sandbox_required: bool) -> JavaScript:
     Each candidate on the PATH is tried. With ``sandbox_required``, JavaScript without a sandbox is
     not accepted.
     """
-    found = shutil.which("nodejs") or shutil.which("node")
-    if found is None:
+    program = shutil.which("nodejs") or shutil.which("node")
+    if program is None:
         return JavaScript(reason="there is no node.js on this node's PATH")
-    node = os.path.realpath(found)
+    node = os.path.realpath(program)
     command = [node, *_FLAGS, "--eval", _PROGRAM.read_text()]
     bubblewrap = shutil.which("bwrap")
-    why = "there is no bubblewrap (bwrap) on this node's PATH"
+    reason = "there is no bubblewrap (bwrap) on this node's PATH"
     if bubblewrap is not None:
-        tried = _first_that_works(
+        result = _find_working(
             JavaScript(command=command, namespaces=namespaces)
-            for namespaces in _sandboxes(bubblewrap, node)
+            for namespaces in _list_sandboxes(bubblewrap, node)
         )
-        if tried.found is not None:
-            return tried.found
-        why = f"bubblewrap does not work on this node: {tried.said}"
+        if result.javascript is not None:
+            return result.javascript
+        reason = f"bubblewrap does not work on this node: {result.error}"
     if sandbox_required:
-        return JavaScript(reason=f"this pilot evaluates JavaScript in a sandbox only, and {why}")
-    tried = _first_that_works(
-        JavaScript(command=[*before, *command[1:]], reason=why) for before in _restricted(node)
+        return JavaScript(reason=f"this pilot evaluates JavaScript in a sandbox only, and {reason}")
+    result = _find_working(
+        JavaScript(command=[*prefix, *command[1:]], reason=reason)
+        for prefix in _list_restricted_commands(node)
     )
-    return tried.found or JavaScript(reason=f"node.js does not work on this node: {tried.said}")
+    return result.javascript or JavaScript(
+        reason=f"node.js does not work on this node: {result.error}"
+    )
 
 
 @dataclass(frozen=True, slots=True)
 class _ProbeResult:
-    found: JavaScript | None
-    said: str
+    javascript: JavaScript | None
+    error: str
 
 
-def _first_that_works(candidates: Iterator[JavaScript]) -> _ProbeResult:
-    said = ""
+def _find_working(candidates: Iterator[JavaScript]) -> _ProbeResult:
+    problem = ""
     for candidate in candidates:
         try:
             process = candidate.start()
         except OSError as error:
-            said = said or sentence_of(error)
+            problem = problem or sentence_of(error)
             continue
         try:
             out, errors = process.communicate(
@@ -111,16 +120,16 @@ def _first_that_works(candidates: Iterator[JavaScript]) -> _ProbeResult:
         except subprocess.TimeoutExpired:
             process.kill()
             process.communicate()
-            said = said or f"no answer within {_PROBE_SECONDS:g} s"
+            problem = problem or f"no answer within {_PROBE_SECONDS:g} s"
             continue
         if out == b'{"id":"probe","value":42}\n':
             return _ProbeResult(candidate, "")
         lines = errors.decode(errors="replace").strip().splitlines()
-        said = said or (lines[0][:300] if lines else f"exit status {process.returncode}")
-    return _ProbeResult(None, said)
+        problem = problem or (lines[0][:300] if lines else f"exit status {process.returncode}")
+    return _ProbeResult(None, problem)
 
 
-def _sandboxes(bubblewrap: str, node: str) -> Iterator[Namespaces]:
+def _list_sandboxes(bubblewrap: str, node: str) -> Iterator[Namespaces]:
     """Yield sandboxes, the strictest first.
 
     Older releases of bubblewrap have fewer options. Some builds of node.js need the libraries that
@@ -131,7 +140,7 @@ def _sandboxes(bubblewrap: str, node: str) -> Iterator[Namespaces]:
         for libraries in (_LIBRARIES, (*_LIBRARIES, own_libraries)):
             yield Namespaces(
                 bubblewrap=bubblewrap,
-                mounts=_mounts(node, libraries),
+                mounts=_create_mounts(node, libraries),
                 user=_NOBODY,
                 nested=nested,
                 calls=Filter.JAVASCRIPT,
@@ -139,19 +148,19 @@ def _sandboxes(bubblewrap: str, node: str) -> Iterator[Namespaces]:
             )
 
 
-def _mounts(node: str, libraries: Sequence[str]) -> list[MountPoint]:
+def _create_mounts(node: str, libraries: Sequence[str]) -> list[MountPoint]:
     """Return the mount points: node.js and libraries, read-only, and nothing else.
 
     There is no /proc, no /tmp, no other program and no device. A pilot that runs as root would own
     devices, and so would its processes.
     """
     return [
-        *to_read(path for path in (*libraries, node) if os.path.lexists(path)),
+        *mount_read_only(path for path in (*libraries, node) if os.path.lexists(path)),
         MountPoint(kind=MountKind.CLOSED, path="/"),
     ]
 
 
-def _restricted(node: str) -> Iterator[list[str]]:
+def _list_restricted_commands(node: str) -> Iterator[list[str]]:
     """Yield commands that use node.js's own permission model, the strictest first.
 
     They prevent access to files and programs unless the model is bypassed. The network stays open.

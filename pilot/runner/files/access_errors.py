@@ -12,7 +12,7 @@ from cwltool.process import shortname
 from pilot.runner.failures import AttemptError
 from pilot.runner.files.job_files import ForeignFileError, JobFiles
 from sluice.contracts.common.states import ErrorClass
-from sluice.storage import MAX_JSON, Flaw, flaw_in, read_json
+from sluice.storage import MAX_JSON, Flaw, find_flaw, read_json
 from sluice.text.os_errors import reason_of
 from sluice.text.visible_text import quoted
 
@@ -27,7 +27,7 @@ class UnsoundError(WorkflowException):  # type: ignore[misc] # cwltool's types a
     """
 
     path = ""
-    left = True
+    left_by_tool = True
 
     def __init__(self, reason: str, port: str | None = None) -> None:
         super().__init__(reason)
@@ -45,12 +45,12 @@ def require_sound(value: Any, port: str | None = None) -> None:
     Raises:
         UnsoundError: The value is not acceptable.
     """
-    flaw = flaw_in(value)
+    flaw = find_flaw(value)
     if flaw is not None:
-        raise unsound(flaw if port is None else Flaw([port, *flaw.way], flaw.what))
+        raise create_flaw_error(flaw if port is None else Flaw([port, *flaw.way], flaw.what))
 
 
-def unsound(flaw: Flaw) -> UnsoundError:
+def create_flaw_error(flaw: Flaw) -> UnsoundError:
     """Return the error for a flaw, with its port."""
     port = next(iter(flaw.way), None)
     return UnsoundError(str(flaw), port if isinstance(port, str) else None)
@@ -67,7 +67,7 @@ def require_bounded(job_files: JobFiles, path: str) -> None:
     excess = job_files.cost.excess
     if excess is not None:
         raise UnsoundError(
-            f"finding {quoted(job_files.shown(path))} and what came before takes"
+            f"finding {job_files.quote_path(path)} and what came before takes"
             f" {excess}: let the tool leave fewer files, or an archive of them, and no links back"
             " to folders, or use fewer wildcards"
         )
@@ -95,17 +95,17 @@ def require_sound_object(job_files: JobFiles, outdir: str) -> bool:
             " files"
         )
     try:
-        found = read_json(_read(job_files, path))
+        value = read_json(_read(job_files, path))
     except ValueError as error:
         raise UnsoundError(
             f"{_OBJECT} cannot be read as JSON ({reason_of(error)}): let the tool write"
             " one object with its outputs by name, and what is large into files"
         ) from error
-    if not isinstance(found, dict):
+    if not isinstance(value, dict):
         raise UnsoundError(
             f"{_OBJECT} holds no JSON object: let the tool write one with its outputs by name"
         )
-    require_sound(found)
+    require_sound(value)
     return True
 
 
@@ -126,7 +126,7 @@ def _read(job_files: JobFiles, path: str) -> bytes:
         return file.read(MAX_JSON + 1)
 
 
-def unreadable_object() -> UnsoundError:
+def create_object_error() -> UnsoundError:
     """Return the error for an output object on which cwltool fails with a bug."""
     return UnsoundError(
         f"{_OBJECT} cannot be read as outputs: let the tool write"
@@ -134,7 +134,7 @@ def unreadable_object() -> UnsoundError:
     )
 
 
-def quieten() -> None:
+def silence_refusals() -> None:
     """Stop cwltool from logging refused files with a traceback.
 
     They are reported later with the output that they belong to.
@@ -144,12 +144,12 @@ def quieten() -> None:
     )
 
 
-def refusal_in(error: BaseException | None) -> Refusal | None:
+def find_refusal(error: BaseException | None) -> Refusal | None:
     """Return the refusal that caused ``error``, or None."""
-    return next((cause for cause in _causes(error) if isinstance(cause, Refusal)), None)
+    return next((cause for cause in _list_causes(error) if isinstance(cause, Refusal)), None)
 
 
-def refused_output(
+def create_refusal_error(
     error: Refusal, *, port: str | None = None, exit_code: int | None = None
 ) -> AttemptError:
     """Return the failure for a refused output. Another attempt would fail too.
@@ -163,48 +163,52 @@ def refused_output(
     )
 
 
-def not_set_up(why: Refusal | str) -> AttemptError:
-    """Return the failure for a job that could not be set up."""
-    error_class = ErrorClass.TOOL_REFUSED if isinstance(why, Refusal) else ErrorClass.TOOL_FAILED
-    return AttemptError(error_class, f"the job could not be set up: {why}")
+def create_setup_error(cause: Refusal | str) -> AttemptError:
+    """Return the failure for a job that could not be set up, because of ``cause``."""
+    error_class = ErrorClass.TOOL_REFUSED if isinstance(cause, Refusal) else ErrorClass.TOOL_FAILED
+    return AttemptError(error_class, f"the job could not be set up: {cause}")
 
 
-def port_in(error: BaseException) -> str | None:
+def find_collected_port(error: BaseException) -> str | None:
     """Return the output that cwltool was collecting, or None."""
-    ports = (getattr(cause, "port", None) for cause in _causes(error))
+    ports = (getattr(cause, "port", None) for cause in _list_causes(error))
     return next((str(shortname(port["id"])) for port in ports if isinstance(port, Mapping)), None)
 
 
-def port_naming(outputs: Any, path: str) -> str | None:
+def find_port(outputs: Any, path: str) -> str | None:
     """Return the output that names ``path`` or a folder above it, or None."""
     for port, value in outputs.items() if isinstance(outputs, Mapping) else ():
         if any(
-            path == named or path.endswith(f"/{named.lstrip('/')}") or path.startswith(f"{named}/")
-            for named in paths_in(value)
+            path == named_path
+            or path.endswith(f"/{named_path.lstrip('/')}")
+            or path.startswith(f"{named_path}/")
+            for named_path in list_paths(value)
         ):
             return str(port)
     return None
 
 
-def port_of_object(job_files: JobFiles, path: str, *, outdir: str, inner_outdir: str) -> str | None:
+def find_object_port(
+    job_files: JobFiles, path: str, *, outdir: str, inner_outdir: str
+) -> str | None:
     """Return the output of the tool's output object that names ``path``, or None.
 
     ``inner_outdir`` is ``outdir`` as the tool knows it.
     """
     try:
         text = _read(job_files, f"{outdir}/{_OBJECT}")
-        return port_naming(read_json(text.replace(inner_outdir.encode(), outdir.encode())), path)
+        return find_port(read_json(text.replace(inner_outdir.encode(), outdir.encode())), path)
     except (OSError, ValueError, ForeignFileError):
         return None
 
 
-def _causes(error: BaseException | None) -> Iterator[BaseException]:
+def _list_causes(error: BaseException | None) -> Iterator[BaseException]:
     while error is not None:
         yield error
         error = error.__cause__ or error.__context__
 
 
-def paths_in(value: Any) -> Iterator[str]:
+def list_paths(value: Any) -> Iterator[str]:
     """Yield the paths of all files and directories in a CWL value."""
     if isinstance(value, Mapping):
         path = value.get("path") or unquote(urlsplit(str(value.get("location", ""))).path)
@@ -213,4 +217,4 @@ def paths_in(value: Any) -> Iterator[str]:
         value = list(value.values())
     if isinstance(value, list):
         for item in value:
-            yield from paths_in(item)
+            yield from list_paths(item)

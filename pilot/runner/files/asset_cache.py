@@ -19,20 +19,20 @@ from sluice.storage import StorageError, fetch
 _LOCKS, _FILES, _ROOM = "locks", "files", "room"
 #: Suffixes of a file's name: its state after verification, the size of a running download, and the
 #: downloaded part.
-_VERIFIED, _COMING, _PART = ".verified", ".coming", ".part"
+_VERIFIED, _RUNNING, _PART = ".verified", ".coming", ".part"
 
 
 @dataclass(frozen=True, slots=True)
 class AssetCache:
-    """Cache in ``folder`` of at most ``most`` bytes.
+    """Cache in ``folder`` of at most ``max_bytes`` bytes.
 
     Several processes may use it at the same time.
     """
 
     folder: str
-    most: int
+    max_bytes: int
 
-    def give(self, file: InputFile, path: str) -> bool:
+    def link_file(self, file: InputFile, path: str) -> bool:
         """Create a link to the file at ``path`` and replace what was there.
 
         Returns:
@@ -47,34 +47,34 @@ class AssetCache:
             os.makedirs(f"{self.folder}/{kind}", mode=0o700, exist_ok=True)
         place = f"{self.folder}/{_FILES}/{name}"
         # A second process waits for the first, and finds the file.
-        with _locked(self._lock(name)):
-            if not _is_verified(place) and not self._bring(file, place):
+        with _lock(self._lock_path(name)):
+            if not _is_verified(place) and not self._download(file, place):
                 return False
             os.utime(place + _VERIFIED)  # The file used last is evicted last.
-            return _linked(place, path)
+            return _try_link(place, path)
 
-    def _lock(self, name: str) -> str:
+    def _lock_path(self, name: str) -> str:
         return f"{self.folder}/{_LOCKS}/{name}"
 
-    def _bring(self, file: InputFile, place: str) -> bool:
+    def _download(self, file: InputFile, place: str) -> bool:
         """Fetch a file and return whether there was room for it."""
         _remove(place)
-        with _locked(self._lock(_ROOM)):
+        with _lock(self._lock_path(_ROOM)):
             if not self._has_room(file.size):
                 return False
-            with open(place + _COMING, "w") as noted:
-                json.dump(file.size, noted)
+            with open(place + _RUNNING, "w") as record:
+                json.dump(file.size, record)
         try:
             part = place + _PART
             fetch(file.url, part, checksum=file.checksum, size=file.size, copied=file.size)
             os.chmod(part, 0o444)
             os.replace(part, place)
-            with open(place + _VERIFIED, "w") as noted:
-                json.dump(_state_of(place), noted)
+            with open(place + _VERIFIED, "w") as record:
+                json.dump(_read_state(place), record)
         except StorageError as error:
             raise stage_in_error(file.name, error) from error
         finally:
-            _remove_file(place + _COMING)
+            _remove_file(place + _RUNNING)
         return True
 
     def _has_room(self, size: int) -> bool:
@@ -82,49 +82,49 @@ class AssetCache:
 
         The caller holds the lock on the room.
         """
-        kept = sorted(self._kept(), key=lambda entry: entry.used)
-        total = sum(entry.size for entry in kept) + sum(self._coming())
-        for entry in kept:
-            if total + size <= self.most:
+        entries = sorted(self._list_entries(), key=lambda entry: entry.used)
+        total = sum(entry.size for entry in entries) + sum(self._list_download_sizes())
+        for entry in entries:
+            if total + size <= self.max_bytes:
                 break
-            if self._push_out(entry.path):
+            if self._evict(entry.path):
                 total -= entry.size
-        return total + size <= self.most
+        return total + size <= self.max_bytes
 
-    def _push_out(self, path: str) -> bool:
+    def _evict(self, path: str) -> bool:
         """Evict a file unless a slot uses it or is about to use it."""
-        with _locked(self._lock(os.path.basename(path)), wait=False) as free:
+        with _lock(self._lock_path(os.path.basename(path)), wait=False) as is_locked:
             with suppress(FileNotFoundError):
-                if free and os.stat(path).st_nlink == 1:
+                if is_locked and os.stat(path).st_nlink == 1:
                     _remove(path)
                     return True
             return False
 
-    def _kept(self) -> Iterator["_Entry"]:
-        for verified in self._named(_VERIFIED):
-            path = verified.removesuffix(_VERIFIED)
+    def _list_entries(self) -> Iterator["_Entry"]:
+        for record in self._list_paths(_VERIFIED):
+            path = record.removesuffix(_VERIFIED)
             with suppress(FileNotFoundError):
                 status = os.stat(path)
-                yield _Entry(path, status.st_size, used=os.stat(verified).st_mtime)
+                yield _Entry(path, status.st_size, used=os.stat(record).st_mtime)
 
-    def _coming(self) -> Iterator[int]:
+    def _list_download_sizes(self) -> Iterator[int]:
         """Yield the sizes of running downloads in bytes.
 
         Files of killed downloads are removed.
         """
-        for noted in self._named(_COMING):
-            path = noted.removesuffix(_COMING)
-            with _locked(self._lock(os.path.basename(path)), wait=False) as free:
-                if free:
-                    for left in (path + _PART, noted):
-                        _remove_file(left)
+        for record in self._list_paths(_RUNNING):
+            path = record.removesuffix(_RUNNING)
+            with _lock(self._lock_path(os.path.basename(path)), wait=False) as is_locked:
+                if is_locked:
+                    for leftover in (path + _PART, record):
+                        _remove_file(leftover)
                     continue
-            with suppress(FileNotFoundError, ValueError), open(noted) as said:
-                yield int(json.load(said))
+            with suppress(FileNotFoundError, ValueError), open(record) as file:
+                yield int(json.load(file))
 
-    def _named(self, suffix: str) -> list[str]:
-        with os.scandir(f"{self.folder}/{_FILES}") as found:
-            return [item.path for item in found if item.name.endswith(suffix)]
+    def _list_paths(self, suffix: str) -> list[str]:
+        with os.scandir(f"{self.folder}/{_FILES}") as entries:
+            return [entry.path for entry in entries if entry.name.endswith(suffix)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +139,7 @@ class _Entry:
     used: float
 
 
-def _state_of(path: str) -> list[int]:
+def _read_state(path: str) -> list[int]:
     status = os.stat(path)
     return [status.st_ino, status.st_size, status.st_mtime_ns]
 
@@ -147,13 +147,13 @@ def _state_of(path: str) -> list[int]:
 def _is_verified(path: str) -> bool:
     """Return whether the file is unchanged since it was verified."""
     try:
-        with open(f"{path}{_VERIFIED}") as noted:
-            return bool(json.load(noted) == _state_of(path))
+        with open(f"{path}{_VERIFIED}") as record:
+            return bool(json.load(record) == _read_state(path))
     except (FileNotFoundError, ValueError):
         return False
 
 
-def _linked(place: str, path: str) -> bool:
+def _try_link(place: str, path: str) -> bool:
     _remove_file(path)
     try:
         os.link(place, path)
@@ -174,7 +174,7 @@ def _remove_file(path: str) -> None:
 
 
 @contextmanager
-def _locked(path: str, *, wait: bool = True) -> Iterator[bool]:
+def _lock(path: str, *, wait: bool = True) -> Iterator[bool]:
     """Hold a lock and yield whether it was obtained.
 
     The lock ends with the process.

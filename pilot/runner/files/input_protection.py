@@ -22,7 +22,7 @@ MAX_COPIED = 16 << 20
 
 #: Device, inode, size and modification time. They tell whether a file was written to.
 Mark = tuple[int, int, int, int]
-_NOTHING: Mark = (0, 0, 0, 0)
+_MISSING: Mark = (0, 0, 0, 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,12 +39,16 @@ class _LinkedFile:
 
     def has_changed(self, url: str, path: str) -> bool:
         """Return whether the job may have read other content than was verified."""
-        after = mark(path)
-        if after in (self.before, _NOTHING):
+        after = read_mark(path)
+        if after in (self.before, _MISSING):
             return False
         if after[:2] == self.before[:2]:
             return True
-        return self.by_name and self.checksum is not None and not _holds(url, path, self.checksum)
+        return (
+            self.by_name
+            and self.checksum is not None
+            and not _has_checksum(url, path, self.checksum)
+        )
 
 
 class ProtectedInputs:
@@ -63,7 +67,7 @@ class ProtectedInputs:
         self.linked: set[tuple[int, int]] = set()
         #: Targets of the job's symbolic links.
         self.targets: list[str] = []
-        self._noted: dict[str, _LinkedFile] = {}
+        self._linked_files: dict[str, _LinkedFile] = {}
         #: Total size in bytes of all staged files.
         self.size = 0
 
@@ -75,48 +79,52 @@ class ProtectedInputs:
         Raises:
             AttemptError: The file could not be fetched.
         """
-        most = sys.maxsize if self.in_place else MAX_COPIED
-        reuse = local_path(url) is not None and (size or 0) <= most and self._spares.give(path)
-        linked = self._fetched(
-            name, url, path, most=most, expected=Content(checksum, size), reuse=reuse
+        max_copied = sys.maxsize if self.in_place else MAX_COPIED
+        reuse = (
+            local_path(url) is not None and (size or 0) <= max_copied and self._spares.give(path)
+        )
+        linked = self._fetch(
+            name, url, path, max_copied=max_copied, expected=Content(checksum, size), reuse=reuse
         )
         if linked:
-            self._note_target(path)
-            self.note(name, url, path, checksum=checksum)
+            self._record_target(path)
+            self.record_link(name, url, path, checksum=checksum)
         return linked
 
-    def bring_kept(self, name: str, url: str, path: str) -> None:
+    def bring_verified(self, name: str, url: str, path: str) -> None:
         """Fetch a file that the slot keeps for many jobs.
 
         Raises:
             AttemptError: The file could not be fetched.
         """
-        most = sys.maxsize if self.in_place else 0
-        if self._fetched(name, url, path, most=most, expected=Content(None, None)):
-            self._note_target(path)
-            self.linked.add(mark(path)[:2])
+        max_copied = sys.maxsize if self.in_place else 0
+        if self._fetch(name, url, path, max_copied=max_copied, expected=Content(None, None)):
+            self._record_target(path)
+            self.linked.add(read_mark(path)[:2])
 
-    def note(self, name: str, url: str, link: str, *, checksum: str | None) -> None:
+    def record_link(self, name: str, url: str, link: str, *, checksum: str | None) -> None:
         """Record that the job has ``link`` to this file of a storage."""
         path = local_path(url)
         if path is not None:
-            found = mark(path)
-            self._noted[url] = _LinkedFile(name, found, checksum, os.path.islink(link))
-            self.linked.add(found[:2])
+            current_mark = read_mark(path)
+            self._linked_files[url] = _LinkedFile(
+                name, current_mark, checksum, os.path.islink(link)
+            )
+            self.linked.add(current_mark[:2])
 
-    def _fetched(
+    def _fetch(
         self,
         name: str,
         url: str,
         path: str,
         *,
-        most: int,
+        max_copied: int,
         expected: Content,
         reuse: bool = False,
     ) -> bool:
         """Fetch a file and return whether it is a link.
 
-        ``most`` is the size in bytes of the largest file that is copied.
+        ``max_copied`` is the size in bytes of the largest file that is copied.
 
         Raises:
             AttemptError: The file could not be fetched.
@@ -127,21 +135,21 @@ class ProtectedInputs:
                 path,
                 checksum=expected.checksum,
                 size=expected.size,
-                copied=most,
+                copied=max_copied,
                 reuse=reuse,
             )
         except StorageError as error:
             raise stage_in_error(name, error) from error
         if linked and self._shared and not others_may_read(path):
-            return self._fetched(name, url, path, most=sys.maxsize, expected=expected)
-        self.size += mark(path)[2]
+            return self._fetch(name, url, path, max_copied=sys.maxsize, expected=expected)
+        self.size += read_mark(path)[2]
         return linked
 
-    def _note_target(self, path: str) -> None:
+    def _record_target(self, path: str) -> None:
         if os.path.islink(path):
             self.targets.append(os.readlink(path))
 
-    def damage(self, *, tool_may_write: bool) -> AttemptError | None:
+    def find_damage(self, *, tool_may_write: bool) -> AttemptError | None:
         """Return the failure for storages' files that have changed since they were linked, or None.
 
         The files cannot be restored here.
@@ -151,9 +159,9 @@ class ProtectedInputs:
                 would hide the cause then.
         """
         changed = [
-            (noted.name, url)
-            for url, noted in self._noted.items()
-            if noted.has_changed(url, local_path(url) or "")
+            (linked_file.name, url)
+            for url, linked_file in self._linked_files.items()
+            if linked_file.has_changed(url, local_path(url) or "")
         ]
         if not changed:
             return None
@@ -173,16 +181,16 @@ class ProtectedInputs:
         return AttemptError(ErrorClass.TOOL_REFUSED, sentence)
 
 
-def mark(path: str) -> Mark:
+def read_mark(path: str) -> Mark:
     """Return the current mark of a file. A missing file has a mark too."""
     try:
-        found = os.stat(path)
+        status = os.stat(path)
     except OSError:
-        return _NOTHING
-    return (found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns)
+        return _MISSING
+    return (status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns)
 
 
-def _holds(url: str, path: str, checksum: str) -> bool:
+def _has_checksum(url: str, path: str, checksum: str) -> bool:
     """Return whether the file still has this checksum.
 
     The catalogue itself may have put another file with the same content there.

@@ -22,8 +22,8 @@ from pilot.runner.files.path_walk import (
     OutsideFoldersError,
     PathDepthError,
     PathWalk,
-    folder_of,
-    straight_to_end,
+    find_folder,
+    resolve_in_one_call,
 )
 from pilot.runner.files.search_cost import SearchCost
 from sluice.storage import MAX_FOLDERS
@@ -39,15 +39,15 @@ _OUTPUT = re.compile(f"^({OUT}|{TMP}/o-[^/]+)/")
 class ForeignFileError(WorkflowException):  # type: ignore[misc] # cwltool's types are not followed
     """The job may not have ``path``.
 
-    ``reason`` is a sentence. ``left`` says that the tool has left the file in this state. It
-    derives from an error of cwltool, so that cwltool passes it on.
+    ``reason`` is a sentence. ``left_by_tool`` says that the tool has left the file in this state.
+    The class derives from an error of cwltool, so that cwltool passes it on.
     """
 
-    def __init__(self, path: str, reason: str, *, left: bool = False) -> None:
+    def __init__(self, path: str, reason: str, *, left_by_tool: bool = False) -> None:
         super().__init__(reason)
         self.path = path
         self.reason = reason
-        self.left = left
+        self.left_by_tool = left_by_tool
         #: The output that names the path, once it is known.
         self.port: str | None = None
 
@@ -56,18 +56,18 @@ class ForeignFileError(WorkflowException):  # type: ignore[misc] # cwltool's typ
 class OpenJobFile:
     """A regular file, open for reading.
 
-    ``given`` says that the file has no other name and no other user, so it may be moved.
+    ``is_movable`` says that the file has no other name and no other user, so it may be moved.
     """
 
     descriptor: int
-    given: bool
+    is_movable: bool
 
 
 class JobFiles:
     """Files of a job.
 
-    ``folders`` are the job's folders under all their names; the first is the job's working place as
-    it knows it. ``inputs`` are files elsewhere that it has links to. ``cost`` adds up all searches.
+    ``folders`` are the job's folders under all their names. The first is the job's folder as the
+    job knows it. ``inputs`` are linked files elsewhere. ``cost`` adds up all searches.
     ``are_shared`` says that a process may hold the files after the end of the job.
     """
 
@@ -78,12 +78,12 @@ class JobFiles:
         self.are_shared = False
         self.folder = folders[0].path
         #: Results by path, once nothing changes any more.
-        self._seen: dict[str, os.stat_result | None] | None = None
+        self._statuses: dict[str, os.stat_result | None] | None = None
         self._real = [
             folder.path for folder in folders if folder.descriptor == folders[0].descriptor
         ][-1]
 
-    def real(self, path: str) -> str:
+    def real_path(self, path: str) -> str:
         """Return a path under the job's folder with the folder's real name."""
         return (
             f"{self._real}{path[len(self.folder) :]}"
@@ -91,17 +91,17 @@ class JobFiles:
             else path
         )
 
-    def has(self, path: str) -> bool:
+    def contains(self, path: str) -> bool:
         """Return whether the path, as it is written, lies in the job's folders."""
         return any(path.startswith(f"{folder.path}/") for folder in self._folders)
 
-    def settle(self) -> None:
+    def cache_status(self) -> None:
         """Cache the status of files from now on.
 
         Nobody may change the files any more except by these methods. Opening a file always resolves
         its path again.
         """
-        self._seen = {}
+        self._statuses = {}
 
     def require(self, path: str) -> None:
         """Check that the job may have a path. A missing file is allowed.
@@ -117,15 +117,15 @@ class JobFiles:
         Raises:
             ForeignFileError: The job may not have it.
         """
-        if self._seen is None:
+        if self._statuses is None:
             return self._status(path)
-        if path not in self._seen:
-            self._seen[path] = self._status(path)
-        return self._seen[path]
+        if path not in self._statuses:
+            self._statuses[path] = self._status(path)
+        return self._statuses[path]
 
     def _status(self, path: str) -> os.stat_result | None:
         try:
-            descriptor = self._look(path)
+            descriptor = self._resolve(path)
         except OSError:
             return None
         try:
@@ -160,31 +160,31 @@ class JobFiles:
             ForeignFileError: The job may not have it.
             OSError: It could not be opened.
         """
-        with self._located(path) as found:
-            self._require_plain(path, os.fstat(found).st_mode)
-            return _opened(found)
+        with self._locate(path) as location:
+            self._require_plain(path, os.fstat(location).st_mode)
+            return _reopen(location)
 
     @contextmanager
-    def taken(self, path: str) -> Iterator[OpenJobFile]:
+    def open_output(self, path: str) -> Iterator[OpenJobFile]:
         """Open a regular file as an output.
 
         Raises:
             ForeignFileError: The job may not have it, or it is not a regular file.
             OSError: It could not be opened.
         """
-        with self._located(path) as found:
-            status = os.fstat(found)
+        with self._locate(path) as location:
+            status = os.fstat(location)
             if not stat.S_ISREG(status.st_mode):
-                raise self._special(path, "no file")
-            descriptor = _opened(found)
+                raise self._kind_error(path, "no file")
+            descriptor = _reopen(location)
         try:
             is_other = status.st_nlink > 1 or (status.st_dev, status.st_ino) in self._inputs
-            given = not (self.are_shared or is_other) and _is_ours(descriptor, status)
-            yield OpenJobFile(descriptor, given)
+            is_movable = not (self.are_shared or is_other) and _take_ownership(descriptor, status)
+            yield OpenJobFile(descriptor, is_movable)
         finally:
             os.close(descriptor)
 
-    def names(self, path: str) -> list[str]:
+    def list_names(self, path: str) -> list[str]:
         """Return the names in a folder.
 
         Raises:
@@ -199,15 +199,15 @@ class JobFiles:
         finally:
             os.close(descriptor)
 
-    def folder_with(self, path: str) -> str:
+    def require_folder(self, path: str) -> str:
         """Return the job's folder in which ``path``, as it is written, lies.
 
         Raises:
             ForeignFileError: It lies in none.
         """
-        folder = folder_of(path, self._folders)
+        folder = find_folder(path, self._folders)
         if folder is None:
-            raise self._refusal(path, path)
+            raise self._foreign_error(path, path)
         return folder.path
 
     def has_entry(self, path: str) -> bool:
@@ -223,7 +223,7 @@ class JobFiles:
             if self.status(path) is not None:
                 return True
         try:
-            with self._located(folder) as descriptor:
+            with self._locate(folder) as descriptor:
                 os.stat(name, dir_fd=descriptor, follow_symlinks=False)
         except OSError:
             return False
@@ -236,8 +236,8 @@ class JobFiles:
             ForeignFileError: The job may not have it, or something else has that name.
             OSError: It could not be created.
         """
-        self._forget()
-        with self._located(os.path.dirname(path)) as folder:
+        self._clear_cache()
+        with self._locate(os.path.dirname(path)) as folder:
             flags = (
                 os.O_WRONLY
                 | os.O_CREAT
@@ -251,13 +251,13 @@ class JobFiles:
             except OSError as error:
                 if error.errno not in (errno.ELOOP, errno.ENXIO):
                     raise
-                raise self._special(
+                raise self._kind_error(
                     path, "no file of its own, but something else of that name"
                 ) from error
         status = os.fstat(descriptor)
         if not stat.S_ISREG(status.st_mode) or status.st_nlink > 1:
             os.close(descriptor)
-            raise self._special(path, "no file of its own, but something else of that name")
+            raise self._kind_error(path, "no file of its own, but something else of that name")
         if status.st_size:
             os.ftruncate(descriptor, 0)
         return descriptor
@@ -270,7 +270,7 @@ class JobFiles:
             OSError: The folder could not be created.
         """
         place = f"{self.folder}/{TMP}"
-        with self._plain_folder(place):
+        with self._open_plain_folder(place):
             return tempfile.mkdtemp(dir=place)
 
     def put_link(self, path: str, target: str | None) -> None:
@@ -282,9 +282,9 @@ class JobFiles:
             ForeignFileError: The parent folder is not the job's.
             OSError: The link could not be created.
         """
-        self._forget()
+        self._clear_cache()
         name = os.path.basename(path)
-        with suppress(FileNotFoundError), self._plain_folder(os.path.dirname(path)) as folder:
+        with suppress(FileNotFoundError), self._open_plain_folder(os.path.dirname(path)) as folder:
             with suppress(FileNotFoundError, PermissionError):
                 if not stat.S_ISDIR(os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode):
                     os.unlink(name, dir_fd=folder)
@@ -299,26 +299,26 @@ class JobFiles:
         with suppress(ForeignFileError, OSError):
             self.put_link(path, None)
 
-    def shown(self, path: str) -> str:
-        """Return a path as the author of the tool knows it, relative to its output folder."""
+    def quote_path(self, path: str) -> str:
+        """Quote a path as the author of the tool knows it, relative to its output folder."""
         for folder in self._folders:
             path = path.removeprefix(f"{folder.path}/")
-        return _OUTPUT.sub("", path)
+        return quoted(_OUTPUT.sub("", path))
 
-    def _forget(self) -> None:
-        if self._seen is not None:
-            self._seen.clear()
+    def _clear_cache(self) -> None:
+        if self._statuses is not None:
+            self._statuses.clear()
 
     @contextmanager
-    def _located(self, path: str) -> Iterator[int]:
-        """Yield the descriptor of ``_look`` and close it."""
-        descriptor = self._look(path)
+    def _locate(self, path: str) -> Iterator[int]:
+        """Yield the descriptor of ``_resolve`` and close it."""
+        descriptor = self._resolve(path)
         try:
             yield descriptor
         finally:
             os.close(descriptor)
 
-    def _look(self, path: str) -> int:
+    def _resolve(self, path: str) -> int:
         """Return an ``O_PATH`` descriptor of a file after all links are followed.
 
         Raises:
@@ -329,43 +329,42 @@ class JobFiles:
             raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path)
         walk = PathWalk(self._folders)
         try:
-            found = straight_to_end(path, self._folders)
-            return walk.to_end(path) if found is None else found
+            descriptor = resolve_in_one_call(path, self._folders)
+            return walk.resolve(path) if descriptor is None else descriptor
         except OutsideFoldersError as outside:
-            return self._input(path, outside.path)
+            return self._open_input(path, outside.path)
         except LinkCycleError as error:
-            raise self._special(path, f"a chain of more than {MAX_LINKS} links") from error
+            raise self._kind_error(path, f"a chain of more than {MAX_LINKS} links") from error
         except PathDepthError as error:
             reason = (
                 f"more than {MAX_FOLDERS} folders deep: let the tool make a flatter tree, or an"
                 " archive of it"
             )
-            raise self._special(path, reason) from error
+            raise self._kind_error(path, reason) from error
         finally:
             self.cost.steps += 1 + walk.steps
 
-    def _input(self, path: str, outside: str) -> int:
+    def _open_input(self, path: str, outside: str) -> int:
         """Return an ``O_PATH`` descriptor of an input outside the job's folders."""
         try:
             descriptor = os.open(outside, os.O_PATH | os.O_CLOEXEC)
         except OSError as error:
-            raise self._refusal(path, outside) from error
+            raise self._foreign_error(path, outside) from error
         status = os.fstat(descriptor)
         if stat.S_ISREG(status.st_mode) and (status.st_dev, status.st_ino) in self._inputs:
             return descriptor
         os.close(descriptor)
-        raise self._refusal(path, outside)
+        raise self._foreign_error(path, outside)
 
     @contextmanager
-    def _plain_folder(self, path: str) -> Iterator[int]:
+    def _open_plain_folder(self, path: str) -> Iterator[int]:
         """Yield an ``O_PATH`` descriptor of a folder whose path has no links."""
         walk = PathWalk(self._folders, links=False)
         try:
-            descriptor = walk.to_end(path)
+            descriptor = walk.resolve(path)
         except (OutsideFoldersError, NotADirectoryError) as error:
-            raise ForeignFileError(
-                path, f"{quoted(self.shown(path))} is no folder of its own", left=True
-            ) from error
+            reason = f"{self.quote_path(path)} is no folder of its own"
+            raise ForeignFileError(path, reason, left_by_tool=True) from error
         try:
             yield descriptor
         finally:
@@ -373,27 +372,27 @@ class JobFiles:
 
     def _require_plain(self, path: str, mode: int) -> None:
         if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
-            raise self._special(path, "neither a file nor a folder")
+            raise self._kind_error(path, "neither a file nor a folder")
 
-    def _special(self, path: str, reason: str) -> ForeignFileError:
-        return ForeignFileError(path, f"{quoted(self.shown(path))} is {reason}")
+    def _kind_error(self, path: str, reason: str) -> ForeignFileError:
+        return ForeignFileError(path, f"{self.quote_path(path)} is {reason}")
 
-    def _refusal(self, path: str, outside: str) -> ForeignFileError:
-        way = "is" if path == outside else f"leads to {quoted(outside)}, which is"
-        return ForeignFileError(path, f"{quoted(self.shown(path))} {way} no file of the job")
+    def _foreign_error(self, path: str, outside: str) -> ForeignFileError:
+        relation = "is" if path == outside else f"leads to {quoted(outside)}, which is"
+        return ForeignFileError(path, f"{self.quote_path(path)} {relation} no file of the job")
 
 
-def _is_ours(descriptor: int, found: os.stat_result) -> bool:
+def _take_ownership(descriptor: int, status: os.stat_result) -> bool:
     """Make this process's user the owner and only writer of a file, and return whether it is."""
-    if found.st_uid == os.geteuid():
+    if status.st_uid == os.geteuid():
         return True
     with suppress(OSError):
         os.fchown(descriptor, os.geteuid(), os.getegid())
-        os.fchmod(descriptor, found.st_mode & ~(stat.S_IWGRP | stat.S_IWOTH) & 0o777)
+        os.fchmod(descriptor, status.st_mode & ~(stat.S_IWGRP | stat.S_IWOTH) & 0o777)
         return True
     return False
 
 
-def _opened(descriptor: int) -> int:
+def _reopen(descriptor: int) -> int:
     """Open the file of an ``O_PATH`` descriptor for reading."""
     return os.open(f"/proc/self/fd/{descriptor}", os.O_RDONLY | os.O_CLOEXEC)

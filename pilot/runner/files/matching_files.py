@@ -11,7 +11,7 @@ from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 
-from sluice.contracts.jobs.checkpoints import MAX_KEPT_FILES
+from sluice.contracts.jobs.checkpoints import MAX_CHECKPOINT_FILES
 from sluice.contracts.jobs.spent import SPENT_FILE
 from sluice.storage import MAX_FOLDERS
 from sluice.text.os_errors import reason_of
@@ -29,32 +29,32 @@ _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 FileState = tuple[int, int, int, int]
 
 
-class TooManyError(Exception):
+class SearchLimitError(Exception):
     """A search exceeds a limit.
 
-    ``what`` says in words which limit.
+    ``limit`` says in words which limit.
     """
 
-    def __init__(self, what: str) -> None:
-        super().__init__(what)
-        self.what = what
+    def __init__(self, limit: str) -> None:
+        super().__init__(limit)
+        self.limit = limit
 
 
-def state_of(found: os.stat_result) -> FileState:
+def file_state(status: os.stat_result) -> FileState:
     """Return the state of a file from its status."""
-    return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
+    return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns
 
 
 @dataclass(slots=True)
 class MatchingFiles:
     """Open files by their paths.
 
-    ``passed`` maps the paths of skipped files to the reasons.
+    ``skipped`` maps the paths of skipped files to the reasons.
     """
 
     files: dict[bytes, int] = field(default_factory=dict)
     states: dict[bytes, FileState] = field(default_factory=dict)
-    passed: dict[bytes, str] = field(default_factory=dict)
+    skipped: dict[bytes, str] = field(default_factory=dict)
 
     @property
     def size(self) -> int:
@@ -68,29 +68,29 @@ def open_matching(folder: int, patterns: Sequence[str], closing: ExitStack) -> M
     The files stay open until ``closing`` is closed.
 
     Raises:
-        TooManyError: The search exceeds a limit.
+        SearchLimitError: The search exceeds a limit.
         OSError: The folder could not be read.
     """
-    return _found(folder, patterns, closing)
+    return _find_files(folder, patterns, closing)
 
 
-def matching_states(folder: int, patterns: Sequence[str]) -> dict[bytes, FileState]:
+def read_states(folder: int, patterns: Sequence[str]) -> dict[bytes, FileState]:
     """Return the current states of the files that ``open_matching`` would open.
 
     Only one file is open at a time.
     """
-    return _found(folder, patterns, None).states
+    return _find_files(folder, patterns, None).states
 
 
-def _found(folder: int, patterns: Sequence[str], closing: ExitStack | None) -> MatchingFiles:
+def _find_files(folder: int, patterns: Sequence[str], closing: ExitStack | None) -> MatchingFiles:
     search = _Search(closing, os.fstat(folder).st_uid)
     top = os.open(".", _FOLDER, dir_fd=folder)
     try:
         for pattern in patterns:
-            search.look(top, b"", [os.fsencode(part) for part in pattern.split("/")])
+            search.search(top, b"", [os.fsencode(part) for part in pattern.split("/")])
     finally:
         os.close(top)
-    return search.found
+    return search.files
 
 
 class _Search:
@@ -101,23 +101,23 @@ class _Search:
     """
 
     def __init__(self, closing: ExitStack | None, owner: int) -> None:
-        self.found = MatchingFiles()
+        self.files = MatchingFiles()
         self._closing = closing
         self._owner = owner
         self._names = 0
 
-    def look(self, folder: int, path: bytes, parts: Sequence[bytes]) -> None:
+    def search(self, folder: int, path: bytes, parts: Sequence[bytes]) -> None:
         """Search a folder for the names that ``parts`` match.
 
         ``path`` is the path of the folder. Without ``parts``, all names match.
         """
         if path.count(b"/") > MAX_FOLDERS:
-            raise TooManyError(f"more than {MAX_FOLDERS} folders in each other")
-        for name in self._matching(folder, parts[0] if parts else b"*"):
+            raise SearchLimitError(f"more than {MAX_FOLDERS} folders in each other")
+        for name in self._list_names(folder, parts[0] if parts else b"*"):
             with suppress(FileNotFoundError, NotADirectoryError):  # The file has gone.
-                self._enter(folder, name, path + name, parts[1:])
+                self._search_entry(folder, name, path + name, parts[1:])
 
-    def _matching(self, folder: int, part: bytes) -> Iterator[bytes]:
+    def _list_names(self, folder: int, part: bytes) -> Iterator[bytes]:
         if not _MAGIC & set(os.fsdecode(part)):
             yield part
             return
@@ -125,43 +125,43 @@ class _Search:
             for entry in entries:
                 self._names += 1
                 if self._names > _MAX_NAMES:
-                    raise TooManyError(f"more than {_MAX_NAMES} names to look through")
+                    raise SearchLimitError(f"more than {_MAX_NAMES} names to look through")
                 name = os.fsencode(entry.name)
                 if fnmatchcase(name, part) and (part.startswith(b".") or name[:1] != b"."):
                     yield name
 
-    def _enter(self, folder: int, name: bytes, path: bytes, parts: Sequence[bytes]) -> None:
-        seen = os.open(name, _LOOK, dir_fd=folder)
+    def _search_entry(self, folder: int, name: bytes, path: bytes, parts: Sequence[bytes]) -> None:
+        descriptor = os.open(name, _LOOK, dir_fd=folder)
         try:
-            status = os.fstat(seen)
+            status = os.fstat(descriptor)
             if stat.S_ISDIR(status.st_mode):
-                inside = os.open(f"/proc/self/fd/{seen}", _FOLDER)
+                inside = os.open(f"/proc/self/fd/{descriptor}", _FOLDER)
                 try:
-                    self.look(inside, path + b"/", parts)
+                    self.search(inside, path + b"/", parts)
                 finally:
                     os.close(inside)
             elif not parts:
-                self._take(seen, status, path)
+                self._add(descriptor, status, path)
         except PermissionError as error:
-            self.found.passed[path] = reason_of(error)
+            self.files.skipped[path] = reason_of(error)
         finally:
-            os.close(seen)
+            os.close(descriptor)
 
-    def _take(self, seen: int, status: os.stat_result, path: bytes) -> None:
-        if path in self.found.files or path == _SPENT_FILE:
+    def _add(self, descriptor: int, status: os.stat_result, path: bytes) -> None:
+        if path in self.files.files or path == _SPENT_FILE:
             return
         if not stat.S_ISREG(status.st_mode):
             kind = "a link" if stat.S_ISLNK(status.st_mode) else "no regular file"
-            self.found.passed[path] = f"it is {kind}"
+            self.files.skipped[path] = f"it is {kind}"
             return
         if status.st_nlink > 1 and status.st_uid != self._owner:
-            self.found.passed[path] = "it is another name of somebody else's file"
+            self.files.skipped[path] = "it is another name of somebody else's file"
             return
-        if len(self.found.files) == MAX_KEPT_FILES:
-            raise TooManyError(f"more than {MAX_KEPT_FILES} files")
-        opened = os.open(f"/proc/self/fd/{seen}", os.O_RDONLY | os.O_CLOEXEC)
-        self.found.files[path] = opened
-        self.found.states[path] = state_of(os.fstat(opened))
+        if len(self.files.files) == MAX_CHECKPOINT_FILES:
+            raise SearchLimitError(f"more than {MAX_CHECKPOINT_FILES} files")
+        opened = os.open(f"/proc/self/fd/{descriptor}", os.O_RDONLY | os.O_CLOEXEC)
+        self.files.files[path] = opened
+        self.files.states[path] = file_state(os.fstat(opened))
         if self._closing is None:
             os.close(opened)
         else:

@@ -23,7 +23,7 @@ class OutputAllowance:
     def __init__(self, job_files: JobFiles, *, disk: int, inputs: int) -> None:
         self._job_files = job_files
         self._disk = disk
-        self._left = disk * _MIB + inputs
+        self._remaining = disk * _MIB + inputs
 
     def open(self, path: str) -> int:
         """Open a file like ``JobFiles.open`` and count its size.
@@ -36,13 +36,13 @@ class OutputAllowance:
         require_bounded(self._job_files, path)
         descriptor = self._job_files.open(path)
         try:
-            self.take(os.fstat(descriptor))
+            self.count(os.fstat(descriptor))
         except UnsoundError:
             os.close(descriptor)
             raise
         return descriptor
 
-    def take(self, status: os.stat_result) -> None:
+    def count(self, status: os.stat_result) -> None:
         """Count a file or folder by its length, each time that it is an output.
 
         A sparse file counts with its full length.
@@ -50,8 +50,8 @@ class OutputAllowance:
         Raises:
             UnsoundError: The limit is exceeded.
         """
-        self._left -= max(_LEAST, status.st_size)
-        if self._disk and self._left < 0:
+        self._remaining -= max(_LEAST, status.st_size)
+        if self._disk and self._remaining < 0:
             raise UnsoundError(
                 f"its files are larger than the {self._disk} MiB that the job may write, beside its"
                 " inputs (files with holes count in full, those given several times each time): ask"

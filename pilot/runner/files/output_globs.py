@@ -7,7 +7,6 @@ from fnmatch import filter as matching
 
 from pilot.runner.files.access_errors import UnsoundError, require_bounded
 from pilot.runner.files.job_files import ForeignFileError, JobFiles
-from sluice.text.visible_text import quoted
 
 _MAGIC = re.compile(r"[*?[]")
 #: Maximum length of a pattern with wildcards, which equals the system's limit for paths.
@@ -18,11 +17,11 @@ _MAX_PATTERN = 4096
 class _Match:
     """A path that matches.
 
-    ``chosen`` says that a wildcard matched it.
+    ``by_wildcard`` says that a wildcard matched it.
     """
 
     path: str
-    chosen: bool = False
+    by_wildcard: bool = False
 
 
 def matching_paths(pattern: str, job_files: JobFiles) -> list[str]:
@@ -35,29 +34,29 @@ def matching_paths(pattern: str, job_files: JobFiles) -> list[str]:
         ForeignFileError: The job may not have a matching file.
         UnsoundError: The pattern is too long or the search costs too much.
     """
-    root = job_files.folder_with(pattern)
+    root = job_files.require_folder(pattern)
     parts = pattern[len(root) + 1 :].split("/")
     if "" not in parts and not _MAGIC.search(pattern, len(root)):
         return [pattern] if job_files.has_entry(pattern) else []
     if len(pattern) > _MAX_PATTERN:
         raise UnsoundError(
-            f"the pattern {quoted(job_files.shown(pattern))}… has more than {_MAX_PATTERN}"
+            f"the pattern {job_files.quote_path(pattern)}… has more than {_MAX_PATTERN}"
             " characters: give a shorter one"
         )
-    found = [_Match(root)]
+    matches = [_Match(root)]
     for number, part in enumerate(parts, 1):
         last = number == len(parts)
-        found = [
+        matches = [
             match
-            for base in found
-            for match in _counted(_matches(base, part, job_files, last=last), pattern, job_files)
+            for base in matches
+            for match in _count(_match_part(base, part, job_files, last=last), pattern, job_files)
         ]
-    if not found and "" not in parts and job_files.has_entry(pattern):
+    if not matches and "" not in parts and job_files.has_entry(pattern):
         return [pattern]
-    return [match.path for match in found]
+    return [match.path for match in matches]
 
 
-def _counted(matches: Iterable[_Match], pattern: str, job_files: JobFiles) -> Iterator[_Match]:
+def _count(matches: Iterable[_Match], pattern: str, job_files: JobFiles) -> Iterator[_Match]:
     """Yield the matches and add their cost.
 
     Raises:
@@ -70,30 +69,31 @@ def _counted(matches: Iterable[_Match], pattern: str, job_files: JobFiles) -> It
         yield match
 
 
-def _matches(base: _Match, part: str, job_files: JobFiles, *, last: bool) -> Iterator[_Match]:
+def _match_part(base: _Match, part: str, job_files: JobFiles, *, last: bool) -> Iterator[_Match]:
     """Yield what one part of a pattern matches below ``base``."""
-    path, chosen = base.path, base.chosen
-    found: Iterable[str]
+    path, by_wildcard = base.path, base.by_wildcard
+    paths: Iterable[str]
     try:
         if not part:
-            found = [path] if not last else [f"{path}/"] if job_files.is_folder(path) else []
+            paths = [path] if not last else [f"{path}/"] if job_files.is_folder(path) else []
         elif _MAGIC.search(part):
-            names, chosen = _names(path, part, job_files), True
-            found = (f"{path}/{name}" for name in names)
+            names, by_wildcard = _list_matching_names(path, part, job_files), True
+            paths = (f"{path}/{name}" for name in names)
         else:
             path = f"{path}/{part}"
-            found = [path] if not last or job_files.has_entry(path) else []
+            paths = [path] if not last or job_files.has_entry(path) else []
     except ForeignFileError:
-        if not chosen:
+        if not by_wildcard:
             raise
         return
-    yield from (_Match(match, chosen) for match in found)
+    yield from (_Match(match, by_wildcard) for match in paths)
 
 
-def _names(folder: str, pattern: str, job_files: JobFiles) -> list[str]:
+def _list_matching_names(folder: str, pattern: str, job_files: JobFiles) -> list[str]:
     if not job_files.is_folder(folder):
         return []
     hidden = pattern.startswith(".")
     return matching(
-        [name for name in job_files.names(folder) if hidden or not name.startswith(".")], pattern
+        [name for name in job_files.list_names(folder) if hidden or not name.startswith(".")],
+        pattern,
     )

@@ -11,10 +11,10 @@ from urllib.parse import unquote, urlsplit
 from pydantic import TypeAdapter, ValidationError
 
 from pilot.runner.failures import AttemptError
-from pilot.runner.files.access_errors import UnsoundError, refused_output
+from pilot.runner.files.access_errors import UnsoundError, create_refusal_error
 from pilot.runner.files.job_files import ForeignFileError, JobFiles
 from pilot.runner.files.output_allowance import OutputAllowance
-from pilot.runner.files.staging import Produced
+from pilot.runner.files.staging import ProducedFile
 from sluice.contracts.common.base import FileName
 from sluice.contracts.common.naming import output_name
 from sluice.contracts.common.states import EntryKind, ErrorClass
@@ -52,20 +52,20 @@ class _File:
     name: str
 
 
-def outgoing(
+def collect_files(
     task: PilotTask,
     job: LeasedJob,
     *,
-    found: Mapping[str, Any],
+    outputs: Mapping[str, Any],
     job_files: JobFiles,
     inputs: int,
     entry: int | None = None,
-) -> list[Produced]:
+) -> list[ProducedFile]:
     """Return the files to store for the output object of a tool.
 
-    ``found`` is the output object of the job's entry with the number ``entry``, or of the job if it
-    is None. It may name files that are not the job's. ``inputs`` is the size of the job's inputs in
-    bytes.
+    ``outputs`` is the output object of the job's entry with the number ``entry``, or of the job if
+    ``entry`` is None. It may name files that are not the job's. ``inputs`` is the size of the job's
+    inputs in bytes.
 
     Values other than plain files are packed here. An empty optional output has no file.
 
@@ -76,22 +76,24 @@ def outgoing(
     allowance = OutputAllowance(job_files, disk=task.needs.resources.disk, inputs=inputs)
     packer = _Packer(job_files, allowance)
     values = [
-        value for output in task.outputs for value in _values(output, found.get(output.port), entry)
+        value
+        for output in task.outputs
+        for value in _list_values(output, outputs.get(output.port), entry)
     ]
-    files = [packer.file_of(value) for value in values]
+    files = [packer.create_file(value) for value in values]
     return [
-        Produced(
+        ProducedFile(
             value.output,
             file.path,
-            f"{value.output.dat_out_url}/{_name(job, value, file.name)}",
+            f"{value.output.dat_out_url}/{_create_name(job, value, file.name)}",
             value.number,
-            _counts(value),
+            _read_counts(value),
         )
         for value, file in zip(values, files, strict=True)
     ]
 
 
-def _counts(entry: _OutputValue) -> dict[str, int] | None:
+def _read_counts(entry: _OutputValue) -> dict[str, int] | None:
     """Return the counts that the tool declares for a file, or None.
 
     Wrong counts refuse the output, as another attempt would declare the same.
@@ -109,7 +111,7 @@ def _counts(entry: _OutputValue) -> dict[str, int] | None:
         ) from error
 
 
-def _values(output: TaskOutput, value: Any, number: int | None) -> Iterator[_OutputValue]:
+def _list_values(output: TaskOutput, value: Any, number: int | None) -> Iterator[_OutputValue]:
     if value is None or (value == [] and output.kind is EntryKind.FILE and not output.spread):
         if not output.optional:
             gave = (
@@ -132,19 +134,19 @@ def _values(output: TaskOutput, value: Any, number: int | None) -> Iterator[_Out
         raise AttemptError(ErrorClass.TOOL_FAILED, f"output {quoted(output.port)} is not a list")
 
 
-def _name(job: LeasedJob, entry: _OutputValue, own: str) -> str:
+def _create_name(job: LeasedJob, entry: _OutputValue, own_name: str) -> str:
     """Return the name of an output on its storage.
 
     Raises:
         AttemptError: The catalogue cannot keep the name.
     """
-    name = output_name(job.seq if entry.number is None else entry.number, job.attempt, own)
+    name = output_name(job.seq if entry.number is None else entry.number, job.attempt, own_name)
     try:
         return _file_name.validate_python(name)
     except ValidationError as error:
         raise AttemptError(
             ErrorClass.TOOL_REFUSED,
-            f"output {quoted(entry.output.port)}: the file name {quoted(own)} has control"
+            f"output {quoted(entry.output.port)}: the file name {quoted(own_name)} has control"
             " characters: let the tool give it another",
         ) from error
 
@@ -154,15 +156,15 @@ class _Packer:
     job_files: JobFiles
     allowance: OutputAllowance
 
-    def file_of(self, entry: _OutputValue) -> _File:
+    def create_file(self, entry: _OutputValue) -> _File:
         if entry.output.kind is EntryKind.FILE:
-            return self._plain(entry.output.port, entry.value)
+            return self._create_plain_file(entry.output.port, entry.value)
         # The folder is new, so the tool, which has ended, cannot have put links there.
         path = f"{self.job_files.new_folder()}/bundle"
         try:
-            pack(entry.value, Path(path), opened=self.allowance.open)
+            pack(entry.value, Path(path), open_file=self.allowance.open)
         except (ForeignFileError, UnsoundError) as error:
-            raise refused_output(error, port=entry.output.port) from error
+            raise create_refusal_error(error, port=entry.output.port) from error
         except BundleError as error:
             raise AttemptError(
                 ErrorClass.TOOL_REFUSED,
@@ -173,9 +175,9 @@ class _Packer:
                 ErrorClass.TOOL_FAILED,
                 f"output {quoted(entry.output.port)} cannot be kept: {sentence_of(error)}",
             ) from error
-        return _File(path, f"{_own_name(entry.value) or entry.output.port}.tar")
+        return _File(path, f"{_find_own_name(entry.value) or entry.output.port}.tar")
 
-    def _plain(self, port: str, value: Any) -> _File:
+    def _create_plain_file(self, port: str, value: Any) -> _File:
         """Return the file of a value of type File.
 
         Its basename may differ from the name on disk, as an expression can set it.
@@ -193,7 +195,7 @@ class _Packer:
         location = str(value.get("location", "_:"))
         name = os.path.basename(str(value.get("basename") or ""))
         if "contents" in value and location.startswith("_:"):
-            return _File(self._written(value["contents"]), name or port)
+            return _File(self._write_literal(value["contents"]), name or port)
         path = unquote(urlsplit(location).path) if location.startswith("file://") else location
         self._count(port, path)
         return _File(path, name or os.path.basename(path))
@@ -207,18 +209,18 @@ class _Packer:
             status = self.job_files.status(path)
             try:
                 if status is not None:
-                    self.allowance.take(status)
+                    self.allowance.count(status)
             except UnsoundError as error:
-                raise refused_output(error, port=port) from error
+                raise create_refusal_error(error, port=port) from error
 
-    def _written(self, contents: str) -> str:
+    def _write_literal(self, contents: str) -> str:
         path = f"{self.job_files.new_folder()}/literal"
         with open(path, "x") as file:
             file.write(contents)
         return path
 
 
-def _own_name(value: Any) -> str:
+def _find_own_name(value: Any) -> str:
     """Return the name of a single file or directory, or an empty string for other values."""
     if not isinstance(value, dict) or value.get("class") not in ("File", "Directory"):
         return ""

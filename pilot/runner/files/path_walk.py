@@ -9,7 +9,7 @@ import os
 import stat
 from collections.abc import Sequence
 
-from pilot.folders.openat2 import look_beneath
+from pilot.folders.openat2 import open_beneath
 from pilot.folders.work_folder import OpenFolder
 from sluice.storage import MAX_FOLDERS
 
@@ -40,7 +40,7 @@ class PathDepthError(Exception):
     """The path goes through too many folders."""
 
 
-def folder_of(path: str, folders: Sequence[OpenFolder]) -> OpenFolder | None:
+def find_folder(path: str, folders: Sequence[OpenFolder]) -> OpenFolder | None:
     """Return the folder that ``path``, as it is written, equals or lies in, or None."""
     for folder in folders:
         if path.startswith(folder.path) and path[len(folder.path) : len(folder.path) + 1] in _ENDS:
@@ -48,7 +48,7 @@ def folder_of(path: str, folders: Sequence[OpenFolder]) -> OpenFolder | None:
     return None
 
 
-def straight_to_end(path: str, folders: Sequence[OpenFolder]) -> int | None:
+def resolve_in_one_call(path: str, folders: Sequence[OpenFolder]) -> int | None:
     """Resolve a path in one system call, with the result of ``PathWalk``.
 
     Returns:
@@ -57,10 +57,10 @@ def straight_to_end(path: str, folders: Sequence[OpenFolder]) -> int | None:
     Raises:
         OSError: The path does not exist.
     """
-    root = folder_of(path, folders)
+    root = find_folder(path, folders)
     if root is None or path.count("/") > MAX_FOLDERS:
         return None
-    return look_beneath(root.descriptor, path[len(root.path) + 1 :])
+    return open_beneath(root.descriptor, path[len(root.path) + 1 :])
 
 
 class PathWalk:
@@ -75,10 +75,10 @@ class PathWalk:
         self.steps = 0
         self._links = 0
         self._root = folders[0]
-        self._passed: list[int] = []
+        self._descriptors: list[int] = []
         self._parts: list[str] = []
 
-    def to_end(self, path: str) -> int:
+    def resolve(self, path: str) -> int:
         """Return an ``O_PATH`` descriptor of the file at the end of the path.
 
         Raises:
@@ -91,22 +91,22 @@ class PathWalk:
             self._begin(path)
             while self._parts:
                 self._step(self._parts.pop())
-            return self._passed.pop() if self._passed else os.dup(self._root.descriptor)
+            return self._descriptors.pop() if self._descriptors else os.dup(self._root.descriptor)
         finally:
             self._leave()
 
     def _begin(self, path: str) -> None:
         self._leave()
-        root = folder_of(path, self._folders)
+        root = find_folder(path, self._folders)
         if root is None:
             raise OutsideFoldersError(path)
         self._root = root
         self._parts = path[len(root.path) :].split("/")[::-1]
 
     def _leave(self) -> None:
-        for descriptor in self._passed:
+        for descriptor in self._descriptors:
             os.close(descriptor)
-        self._passed = []
+        self._descriptors = []
 
     def _step(self, part: str) -> None:
         self.steps += 1
@@ -117,14 +117,14 @@ class PathWalk:
             if part == "..":
                 self._go_up()
             return
-        place = self._passed[-1] if self._passed else self._root.descriptor
-        found = os.open(part, LOOK, dir_fd=place)
-        if not stat.S_ISLNK(os.fstat(found).st_mode):
-            self._passed.append(found)
-            if len(self._passed) > MAX_FOLDERS + _ABOVE:
+        place = self._descriptors[-1] if self._descriptors else self._root.descriptor
+        descriptor = os.open(part, LOOK, dir_fd=place)
+        if not stat.S_ISLNK(os.fstat(descriptor).st_mode):
+            self._descriptors.append(descriptor)
+            if len(self._descriptors) > MAX_FOLDERS + _ABOVE:
                 raise PathDepthError
             return
-        os.close(found)
+        os.close(descriptor)
         self._follow_link(os.readlink(part, dir_fd=place))
 
     def _require_folder(self) -> None:
@@ -133,15 +133,15 @@ class PathWalk:
         Raises:
             NotADirectoryError: It has not.
         """
-        if self._passed and not stat.S_ISDIR(os.fstat(self._passed[-1]).st_mode):
+        if self._descriptors and not stat.S_ISDIR(os.fstat(self._descriptors[-1]).st_mode):
             raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR))
 
     def _go_up(self) -> None:
-        if not self._passed:
+        if not self._descriptors:
             raise OutsideFoldersError(
                 os.path.normpath("/".join([self._root.path, "..", *self._parts[::-1]]))
             )
-        os.close(self._passed.pop())
+        os.close(self._descriptors.pop())
 
     def _follow_link(self, target: str) -> None:
         self._links += 1

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from contextlib import ExitStack, suppress
 
 from pilot.folders.work_folder import OUT, TMP
-from pilot.runner.files.matching_files import FileState, state_of
+from pilot.runner.files.matching_files import FileState, file_state
 from sluice.text.visible_text import quoted
 
 
@@ -23,7 +23,7 @@ def restore(folder: str, files: Mapping[bytes, Callable[[str], None]]) -> dict[b
     """Restore files in the job's folder before anything runs in it.
 
     ``files`` maps paths to functions that copy the file to a path of the node. Existing files are
-    replaced. If a function or the function itself raises an exception, nothing has changed.
+    replaced. If one of them or this function raises an exception, nothing has changed.
 
     Returns:
         The states of the restored files.
@@ -32,24 +32,24 @@ def restore(folder: str, files: Mapping[bytes, Callable[[str], None]]) -> dict[b
         PathOccupiedError: Something else is in the way of a path.
         OSError: A file could not be moved.
     """
-    apart = tempfile.mkdtemp(dir=f"{folder}/{TMP}")
+    temporary = tempfile.mkdtemp(dir=f"{folder}/{TMP}")
     try:
-        brought = {}
+        copies = {}
         for number, (path, bring) in enumerate(files.items()):
-            brought[path] = f"{apart}/{number}"
-            bring(brought[path])
-            os.chmod(brought[path], stat.S_IRUSR | stat.S_IWUSR | stat.S_IRGRP | stat.S_IROTH)
+            copies[path] = f"{temporary}/{number}"
+            bring(copies[path])
+            os.chmod(copies[path], stat.S_IRUSR | stat.S_IWUSR | stat.S_IRGRP | stat.S_IROTH)
         out = os.fsencode(f"{folder}/{OUT}")
         with ExitStack() as undo:
-            for path, file in brought.items():
-                _put(file, out, path, undo)
+            for path, file in copies.items():
+                _move(file, out, path, undo)
             undo.pop_all()
-        return {path: state_of(os.lstat(out + b"/" + path)) for path in brought}
+        return {path: file_state(os.lstat(out + b"/" + path)) for path in copies}
     finally:
-        shutil.rmtree(apart)
+        shutil.rmtree(temporary)
 
 
-def _put(file: str, out: bytes, path: bytes, undo: ExitStack) -> None:
+def _move(file: str, out: bytes, path: bytes, undo: ExitStack) -> None:
     """Move a file to its place.
 
     Closing ``undo`` restores the previous state.
@@ -78,7 +78,7 @@ def _require_place(out: bytes, path: bytes) -> None:
     """Check that only folders are above a path and that the path itself is no folder.
 
     Raises:
-        PathOccupiedError: They are not, or a link is above it.
+        PathOccupiedError: Something else is in the way, such as a link above the path.
     """
     parts, place = path.split(b"/"), out
     for number, part in enumerate(parts, 1):

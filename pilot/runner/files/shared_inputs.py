@@ -10,7 +10,7 @@ from uuid import UUID
 
 from pilot.folders.deletion import delete_tree
 from pilot.runner.files.asset_cache import AssetCache
-from pilot.runner.files.input_protection import Mark, ProtectedInputs, mark
+from pilot.runner.files.input_protection import Mark, ProtectedInputs, read_mark
 from sluice.contracts.data.asset_refs import MARK
 from sluice.contracts.jobs.job_inputs import InputFile
 from sluice.contracts.pilots.pilots import PilotTask
@@ -22,7 +22,7 @@ MAX_TASKS = 4
 
 @dataclass(frozen=True, slots=True)
 class _SharedFile:
-    """A kept file.
+    """A file that the slot keeps for the jobs of a task.
 
     ``linked`` says that it is a link to the storage's own file.
     """
@@ -41,9 +41,9 @@ class SharedFiles:
     def __init__(self, folder: str, cache: AssetCache | None = None) -> None:
         self._folder = folder
         self._cache = cache
-        self._kept: dict[UUID, dict[str, _SharedFile]] = {}
+        self._task_files: dict[UUID, dict[str, _SharedFile]] = {}
 
-    def of(self, task: PilotTask, protected: ProtectedInputs) -> Sequence[InputFile]:
+    def bring_inputs(self, task: PilotTask, protected: ProtectedInputs) -> Sequence[InputFile]:
         """Return the shared inputs of a task, verified, with their places on this node.
 
         ``protected`` records which of them are links.
@@ -54,39 +54,44 @@ class SharedFiles:
         """
         if not task.shared_inputs:
             return ()
-        kept = self._kept[task.uid] = self._kept.pop(task.uid, {})  # The task used last is last.
-        while len(self._kept) > MAX_TASKS:
-            self.forget(next(iter(self._kept)))
+        # The task used last is last.
+        task_files = self._task_files[task.uid] = self._task_files.pop(task.uid, {})
+        while len(self._task_files) > MAX_TASKS:
+            self.forget(next(iter(self._task_files)))
         place = f"{self._folder}/{task.uid}"
         os.makedirs(place, exist_ok=True)
         return [
-            self._brought(file, f"{place}/{number}", kept, protected)
+            self._bring(file, f"{place}/{number}", task_files, protected)
             for number, file in enumerate(task.shared_inputs)
         ]
 
     def forget(self, uid: UUID) -> None:
         """Delete the files of a task that gets no more jobs here."""
-        if self._kept.pop(uid, None) is not None:
+        if self._task_files.pop(uid, None) is not None:
             delete_tree(f"{self._folder}/{uid}")
 
-    def _brought(
-        self, file: InputFile, path: str, kept: dict[str, _SharedFile], protected: ProtectedInputs
+    def _bring(
+        self,
+        file: InputFile,
+        path: str,
+        task_files: dict[str, _SharedFile],
+        protected: ProtectedInputs,
     ) -> InputFile:
         """Fetch a file unless it is kept and unchanged.
 
         A tool may have written to its input.
         """
-        known = kept.get(path)
-        if known is None or known.mark != mark(path):
+        shared_file = task_files.get(path)
+        if shared_file is None or shared_file.mark != read_mark(path):
             cache = self._cache if MARK in file.meta else None
-            if cache is not None and cache.give(file, path):
-                kept[path] = _SharedFile(mark(path), linked=False)
+            if cache is not None and cache.link_file(file, path):
+                task_files[path] = _SharedFile(read_mark(path), linked=False)
             else:
                 linked = protected.bring(
                     file.name, file.url, path, checksum=file.checksum, size=file.size
                 )
-                kept[path] = _SharedFile(mark(path), linked)
-        elif known.linked:
-            protected.note(file.name, file.url, path, checksum=file.checksum)
+                task_files[path] = _SharedFile(read_mark(path), linked)
+        elif shared_file.linked:
+            protected.record_link(file.name, file.url, path, checksum=file.checksum)
         # The job may not be able to enter this folder, so the target of a link is used.
         return file.model_copy(update={"url": local_url(os.path.realpath(path))})

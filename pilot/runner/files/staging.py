@@ -10,7 +10,7 @@ from typing import Any
 from urllib.parse import quote
 
 from pilot.runner.failures import AttemptError, stage_out_error
-from pilot.runner.files.access_errors import refused_output
+from pilot.runner.files.access_errors import create_refusal_error
 from pilot.runner.files.input_protection import ProtectedInputs
 from pilot.runner.files.job_files import ForeignFileError, JobFiles, OpenJobFile
 from sluice.contracts.common.naming import live_name, log_name
@@ -45,27 +45,29 @@ def stage_in(
         AttemptError: A file could not be fetched or unpacked.
         OSError: The node has failed.
     """
-    seen: set[str] = set()
+    names: set[str] = set()
     bundles = {bundle.port for bundle in task.bundles}
-    folders = _folders(task, folder)
+    folders = _create_folders(task, folder)
     values: dict[str, list[Any]] = {port: [place.value] for port, place in folders.items()}
     for number, file in enumerate((*inputs, *shared)):
-        port, known = file.port or task.dat_in_port, number >= len(inputs)
+        port, verified = file.port or task.dat_in_port, number >= len(inputs)
         if port in bundles:
             place = tempfile.mkdtemp(prefix=f"{number}-", dir=folder)
-            values.setdefault(port, []).append(_unpacked(file, place, protected, known=known))
+            values.setdefault(port, []).append(
+                _unpack_bundle(file, place, protected, verified=verified)
+            )
             continue
         if port in folders:
-            _fetch(file, folders[port].path_of(file), protected, known=known)
+            _fetch(file, folders[port].create_path(file), protected, verified=verified)
             continue
         place = folder
         # Another file of that name needs its own folder, as any plain name may belong to another
         # input.
-        if file.name in seen:
+        if file.name in names:
             place = tempfile.mkdtemp(prefix=f"{number}-", dir=folder)
-        seen.add(file.name)
+        names.add(file.name)
         path = f"{place}/{file.name}"
-        _fetch(file, path, protected, known=known)
+        _fetch(file, path, protected, verified=verified)
         value = {
             "class": "File",
             "location": file_url(path),
@@ -87,7 +89,7 @@ class _Folder:
         name = os.path.basename(self.path)
         return {"class": "Directory", "location": file_url(self.path), "basename": name}
 
-    def path_of(self, file: InputFile) -> str:
+    def create_path(self, file: InputFile) -> str:
         """Return the path of a file in the folder, and create its parent.
 
         Raises:
@@ -98,33 +100,35 @@ class _Folder:
         return path
 
 
-def _folders(task: PilotTask, folder: str) -> dict[str, _Folder]:
+def _create_folders(task: PilotTask, folder: str) -> dict[str, _Folder]:
     """Create the folders of ports that get one, and return them by port.
 
     Raises:
         OSError: A folder could not be created.
     """
-    made = {
+    folders = {
         port: _Folder(f"{tempfile.mkdtemp(prefix='folder-', dir=folder)}/{name}")
         for port, name in task.needs.folders.items()
         if port in (task.dat_in_port, *task.side_ports)
     }
-    for place in made.values():
+    for place in folders.values():
         os.mkdir(place.path)
-    return made
+    return folders
 
 
-def _fetch(file: InputFile, path: str, protected: ProtectedInputs, *, known: bool) -> None:
-    if known:
-        protected.bring_kept(file.name, file.url, path)
+def _fetch(file: InputFile, path: str, protected: ProtectedInputs, *, verified: bool) -> None:
+    if verified:
+        protected.bring_verified(file.name, file.url, path)
     else:
         protected.bring(file.name, file.url, path, checksum=file.checksum, size=file.size)
 
 
-def _unpacked(file: InputFile, folder: str, protected: ProtectedInputs, *, known: bool) -> Any:
+def _unpack_bundle(
+    file: InputFile, folder: str, protected: ProtectedInputs, *, verified: bool
+) -> Any:
     """Unpack a bundle below ``folder`` and return its value."""
     path = f"{folder}/bundle"
-    _fetch(file, path, protected, known=known)
+    _fetch(file, path, protected, verified=verified)
     try:
         return unpack(Path(path), Path(folder))
     except BundleError as error:
@@ -138,7 +142,7 @@ def _unpacked(file: InputFile, folder: str, protected: ProtectedInputs, *, known
 
 
 @dataclass(frozen=True, slots=True)
-class Produced:
+class ProducedFile:
     """A file to store: its port, its path and its URL.
 
     ``number`` is its entry's number, or None for the job's. ``counts`` are the counts that the tool
@@ -163,17 +167,17 @@ def log_url(task: PilotTask, job: LeasedJob) -> str:
 
 
 @contextlib.contextmanager
-def taken(file: Produced, job_files: JobFiles) -> Iterator[OpenJobFile]:
+def open_output(file: ProducedFile, job_files: JobFiles) -> Iterator[OpenJobFile]:
     """Open an output file.
 
     Raises:
         AttemptError: The file is missing or not the job's.
     """
     try:
-        with job_files.taken(file.path) as found:
-            yield found
+        with job_files.open_output(file.path) as opened:
+            yield opened
     except ForeignFileError as error:
-        raise refused_output(error, port=file.output.port) from error
+        raise create_refusal_error(error, port=file.output.port) from error
     except FileNotFoundError as error:
         raise AttemptError(
             ErrorClass.TOOL_FAILED,
@@ -182,7 +186,7 @@ def taken(file: Produced, job_files: JobFiles) -> Iterator[OpenJobFile]:
 
 
 def stage_out(
-    files: Sequence[Produced], job_files: JobFiles, *, needed: int = 0
+    files: Sequence[ProducedFile], job_files: JobFiles, *, needed: int = 0
 ) -> list[OutputFile]:
     """Store all files, or none of them.
 
@@ -195,8 +199,8 @@ def stage_out(
     for file in files:
         name = os.path.basename(file.url)
         try:
-            with taken(file, job_files) as found:
-                result = put_open(found.descriptor, file.url, given=found.given)
+            with open_output(file, job_files) as opened:
+                result = put_open(opened.descriptor, file.url, may_link=opened.is_movable)
         except StorageError as error:
             remove_outputs([output.url for output in stored])
             raise stage_out_error(name, error, needed=needed) from error

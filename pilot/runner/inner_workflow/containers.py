@@ -6,7 +6,7 @@ from typing import Any
 from cwltool.context import RuntimeContext
 
 from pilot.node.engines import Engine
-from pilot.runner.containers.options import runtime_of
+from pilot.runner.containers.options import build_engine_command
 from sluice.contracts.common.base import Contract
 
 
@@ -22,7 +22,7 @@ class InnerContainers(Contract):
     images: dict[str, str]
 
 
-def read_inner(path: str) -> InnerContainers | None:
+def read_containers(path: str) -> InnerContainers | None:
     """Read the containers of a workflow.
 
     Returns:
@@ -40,17 +40,19 @@ class ContainerJobs:
     def __init__(self, inner: InnerContainers) -> None:
         self._inner = inner
 
-    def wanted(self, asked: Any, required: bool | None) -> bool:
+    def runs_in_container(self, requirement: Any, required: bool | None) -> bool:
         """Return whether a tool with this container requirement runs in a container."""
-        return bool(required) or (asked is not None and _name(asked) in self._inner.images)
+        return bool(required) or (
+            requirement is not None and _image_name(requirement) in self._inner.images
+        )
 
-    def adapted(self, kind: Any) -> Any:
+    def adapt(self, kind: Any) -> Any:
         """Return a subclass of a kind of cwltool's jobs that uses the slot's options."""
         inner = self._inner
 
         class Job(kind):  # type: ignore[misc] # cwltool's types are not followed
-            def get_from_requirements(self, asked: Any, *_: Any, **__: Any) -> str:
-                return inner.images[_name(asked)]
+            def get_from_requirements(self, requirement: Any, *_: Any, **__: Any) -> str:
+                return inner.images[_image_name(requirement)]
 
             def _preserve_environment_on_containers_warning(self, *_: Any) -> None:
                 """Do nothing: the variables for GPUs are harmless in a container."""
@@ -58,16 +60,16 @@ class ContainerJobs:
             def create_runtime(
                 self, environment: Any, context: RuntimeContext
             ) -> tuple[list[str], str | None]:
-                runtime, own = runtime_of(
+                runtime, variables = build_engine_command(
                     super().create_runtime, context, inner.engine, inner.options
                 )
                 environment.clear()
-                environment.update(own)
+                environment.update(variables)
                 cids = (part.partition("=")[2] for part in runtime if part.startswith("--cidfile="))
                 return runtime, next(cids, None)
 
         return Job
 
 
-def _name(asked: Any) -> str:
-    return str(asked.get("dockerImageId") or asked.get("dockerPull"))
+def _image_name(requirement: Any) -> str:
+    return str(requirement.get("dockerImageId") or requirement.get("dockerPull"))

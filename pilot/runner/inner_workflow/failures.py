@@ -1,6 +1,6 @@
 """The reason why a workflow inside a job failed.
 
-The reason is the first failure of its tools, told like the failure of a job.
+The reason is the first failure of its tools, described like the failure of a job.
 """
 
 import logging
@@ -11,12 +11,17 @@ from typing import Any, cast
 from cwltool.errors import WorkflowException
 from pydantic import ValidationError
 
-from pilot.runner.cwl.cwltool_messages import cwltool_message, no_output
+from pilot.runner.cwl.cwltool_messages import clean_message, describe_missing_output
 from pilot.runner.failures import AttemptError
-from pilot.runner.files.access_errors import not_set_up, quieten, refusal_in, refused_output
+from pilot.runner.files.access_errors import (
+    create_refusal_error,
+    create_setup_error,
+    find_refusal,
+    silence_refusals,
+)
 from pilot.runner.files.job_files import ForeignFileError, JobFiles
-from pilot.runner.programs.exit_messages import ended_badly, last_line
-from pilot.runner.redaction import NOTHING, Redaction
+from pilot.runner.programs.exit_messages import describe_failure, last_line
+from pilot.runner.redaction import NO_REDACTION, Redaction
 from sluice.contracts.common.base import Contract
 from sluice.contracts.common.numbers import in_full
 from sluice.contracts.common.states import ErrorClass
@@ -36,7 +41,7 @@ _EXPRESSION, _NO_PROGRAM = "Failed to evaluate expression", "'%s' not found"
 class InnerFailure(Contract):
     """A failure inside a job.
 
-    ``exit_code`` is the tool's, or None if no tool failed.
+    ``exit_code`` is the exit code of the tool, or None if no tool failed.
     """
 
     error_class: ErrorClass
@@ -57,30 +62,29 @@ class FailureWatch(logging.Handler):
     """Logging handler that writes the first failure to ``path``.
 
     ``several`` says that there are several steps, so the message names the step that failed. Tools
-    and cwltool write to the same standard error. Their lines are told apart by the times of
-    writing.
+    and cwltool write to the same standard error. The times of writing distinguish their lines.
     """
 
     def __init__(
-        self, path: str, job_files: JobFiles, *, several: bool, hide: Redaction = NOTHING
+        self, path: str, job_files: JobFiles, *, several: bool, redaction: Redaction = NO_REDACTION
     ) -> None:
         super().__init__()
-        self._hide = hide
+        self._redaction = redaction
         self._path = path
         self._job_files = job_files
         self._several = several
-        self._noted = False
-        self._written = 0
-        self._said: tuple[int, int] | None = None
+        self._is_recorded = False
+        self._written_size = 0
+        self._output_range: tuple[int, int] | None = None
         self._slow = False
 
     def install(self) -> None:
         """Add this object as the last logging handler and as a filter before all handlers."""
-        quieten()
-        logging.getLogger("cwltool").addFilter(self._before)
+        silence_refusals()
+        logging.getLogger("cwltool").addFilter(self._update_output_range)
         logging.getLogger().addHandler(self)
 
-    def around(self, kind: Any) -> Any:
+    def wrap_job(self, kind: Any) -> Any:
         """Return a subclass of a kind of cwltool's jobs that is watched."""
         watch = self
 
@@ -89,24 +93,24 @@ class FailureWatch(logging.Handler):
                 job: Any = self
                 collect = job.collect_outputs
 
-                def noted(outdir: str, code: int) -> Any:
-                    watch._ended(job, code)
+                def collect_and_record(outdir: str, code: int) -> Any:
+                    watch._record_end(job, code)
                     try:
                         return collect(outdir, code)
                     except WorkflowException as error:
-                        watch._not_collected(job, error)
+                        watch._record_refusal(job, error)
                         raise
 
-                job.collect_outputs = noted
-                watch._started()
+                job.collect_outputs = collect_and_record
+                watch._reset()
                 super().run(context, tmpdir_lock)
 
-            def _execute(self, *arguments: Any, **named: Any) -> None:
+            def _execute(self, *arguments: Any, **options: Any) -> None:
                 """Create the stream files first, as cwltool would follow a link in their places."""
                 job: Any = self
                 for name in filter(None, (job.stdout, job.stderr)):
-                    watch._make_stream(os.path.join(job.base_path_logs, name))
-                super()._execute(*arguments, **named)
+                    watch._create_stream(os.path.join(job.base_path_logs, name))
+                super()._execute(*arguments, **options)
 
         return Job
 
@@ -116,32 +120,32 @@ class FailureWatch(logging.Handler):
         if template.startswith(_SLOW):
             self._slow = True
         elif record.levelno >= logging.ERROR or template.startswith(_EXPRESSION):
-            self._note(_step_of(template, record), _error_of(template, record))
-        self._written = _size()
+            self._record(_find_step(template, record), _create_error(template, record))
+        self._written_size = _stderr_size()
 
-    def failed(self, error: AttemptError) -> None:
+    def record_failure(self, error: AttemptError) -> None:
         """Record a failure of the whole process that cwltool does not report."""
-        self._note("", error)
+        self._record("", error)
 
-    def _before(self, record: logging.LogRecord) -> bool:
-        size = _size()
-        if size > self._written:
-            self._said = (self._written, size)
+    def _update_output_range(self, record: logging.LogRecord) -> bool:
+        size = _stderr_size()
+        if size > self._written_size:
+            self._output_range = (self._written_size, size)
         return True
 
-    def _started(self) -> None:
-        self._said, self._slow, self._written = None, False, _size()
+    def _reset(self) -> None:
+        self._output_range, self._slow, self._written_size = None, False, _stderr_size()
 
-    def _make_stream(self, path: str) -> None:
+    def _create_stream(self, path: str) -> None:
         os.makedirs(os.path.dirname(path), exist_ok=True)
         os.close(self._job_files.create(path))
 
-    def _not_collected(self, job: Any, error: WorkflowException) -> None:
-        refusal = refusal_in(error)
+    def _record_refusal(self, job: Any, error: WorkflowException) -> None:
+        refusal = find_refusal(error)
         if refusal is not None:
-            self._note(job.name, refused_output(refusal))
+            self._record(job.name, create_refusal_error(refusal))
 
-    def _ended(self, job: Any, code: int) -> None:
+    def _record_end(self, job: Any, code: int) -> None:
         """Record the failure of a tool.
 
         cwltool has already logged the end of a failed tool.
@@ -152,21 +156,22 @@ class FailureWatch(logging.Handler):
             return
         if self._slow:
             sentence = f"ran longer than its limit of {in_full(job.timelimit)} s and was ended"
-            self._note(job.name, AttemptError(ErrorClass.TOOL_TIMEOUT, sentence, exit_code=code))
+            self._record(job.name, AttemptError(ErrorClass.TOOL_TIMEOUT, sentence, exit_code=code))
             return
         error_class = (
             ErrorClass.TOOL_REFUSED if code in job.permanentFailCodes else ErrorClass.TOOL_FAILED
         )
-        said = self._said_in(os.path.join(job.base_path_logs, job.stderr) if job.stderr else None)
-        sentence = ended_badly(os.path.basename(str(job.command_line[0])), code, said=said)
-        self._note(job.name, AttemptError(error_class, sentence, exit_code=code))
+        path = os.path.join(job.base_path_logs, job.stderr) if job.stderr else None
+        program = os.path.basename(str(job.command_line[0]))
+        sentence = describe_failure(program, code, last_output=self._read_last_line(path))
+        self._record(job.name, AttemptError(error_class, sentence, exit_code=code))
 
-    def _said_in(self, path: str | None) -> str:
+    def _read_last_line(self, path: str | None) -> str:
         """Return the last line of the tool's standard error.
 
         ``path`` is its file, or None for the standard error of this process.
         """
-        if path is None and not self._said:
+        if path is None and not self._output_range:
             return ""
         try:
             file = (
@@ -177,19 +182,19 @@ class FailureWatch(logging.Handler):
         except (OSError, ForeignFileError):
             return ""
         try:
-            place = (self._said or ()) if path is None else ()
-            return last_line(file, *place, hide=self._hide)
+            place = (self._output_range or ()) if path is None else ()
+            return last_line(file, *place, redaction=self._redaction)
         finally:
             os.close(file)
 
-    def _note(self, step: str, error: AttemptError) -> None:
+    def _record(self, step: str, error: AttemptError) -> None:
         """Write the first failure.
 
         ``step`` is the name of the step, or empty if it is not known.
         """
-        if self._noted:
+        if self._is_recorded:
             return
-        self._noted = True
+        self._is_recorded = True
         message = (
             f"step {quoted(step)}: {error.message}" if step and self._several else error.message
         )
@@ -200,36 +205,40 @@ class FailureWatch(logging.Handler):
             file.write(failure.model_dump_json())
 
 
-def _step_of(template: str, record: logging.LogRecord) -> str:
+def _find_step(template: str, record: logging.LogRecord) -> str:
     """Return the step that a message of cwltool is about, or an empty string."""
-    about = _about(template, record)
-    return str(about[0]).removeprefix("step ") if about else ""
+    arguments = _find_arguments(template, record)
+    return str(arguments[0]).removeprefix("step ") if arguments else ""
 
 
-def _about(template: str, record: logging.LogRecord) -> tuple[object, ...]:
+def _find_arguments(template: str, record: logging.LogRecord) -> tuple[object, ...]:
     """Return the arguments of a message of cwltool: the step first and the reason last."""
-    says = template.startswith((_OUTPUTS, _NO_JOB)) and isinstance(record.args, tuple)
-    return cast(tuple[object, ...], record.args) if says else ()
+    has_arguments = template.startswith((_OUTPUTS, _NO_JOB)) and isinstance(record.args, tuple)
+    return cast(tuple[object, ...], record.args) if has_arguments else ()
 
 
-def _error_of(template: str, record: logging.LogRecord) -> AttemptError:
+def _create_error(template: str, record: logging.LogRecord) -> AttemptError:
     """Return the failure that a message of cwltool describes, as an attempt would report it."""
-    refusal = refusal_in(sys.exception())
+    refusal = find_refusal(sys.exception())
     if refusal is not None:
-        error = refused_output(refusal) if refusal.left else not_set_up(refusal)
+        error = (
+            create_refusal_error(refusal) if refusal.left_by_tool else create_setup_error(refusal)
+        )
     elif template.startswith(_NO_JOB):
-        error = not_set_up(cwltool_message(str((_about(template, record) or ("",))[-1])))
+        error = create_setup_error(
+            clean_message(str((_find_arguments(template, record) or ("",))[-1]))
+        )
     elif template.startswith(_OUTPUTS):
-        error = AttemptError(ErrorClass.TOOL_FAILED, no_output(record.getMessage()))
+        error = AttemptError(ErrorClass.TOOL_FAILED, describe_missing_output(record.getMessage()))
     else:
         cause = f": {record.exc_info[1]}" if record.exc_info else ""
-        sentence = cwltool_message(record.getMessage() + cause)
+        sentence = clean_message(record.getMessage() + cause)
         error = AttemptError(ErrorClass.TOOL_FAILED, sentence)
     if template.startswith(_NO_PROGRAM):
         error.exit_code = 127
     return error
 
 
-def _size() -> int:
+def _stderr_size() -> int:
     """Return the size of the standard error in bytes."""
     return os.fstat(_STDERR).st_size

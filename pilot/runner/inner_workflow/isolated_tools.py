@@ -60,24 +60,26 @@ class ToolIsolation(Protocol):
 class IsolatedTools:
     """Runs the tools that cwltool starts, in isolation.
 
-    ``failed`` is called if a tool cannot be started because the isolation fails.
+    ``report_failure`` is called if a tool cannot be started because the isolation fails.
     """
 
-    def __init__(self, isolation: ToolIsolation, *, failed: Callable[[AttemptError], None]) -> None:
-        self._walls = isolation
-        self._failed = failed
+    def __init__(
+        self, isolation: ToolIsolation, *, report_failure: Callable[[AttemptError], None]
+    ) -> None:
+        self._isolation = isolation
+        self._report_failure = report_failure
         self._job: Any = None
-        self._own = cwltool.job._job_popen
+        self._original = cwltool.job._job_popen
 
     def install(self) -> None:
-        """Make cwltool start the tools of ``around`` with the isolation."""
+        """Make cwltool start the tools of ``wrap_job`` with the isolation."""
         cwltool.job._job_popen = self._run
 
     def close(self) -> None:
         """End all tools."""
-        self._walls.close()
+        self._isolation.close()
 
-    def around(self, kind: Any) -> Any:
+    def wrap_job(self, kind: Any) -> Any:
         """Return a subclass of a kind of cwltool's jobs whose tools are isolated.
 
         Tools in containers are left to their engine.
@@ -85,9 +87,9 @@ class IsolatedTools:
         tools = self
 
         class Job(kind):  # type: ignore[misc] # cwltool's types are not followed
-            def _execute(self, runtime: list[str], *arguments: Any, **named: Any) -> None:
+            def _execute(self, runtime: list[str], *arguments: Any, **options: Any) -> None:
                 tools._job = None if runtime else self
-                super()._execute(runtime, *arguments, **named)
+                super()._execute(runtime, *arguments, **options)
 
         return Job
 
@@ -98,7 +100,7 @@ class IsolatedTools:
             The exit code, negative for a signal.
         """
         if self._job is None:
-            return int(self._own(commands, **options))
+            return int(self._original(commands, **options))
         stdin = options["stdin_path"] or os.devnull
         with ExitStack() as streams:
             descriptors = [
@@ -119,16 +121,16 @@ class IsolatedTools:
                 stdin=stdin,
             )
             try:
-                running = self._walls.start(tool)
+                running = self._isolation.start(tool)
             except (SandboxError, UserError) as error:
-                self._failed(
+                self._report_failure(
                     sandbox_error(error) if isinstance(error, SandboxError) else user_error(error)
                 )
                 raise
-            return _ended(running, options["timelimit"], options["name"])
+            return _wait(running, options["timelimit"], options["name"])
 
 
-def _ended(running: RunningProgram, limit: float | None, name: str) -> int:
+def _wait(running: RunningProgram, limit: float | None, name: str) -> int:
     """Wait for the end of a tool and return its exit code.
 
     ``limit`` is its time limit in seconds, or None.
@@ -149,9 +151,9 @@ def _ended(running: RunningProgram, limit: float | None, name: str) -> int:
         timer.daemon = True
         timer.start()
     try:
-        ended = select.poll()
-        ended.register(running.descriptor, select.POLLIN)
-        ended.poll()
+        poll = select.poll()
+        poll.register(running.descriptor, select.POLLIN)
+        poll.poll()
         return os.waitstatus_to_exitcode(running.end().status)
     finally:
         for timer in timers:

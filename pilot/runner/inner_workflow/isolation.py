@@ -34,7 +34,7 @@ def write_isolation(isolation: InnerIsolation, folder: str) -> None:
 def read_isolation(folder: str) -> ToolIsolation | None:
     """Read the settings from the own folder of the process. None means no isolation."""
     with open(f"{folder}/{_ISOLATION_FILE}") as file:
-        told = InnerIsolation.model_validate_json(file.read())
-    if told.sandbox is not None:
-        return SandboxToolIsolation(told.sandbox, os.path.dirname(folder))
-    return None if told.user is None else UserToolIsolation(told.user, folder)
+        isolation = InnerIsolation.model_validate_json(file.read())
+    if isolation.sandbox is not None:
+        return SandboxToolIsolation(isolation.sandbox, os.path.dirname(folder))
+    return None if isolation.user is None else UserToolIsolation(isolation.user, folder)

@@ -6,8 +6,8 @@ limits of a job apply to everything that it starts.
 It reads ``process.cwl``, ``order.json``, ``javascript.json`` and ``isolation.json``, and values of
 secrets from its standard input if that is a file. It writes the output object to ``result.json``.
 
-Exit status 0 is success. ``REFUSED`` means that another attempt would fail too. The reasons of a
-failure are on the standard error, and the first is in ``failure.json``.
+Exit status 0 is success. ``EXIT_REFUSED`` means that another attempt would fail too. The reasons
+of a failure are on the standard error, and the first is in ``failure.json``.
 """
 
 import json
@@ -26,31 +26,36 @@ from cwltool.load_tool import load_tool
 from cwltool.secrets import SecretStore
 
 from pilot.folders.work_folder import OpenFolder
-from pilot.runner.containers.options import flags
-from pilot.runner.cwl.documents import loading_context
+from pilot.runner.containers.options import runtime_options
+from pilot.runner.cwl.documents import create_loading_context
 from pilot.runner.cwl.exact_values import read_exact
-from pilot.runner.cwl.file_access import JobFileMapper, access_to, mapper_in, relink_initial
-from pilot.runner.expressions.engine import install
+from pilot.runner.cwl.file_access import (
+    JobFileMapper,
+    create_access_factory,
+    create_mapper_factory,
+    relink_initial,
+)
+from pilot.runner.expressions.engine import install_engine
 from pilot.runner.expressions.javascript import JavaScript
 from pilot.runner.files.access_errors import (
-    not_set_up,
-    paths_in,
-    port_naming,
-    refusal_in,
-    refused_output,
+    create_refusal_error,
+    create_setup_error,
+    find_port,
+    find_refusal,
+    list_paths,
 )
 from pilot.runner.files.job_files import Identity, JobFiles
 from pilot.runner.inner_workflow.containers import (
     ContainerJobs,
     InnerContainers,
-    read_inner,
+    read_containers,
 )
 from pilot.runner.inner_workflow.failures import FailureWatch
 from pilot.runner.inner_workflow.isolated_tools import IsolatedTools
 from pilot.runner.inner_workflow.isolation import read_isolation
-from pilot.runner.inner_workflow.tools import tool_maker
-from pilot.runner.job_secrets import taken
-from pilot.runner.programs.visible_gpus import VISIBLE
+from pilot.runner.inner_workflow.tools import create_tool_maker
+from pilot.runner.job_secrets import read_secrets
+from pilot.runner.programs.visible_gpus import GPU_VARIABLES
 from pilot.runner.redaction import Redaction
 
 PROCESS, ORDER, JAVASCRIPT, RESULT = "process.cwl", "order.json", "javascript.json", "result.json"
@@ -58,80 +63,82 @@ PROCESS, ORDER, JAVASCRIPT, RESULT = "process.cwl", "order.json", "javascript.js
 CONTAINERS, FAILURE = "containers.json", "failure.json"
 
 #: Exit status of a process that would fail again.
-REFUSED = 3
+EXIT_REFUSED = 3
 
 
 def main(folder: str, out: str) -> int:
     """Run the process in ``folder`` and return the exit status."""
-    secrets, hide = taken(_from_stdin())
+    secrets, redaction = read_secrets(_read_stdin())
     with open(f"{folder}/{JAVASCRIPT}") as file:
-        engine = install(JavaScript.model_validate_json(file.read()))
+        engine = install_engine(JavaScript.model_validate_json(file.read()))
     try:
-        status = _run(folder, out, secrets, hide)
+        status = _run(folder, out, secrets, redaction)
     except WorkflowException:
-        if engine.exceeded is None:
+        if engine.violation is None:
             raise
         status = 1
     finally:
         engine.end()
-    if status and engine.exceeded is not None:
-        print(engine.exceeded, file=sys.stderr)
-        return REFUSED
+    if status and engine.violation is not None:
+        print(engine.violation, file=sys.stderr)
+        return EXIT_REFUSED
     return status
 
 
-def _from_stdin() -> bytes:
+def _read_stdin() -> bytes:
     """Read what the slot passes on standard input, and replace it, so that no tool can read it."""
     if not stat.S_ISREG(os.fstat(0).st_mode):
         return b""
-    with open(0, "rb", closefd=False) as given:
-        handed = given.read()
-    with open(os.devnull, "rb") as nothing:
-        os.dup2(nothing.fileno(), 0)
-    return handed
+    with open(0, "rb", closefd=False) as stdin:
+        data = stdin.read()
+    with open(os.devnull, "rb") as devnull:
+        os.dup2(devnull.fileno(), 0)
+    return data
 
 
-def _run(folder: str, out: str, secrets: SecretStore, hide: Redaction) -> int:
-    loading, inner = loading_context(), read_inner(f"{folder}/{CONTAINERS}")
+def _run(folder: str, out: str, secrets: SecretStore, redaction: Redaction) -> int:
+    loading, inner = create_loading_context(), read_containers(f"{folder}/{CONTAINERS}")
     with open(f"{folder}/{ORDER}", "rb") as file:
         order = read_exact(file.read())
-    job_files = _job_files(os.path.dirname(folder), order)
+    job_files = _open_job_files(os.path.dirname(folder), order)
     with open(f"{folder}/{PROCESS}", "rb") as file:
         watch = FailureWatch(
             f"{folder}/{FAILURE}",
             job_files,
             several=len(json.load(file).get("steps", ())) > 1,
-            hide=hide,
+            redaction=redaction,
         )
     watch.install()
     containers = None if inner is None else ContainerJobs(inner)
     isolation = read_isolation(folder)
-    contained = None if isolation is None else IsolatedTools(isolation, failed=watch.failed)
-    loading.construct_tool_object = tool_maker(
-        watch, containers, contained, secrets=secrets, job_files=job_files
+    isolated_tools = (
+        None if isolation is None else IsolatedTools(isolation, report_failure=watch.record_failure)
+    )
+    loading.construct_tool_object = create_tool_maker(
+        watch, containers, isolated_tools, secrets=secrets, job_files=job_files
     )
     process = load_tool(f"file://{folder}/{PROCESS}", loading)
-    context = _context(folder, out, inner, job_files=job_files, secrets=secrets)
+    context = _create_context(folder, out, inner, job_files=job_files, secrets=secrets)
     cwltool.job.relink_initialworkdir = partial(relink_initial, job_files)
     executor = SingleJobExecutor()
-    if contained is not None:
-        contained.install()
+    if isolated_tools is not None:
+        isolated_tools.install()
     try:
         result, status = executor(process, order, context)
     except WorkflowException as error:
-        refusal = refusal_in(error)
+        refusal = find_refusal(error)
         if refusal is None:
             raise
         outputs = next(iter(executor.final_output), None)
-        watch.failed(
-            refused_output(refusal, port=port_naming(outputs, refusal.path))
+        watch.record_failure(
+            create_refusal_error(refusal, port=find_port(outputs, refusal.path))
             if outputs
-            else not_set_up(refusal)
+            else create_setup_error(refusal)
         )
         return 1
     finally:
-        if contained is not None:
-            contained.close()
+        if isolated_tools is not None:
+            isolated_tools.close()
     if status != "success" or result is None:
         return 1
     with open(f"{folder}/{RESULT}.new", "w") as file:
@@ -140,7 +147,7 @@ def _run(folder: str, out: str, secrets: SecretStore, hide: Redaction) -> int:
     return 0
 
 
-def _context(
+def _create_context(
     folder: str,
     out: str,
     inner: InnerContainers | None,
@@ -150,32 +157,32 @@ def _context(
 ) -> RuntimeContext:
     return RuntimeContext(
         {
-            **({"use_container": False} if inner is None else flags(inner.engine)),
+            **({"use_container": False} if inner is None else runtime_options(inner.engine)),
             "basedir": folder,
             "outdir": out,
             "tmpdir_prefix": f"{folder}/t-",
             "tmp_outdir_prefix": f"{folder}/o-",
             "compute_checksum": False,
-            "preserve_environment": [name for name in VISIBLE if name in os.environ],
+            "preserve_environment": [name for name in GPU_VARIABLES if name in os.environ],
             "move_outputs": "move",
-            "make_fs_access": access_to(job_files),
-            "path_mapper": mapper_in(job_files, JobFileMapper),
+            "make_fs_access": create_access_factory(job_files),
+            "path_mapper": create_mapper_factory(job_files, JobFileMapper),
             "secret_store": secrets,
         }
     )
 
 
-def _job_files(folder: str, order: Any) -> JobFiles:
+def _open_job_files(folder: str, order: Any) -> JobFiles:
     """Return the job's files, before a tool can change the pilot's links to inputs."""
     descriptor = os.open(folder, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
     names = dict.fromkeys((folder, os.path.realpath(folder)))
-    return JobFiles([OpenFolder(name, descriptor) for name in names], set(_inputs(order)))
+    return JobFiles([OpenFolder(name, descriptor) for name in names], set(_list_inputs(order)))
 
 
-def _inputs(order: Any) -> Iterator[Identity]:
-    for path in paths_in(order):
+def _list_inputs(order: Any) -> Iterator[Identity]:
+    for path in list_paths(order):
         if not path.startswith("/"):
             continue
-        found = os.stat(path)
-        if stat.S_ISREG(found.st_mode):
-            yield found.st_dev, found.st_ino
+        status = os.stat(path)
+        if stat.S_ISREG(status.st_mode):
+            yield status.st_dev, status.st_ino

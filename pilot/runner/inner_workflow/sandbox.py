@@ -47,10 +47,10 @@ class SandboxToolIsolation:
             OSError: The tool could not be started.
             SandboxError: The sandbox has failed.
         """
-        gets = SandboxOptions(
+        options = SandboxOptions(
             network=bool(tool.job.networkaccess), devices=tuple(self._inner.devices)
         )
-        return self._sandboxes.of(gets).start(
+        return self._sandboxes.get(options).start(
             tool.arguments,
             environment=tool.environment,
             folder=tool.folder,
@@ -72,12 +72,12 @@ class SandboxToolIsolation:
         """
         changed = self._inner.in_place and job.inplace_update
         inputs = [f"{self._real}/{IN}", f"{self._real}/{TMP}"]
-        own = dict.fromkeys(os.path.realpath(path) for path in (job.outdir, job.tmpdir))
+        own_folders = dict.fromkeys(os.path.realpath(path) for path in (job.outdir, job.tmpdir))
         return View(
             [
                 VisibleFile("/tmp", f"{self._real}/{SYSTEM_TMP}", writable=True),  # noqa: S108 - its own
                 *(VisibleFile(path, path, writable=changed) for path in inputs),
-                *(VisibleFile(path, path, writable=True) for path in own),
+                *(VisibleFile(path, path, writable=True) for path in own_folders),
                 *(
                     VisibleFile(path, os.path.realpath(path))
                     for path in dict.fromkeys(self._inner.targets)

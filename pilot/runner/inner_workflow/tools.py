@@ -8,44 +8,44 @@ from cwltool.job import CommandLineJob
 from cwltool.secrets import SecretStore
 
 from pilot.runner.cwl.command_tool import CommandTool, make_process
-from pilot.runner.cwl.secret_files import remove_secret_files, secret_files
+from pilot.runner.cwl.secret_files import list_secret_files, remove_secret_files
 from pilot.runner.files.job_files import JobFiles
 from pilot.runner.inner_workflow.containers import ContainerJobs
 from pilot.runner.inner_workflow.failures import FailureWatch
 from pilot.runner.inner_workflow.isolated_tools import IsolatedTools
-from pilot.runner.programs.visible_gpus import number_of_gpus
+from pilot.runner.programs.visible_gpus import count_gpus
 from sluice.contracts.jobs.spent import SPENT_FILE
 
 
-def tool_maker(
+def create_tool_maker(
     watch: FailureWatch,
     containers: ContainerJobs | None,
-    contained: IsolatedTools | None,
+    isolated_tools: IsolatedTools | None,
     *,
     secrets: SecretStore,
     job_files: JobFiles,
 ) -> Callable[[Any, LoadingContext], Any]:
     """Return a function that makes processes whose jobs are watched.
 
-    With ``containers``, jobs run in these containers. With ``contained``, jobs outside containers
-    run in its isolation, and otherwise like this process.
+    With ``containers``, jobs run in these containers. With ``isolated_tools``, jobs outside
+    containers run in its isolation, and otherwise like this process.
     """
 
-    def around(kind: Any) -> Any:
-        return watch.around(kind if contained is None else contained.around(kind))
+    def wrap_job(kind: Any) -> Any:
+        return watch.wrap_job(kind if isolated_tools is None else isolated_tools.wrap_job(kind))
 
     class Tool(CommandTool):
-        gpus = number_of_gpus()
+        gpus = count_gpus()
 
         def make_job_runner(self, context: RuntimeContext) -> Any:
-            return around(_with_outputs_alone(self._kind(context), secrets, job_files))
+            return wrap_job(_remove_other_files(self._choose_kind(context), secrets, job_files))
 
-        def _kind(self, context: RuntimeContext) -> Any:
+        def _choose_kind(self, context: RuntimeContext) -> Any:
             if containers is None:
                 return super().make_job_runner(context)
-            if not containers.wanted(*self.get_requirement("DockerRequirement")):
+            if not containers.runs_in_container(*self.get_requirement("DockerRequirement")):
                 return CommandLineJob
-            return containers.adapted(super().make_job_runner(context))
+            return containers.adapt(super().make_job_runner(context))
 
     def make(document: Any, context: LoadingContext) -> Any:
         is_tool = isinstance(document, dict) and document.get("class") == "CommandLineTool"
@@ -54,7 +54,7 @@ def tool_maker(
     return make
 
 
-def _with_outputs_alone(kind: Any, secrets: SecretStore, job_files: JobFiles) -> Any:
+def _remove_other_files(kind: Any, secrets: SecretStore, job_files: JobFiles) -> Any:
     """Return a subclass of a kind of cwltool's jobs that removes files that are no outputs.
 
     Files with secrets and the report of spent amounts are removed before outputs are collected.
@@ -64,13 +64,13 @@ def _with_outputs_alone(kind: Any, secrets: SecretStore, job_files: JobFiles) ->
         def _setup(self, context: Any) -> None:
             super()._setup(context)
             job: Any = self
-            collect, private = job.collect_outputs, secret_files(job, secrets)
+            collect, private = job.collect_outputs, list_secret_files(job, secrets)
 
-            def collected(outdir: str, code: int) -> Any:
+            def collect_outputs(outdir: str, code: int) -> Any:
                 remove_secret_files(private, job_files)
                 job_files.remove(f"{outdir}/{SPENT_FILE}")
                 return collect(outdir, code)
 
-            job.collect_outputs = collected
+            job.collect_outputs = collect_outputs
 
     return Job

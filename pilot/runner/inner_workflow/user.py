@@ -6,7 +6,7 @@ from pilot.isolation.sandbox.process_limits import ProcessLimits
 from pilot.isolation.users.programs import UserPrograms
 from pilot.isolation.users.slot_user import SlotUser, give, let_all_read_below
 from pilot.runner.inner_workflow.isolated_tools import InnerTool
-from pilot.runner.programs.orphans import adopt_orphans, children
+from pilot.runner.programs.orphans import adopt_orphans, list_children
 from pilot.runner.programs.running import Child, RunningProgram
 
 
@@ -34,7 +34,7 @@ class UserToolIsolation:
         let_all_read_below(self._folder)
         for stream in tool.streams[1:]:
             os.fchown(stream, user.uid, user.gid)
-        known = frozenset(children())
+        other_children = frozenset(list_children())
         pid = self._programs.start(
             tool.arguments,
             environment=tool.environment,
@@ -42,7 +42,7 @@ class UserToolIsolation:
             streams=tool.streams,
             limits=ProcessLimits(),
         )
-        return Child(pid, lambda: known | self._programs.pids)
+        return Child(pid, lambda: other_children | self._programs.pids)
 
     def close(self) -> None:
         """End the programs of the user."""

@@ -16,19 +16,19 @@ from pilot.isolation.users.slot_user import SlotUser
 from pilot.runner.inner_workflow.isolation import InnerIsolation
 from pilot.runner.inner_workflow.sandbox import InnerSandbox
 from pilot.runner.isolation.folders import hand_over
-from pilot.runner.isolation.job_view import job_view, shared_memory_of
-from pilot.runner.programs.oom_priority import children_go_first
-from pilot.runner.programs.program import Program, Start, as_child, start_child
+from pilot.runner.isolation.job_view import compute_shared_memory, create_job_view
+from pilot.runner.programs.oom_priority import set_children_oom_priority
+from pilot.runner.programs.program import Program, Start, start_as_child, start_child
 from pilot.runner.programs.running import Child, RunningProgram
-from pilot.runner.programs.warm_request import StartLasting, WarmWorkerProgram
+from pilot.runner.programs.warm_request import StartWarmWorker, WarmWorkerProgram
 from pilot.runner.programs.warm_worker_child import WarmWorkerChild
 from pilot.runner.protocol import RunnerSettings
 from pilot.runner.tools.prepared_job import PreparedJob
 
 _MIB = 1 << 20
 
-#: Returns the pids of a slot's children that belong to no program.
-Known = Callable[[], frozenset[int]]
+#: Lists the pids of a slot's children that belong to no program.
+ListOthers = Callable[[], frozenset[int]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ class Isolation(ABC):
         """Return the children of this process that belong to the isolation."""
 
     @abstractmethod
-    def reach(self, prepared: PreparedJob) -> list[str]:
+    def describe_gaps(self, prepared: PreparedJob) -> list[str]:
         """Return lines for the job's log on what the tool can reach but should not."""
 
     @abstractmethod
@@ -89,7 +89,9 @@ class Isolation(ABC):
         """
 
     @abstractmethod
-    def start(self, prepared: PreparedJob, allotted: ToolAllocation, known: Known) -> Start:
+    def start(
+        self, prepared: PreparedJob, allocation: ToolAllocation, list_others: ListOthers
+    ) -> Start:
         """Return a function that starts the tool.
 
         The function may raise ``SandboxError`` and ``UserError``.
@@ -97,15 +99,15 @@ class Isolation(ABC):
 
     @abstractmethod
     def start_warm_worker(
-        self, prepared: PreparedJob, allotted: ToolAllocation, known: Known
-    ) -> StartLasting:
+        self, prepared: PreparedJob, allocation: ToolAllocation, list_others: ListOthers
+    ) -> StartWarmWorker:
         """Return a function that starts a warm worker, of which there is one at a time.
 
         The standard input of the program must be a descriptor. Errors are those of ``start``.
         """
 
     @abstractmethod
-    def inner(self, prepared: PreparedJob, allotted: ToolAllocation) -> InnerIsolation:
+    def create_inner(self, prepared: PreparedJob, allocation: ToolAllocation) -> InnerIsolation:
         """Return the isolation for tools of a workflow inside the job."""
 
     @abstractmethod
@@ -117,7 +119,7 @@ class Isolation(ABC):
         """
 
 
-def _descriptor(program: Program) -> int:
+def _stdin_descriptor(program: Program) -> int:
     if not isinstance(program.stdin, int):
         raise TypeError("a program that stays reads from a pipe")
     return program.stdin
@@ -134,7 +136,7 @@ def choose_isolation(settings: RunnerSettings, number: int) -> Isolation:
     return _NoIsolation(settings.no_sandbox or "the pilot has looked for none", ProcessLimits())
 
 
-def most_processes(settings: RunnerSettings, number: int) -> int | None:
+def find_process_limit(settings: RunnerSettings, number: int) -> int | None:
     """Return the maximum number of processes of a slot's tools, or None without a limit."""
     if settings.sandbox is not None:
         return settings.sandbox.processes
@@ -148,7 +150,7 @@ class _NoIsolation(Isolation):
     def pids(self) -> frozenset[int]:
         return frozenset()
 
-    def reach(self, prepared: PreparedJob) -> list[str]:
+    def describe_gaps(self, prepared: PreparedJob) -> list[str]:
         return [f"no sandbox: {self.no_sandbox}; it had the rights of the pilot's user"]
 
     def shared_memory(self, memory: float) -> float:
@@ -160,15 +162,17 @@ class _NoIsolation(Isolation):
     def hand_over_stream(self, descriptor: int) -> None:
         """Do nothing: the tool's user owns the stream."""
 
-    def start(self, prepared: PreparedJob, allotted: ToolAllocation, known: Known) -> Start:
-        return as_child(known)
+    def start(
+        self, prepared: PreparedJob, allocation: ToolAllocation, list_others: ListOthers
+    ) -> Start:
+        return start_as_child(list_others)
 
     def start_warm_worker(
-        self, prepared: PreparedJob, allotted: ToolAllocation, known: Known
-    ) -> StartLasting:
-        return lambda program, limits: WarmWorkerChild(start_child(program, limits), known)
+        self, prepared: PreparedJob, allocation: ToolAllocation, list_others: ListOthers
+    ) -> StartWarmWorker:
+        return lambda program, limits: WarmWorkerChild(start_child(program, limits), list_others)
 
-    def inner(self, prepared: PreparedJob, allotted: ToolAllocation) -> InnerIsolation:
+    def create_inner(self, prepared: PreparedJob, allocation: ToolAllocation) -> InnerIsolation:
         return InnerIsolation()
 
     def tidy_up(self) -> None:
@@ -185,22 +189,22 @@ class _SandboxIsolation(Isolation):
         super().__init__("", sandbox.limits)
         self._sandbox = sandbox
         self._sources = sources
-        self._held = Sandboxes(sandbox, sources)
-        self._lasting: SandboxedWarmWorker | None = None
+        self._sandboxes = Sandboxes(sandbox, sources)
+        self._warm_worker: SandboxedWarmWorker | None = None
 
     @property
     def pids(self) -> frozenset[int]:
-        lasting = self._lasting
-        return self._held.pids | (frozenset() if lasting is None else lasting.pids)
+        warm_worker = self._warm_worker
+        return self._sandboxes.pids | (frozenset() if warm_worker is None else warm_worker.pids)
 
-    def reach(self, prepared: PreparedJob) -> list[str]:
-        own = self._sandbox.network is None and self._sandbox.node_network
-        if not prepared.network or not own:
+    def describe_gaps(self, prepared: PreparedJob) -> list[str]:
+        uses_node_network = self._sandbox.network is None and self._sandbox.node_network
+        if not prepared.network or not uses_node_network:
             return []
         return [f"network: the node's own, as {self._sandbox.no_network}"]
 
     def shared_memory(self, memory: float) -> float:
-        return shared_memory_of(memory) / _MIB
+        return compute_shared_memory(memory) / _MIB
 
     def hand_over(self, prepared: PreparedJob) -> None:
         """Do nothing: the sandbox shows the folders."""
@@ -208,13 +212,17 @@ class _SandboxIsolation(Isolation):
     def hand_over_stream(self, descriptor: int) -> None:
         """Do nothing: the tool inherits the stream."""
 
-    def start(self, prepared: PreparedJob, allotted: ToolAllocation, known: Known) -> Start:
-        sandbox = self._held.of(SandboxOptions(network=prepared.network, devices=allotted.devices))
-        view = job_view(prepared, allotted.memory)
+    def start(
+        self, prepared: PreparedJob, allocation: ToolAllocation, list_others: ListOthers
+    ) -> Start:
+        sandbox = self._sandboxes.get(
+            SandboxOptions(network=prepared.network, devices=allocation.devices)
+        )
+        view = create_job_view(prepared, allocation.memory)
 
         def start(program: Program, limits: ProcessLimits) -> RunningProgram:
             # The first call starts the holder of the sandbox, and tools inherit its priority.
-            with children_go_first():
+            with set_children_oom_priority():
                 return sandbox.start(
                     program.arguments,
                     environment=program.environment,
@@ -228,35 +236,35 @@ class _SandboxIsolation(Isolation):
         return start
 
     def start_warm_worker(
-        self, prepared: PreparedJob, allotted: ToolAllocation, known: Known
-    ) -> StartLasting:
-        gets = SandboxOptions(network=prepared.network, devices=allotted.devices)
-        lasting = SandboxedWarmWorker(self._sandbox, self._sources, gets, prepared.targets)
-        self._lasting = lasting
-        view = job_view(prepared, allotted.memory, elsewhere=False)
+        self, prepared: PreparedJob, allocation: ToolAllocation, list_others: ListOthers
+    ) -> StartWarmWorker:
+        options = SandboxOptions(network=prepared.network, devices=allocation.devices)
+        warm_worker = SandboxedWarmWorker(self._sandbox, self._sources, options, prepared.targets)
+        self._warm_worker = warm_worker
+        view = create_job_view(prepared, allocation.memory, elsewhere=False)
 
         def start(program: Program, limits: ProcessLimits) -> WarmWorkerProgram:
-            with children_go_first():
-                lasting.start(
+            with set_children_oom_priority():
+                warm_worker.start(
                     program.arguments,
                     environment=program.environment,
                     folder=program.folder,
-                    streams=[_descriptor(program), program.stdout, program.stderr],
+                    streams=[_stdin_descriptor(program), program.stdout, program.stderr],
                     limits=limits,
                     view=view,
                 )
-            return lasting
+            return warm_worker
 
         return start
 
-    def inner(self, prepared: PreparedJob, allotted: ToolAllocation) -> InnerIsolation:
+    def create_inner(self, prepared: PreparedJob, allocation: ToolAllocation) -> InnerIsolation:
         return InnerIsolation(
             sandbox=InnerSandbox(
                 sandbox=self._sandbox,
                 targets=list(prepared.targets),
                 in_place=prepared.in_place,
-                devices=list(allotted.devices),
-                shared_memory=shared_memory_of(allotted.memory),
+                devices=list(allocation.devices),
+                shared_memory=compute_shared_memory(allocation.memory),
             )
         )
 
@@ -274,14 +282,14 @@ class _UserIsolation(Isolation):
         super().__init__(no_sandbox, user.limits)
         self.user: SlotUser = user
         self._programs = UserPrograms(user)
-        with children_go_first():  # Starting the launcher needs this priority too.
+        with set_children_oom_priority():  # Starting the launcher needs this priority too.
             self._programs.tidy_up()  # Processes of a slot that was killed with its pilot
 
     @property
     def pids(self) -> frozenset[int]:
         return self._programs.pids
 
-    def reach(self, prepared: PreparedJob) -> list[str]:
+    def describe_gaps(self, prepared: PreparedJob) -> list[str]:
         return [
             f"contained by a user of its own only: {self.no_sandbox}; it had the rights of user"
             f" {self.user.name}, and the node's network"
@@ -297,11 +305,13 @@ class _UserIsolation(Isolation):
         # A tool may open it by its path, for example as /dev/stderr.
         os.fchown(descriptor, self.user.uid, self.user.gid)
 
-    def start(self, prepared: PreparedJob, allotted: ToolAllocation, known: Known) -> Start:
+    def start(
+        self, prepared: PreparedJob, allocation: ToolAllocation, list_others: ListOthers
+    ) -> Start:
         def start(program: Program, limits: ProcessLimits) -> RunningProgram:
             # Tools inherit the priority of their launcher, which may have to be restarted.
-            with children_go_first(), open(os.devnull, "rb") as nothing:
-                stdin = nothing if isinstance(program.stdin, int) else program.stdin
+            with set_children_oom_priority(), open(os.devnull, "rb") as devnull:
+                stdin = devnull if isinstance(program.stdin, int) else program.stdin
                 pid = self._programs.start(
                     program.arguments,
                     environment=program.environment,
@@ -309,27 +319,27 @@ class _UserIsolation(Isolation):
                     streams=[stdin.fileno(), program.stdout, program.stderr],
                     limits=limits,
                 )
-            return Child(pid, known)
+            return Child(pid, list_others)
 
         return start
 
     def start_warm_worker(
-        self, prepared: PreparedJob, allotted: ToolAllocation, known: Known
-    ) -> StartLasting:
+        self, prepared: PreparedJob, allocation: ToolAllocation, list_others: ListOthers
+    ) -> StartWarmWorker:
         def start(program: Program, limits: ProcessLimits) -> WarmWorkerProgram:
-            with children_go_first():
+            with set_children_oom_priority():
                 pid = self._programs.start(
                     program.arguments,
                     environment=program.environment,
                     folder=program.folder,
-                    streams=[_descriptor(program), program.stdout, program.stderr],
+                    streams=[_stdin_descriptor(program), program.stdout, program.stderr],
                     limits=limits,
                 )
-            return WarmWorkerChild(pid, known)
+            return WarmWorkerChild(pid, list_others)
 
         return start
 
-    def inner(self, prepared: PreparedJob, allotted: ToolAllocation) -> InnerIsolation:
+    def create_inner(self, prepared: PreparedJob, allocation: ToolAllocation) -> InnerIsolation:
         return InnerIsolation(user=self.user)
 
     def tidy_up(self) -> None:

@@ -9,22 +9,22 @@ from pilot.runner.tools.prepared_job import PreparedJob
 _MIB = 1 << 20
 
 
-def job_view(prepared: PreparedJob, memory: float, *, elsewhere: bool = True) -> View:
+def create_job_view(prepared: PreparedJob, memory: float, *, elsewhere: bool = True) -> View:
     """Return the view of a job's tool: inputs to read, and other folders to write.
 
     ``memory`` is the job's limit in MiB, which includes its shared memory; 0 means no limit.
     ``elsewhere`` says whether the view includes files of storages that inputs link to. They differ
     between jobs.
     """
-    known = prepared.job_files.folder
-    real = prepared.job_files.real(known)
+    folder = prepared.job_files.folder
+    real_folder = prepared.job_files.real_path(folder)
     return View(
         [
-            VisibleFile("/tmp", f"{real}/{SYSTEM_TMP}", writable=True),  # noqa: S108 - its own
-            VisibleFile(f"{real}/{IN}", f"{real}/{IN}", writable=prepared.in_place),
+            VisibleFile("/tmp", f"{real_folder}/{SYSTEM_TMP}", writable=True),  # noqa: S108 - its own
+            VisibleFile(f"{real_folder}/{IN}", f"{real_folder}/{IN}", writable=prepared.in_place),
             *(
                 VisibleFile(path, path, writable=True)
-                for path in (f"{real}/{OUT}", f"{real}/{TMP}")
+                for path in (f"{real_folder}/{OUT}", f"{real_folder}/{TMP}")
             ),
             *(
                 VisibleFile(path, os.path.realpath(path))
@@ -32,12 +32,12 @@ def job_view(prepared: PreparedJob, memory: float, *, elsewhere: bool = True) ->
                 if elsewhere
             ),
         ],
-        links=links_to(known, real),
-        shared_memory=shared_memory_of(memory),
+        links=links_to(folder, real_folder),
+        shared_memory=compute_shared_memory(memory),
     )
 
 
-def shared_memory_of(memory: float) -> int:
+def compute_shared_memory(memory: float) -> int:
     """Return the limit of shared memory in bytes for a job with ``memory`` MiB.
 
     If ``memory`` is 0, the limit is ``SHARED_MEMORY``.

@@ -24,8 +24,8 @@ from pilot.runner.protocol import (
     to_slot,
 )
 
-#: Maximum pause in seconds. Ticks count the time of a suspended machine, and pauses do not.
-_LONGEST = 5.0
+#: Maximum pause in seconds. Boot time counts while the machine is suspended, and pauses do not.
+_MAX_PAUSE = 5.0
 
 
 class SlotControl:
@@ -42,11 +42,11 @@ class SlotControl:
         #: Readable once the current attempt must stop.
         self.wake = os.eventfd(0, os.EFD_NONBLOCK | os.EFD_CLOEXEC)
         #: Called before this process ends because the pilot is gone.
-        self.on_gone: Callable[[], None] = lambda: None
+        self.on_disconnect: Callable[[], None] = lambda: None
         self._connection = connection
         self._lock = threading.Lock()
-        #: Ticks at which the jobs are stopped unless their leases are renewed.
-        self._taken: dict[Token, float | None] = {}
+        #: Boot times at which the jobs are stopped unless their leases are renewed.
+        self._deadlines: dict[Token, float | None] = {}
         self._stops: dict[Token, StopReason] = {}
         self._current: Token | None = None
         self._running: RunningProgram | None = None
@@ -65,24 +65,24 @@ class SlotControl:
         """Forget an attempt that has ended."""
         with self._lock:
             self._current = None
-            self._taken.pop(token, None)
+            self._deadlines.pop(token, None)
             self._stops.pop(token, None)
 
     def stop_reason(self, token: Token) -> StopReason | None:
         """Return why an attempt must stop, or None."""
         return self._stops.get(token)
 
-    def taken(self) -> bool:
+    def has_jobs(self) -> bool:
         """Return whether a job has not ended."""
         with self._lock:
-            return bool(self._taken)
+            return bool(self._deadlines)
 
-    def stopping(self) -> bool:
+    def is_stopping(self) -> bool:
         """Return whether the current attempt must stop."""
         with self._lock:
             return self._current is not None and self._current in self._stops
 
-    def gentle(self) -> bool:
+    def grants_cleanup(self) -> bool:
         """Return whether a stopped tool gets time to clean up.
 
         It gets time only if the WMS has canceled the job. Other reasons are urgent.
@@ -90,17 +90,18 @@ class SlotControl:
         with self._lock:
             return self._current is not None and self._stops.get(self._current) is StopReason.CANCEL
 
-    def starting(self) -> threading.Lock:
+    @property
+    def start_lock(self) -> threading.Lock:
         """Return a lock to hold while a tool is started.
 
         Otherwise the tool could escape if the pilot ends at that moment.
         """
         return self._lock
 
-    def started(self, running: RunningProgram | None) -> None:
+    def set_running(self, running: RunningProgram | None) -> None:
         """Set the running tool, or None once it is gone.
 
-        The caller holds ``starting()``.
+        The caller holds ``start_lock``.
         """
         self._running = running
 
@@ -109,7 +110,7 @@ class SlotControl:
         while (body := reader.receive(self._stop_overdue)) is not None:
             frame = to_slot.validate_json(body)
             if isinstance(frame, StopFrame):
-                self._on_stop((frame.id, frame.attempt), frame.reason)
+                self._stop((frame.id, frame.attempt), frame.reason)
                 continue
             if isinstance(frame, RenewFrame):
                 self._renew((frame.id, frame.attempt), frame.deadline)
@@ -117,16 +118,16 @@ class SlotControl:
             if isinstance(frame, JobFrame):
                 token = (frame.job.id, frame.job.attempt)
                 with self._lock:
-                    self._taken[token] = frame.deadline
+                    self._deadlines[token] = frame.deadline
                     if frame.stop is not None:
                         self._stops[token] = frame.stop
             self.frames.put(frame)
-        self._pilot_gone()
+        self._end_process()
 
     def _renew(self, token: Token, deadline: float) -> None:
         with self._lock:
-            if token in self._taken:
-                self._taken[token] = deadline
+            if token in self._deadlines:
+                self._deadlines[token] = deadline
 
     def _stop_overdue(self) -> float | None:
         """Stop attempts past their deadlines.
@@ -136,20 +137,20 @@ class SlotControl:
         """
         now = boot_time()
         with self._lock:
-            ticks = {
+            deadlines = {
                 token: deadline
-                for token, deadline in self._taken.items()
+                for token, deadline in self._deadlines.items()
                 if deadline is not None and token not in self._stops
             }
-        for token, deadline in ticks.items():
+        for token, deadline in deadlines.items():
             if deadline <= now:
-                self._on_stop(token, StopReason.LEASE)
-        left = min((each - now for each in ticks.values() if each > now), default=None)
-        return None if left is None else min(left, _LONGEST)
+                self._stop(token, StopReason.LEASE)
+        pause = min((moment - now for moment in deadlines.values() if moment > now), default=None)
+        return None if pause is None else min(pause, _MAX_PAUSE)
 
-    def _on_stop(self, token: Token, reason: StopReason) -> None:
+    def _stop(self, token: Token, reason: StopReason) -> None:
         with self._lock:
-            if token not in self._taken:
+            if token not in self._deadlines:
                 return
             self._stops[token] = reason
             if self._current == token:
@@ -161,7 +162,7 @@ class SlotControl:
         except BlockingIOError:
             return
 
-    def _pilot_gone(self) -> None:
+    def _end_process(self) -> None:
         """Kill the tool and end this process.
 
         The lock is never released, so the main thread can neither start a tool nor report the
@@ -171,6 +172,6 @@ class SlotControl:
         running = self._running
         if running is not None:
             running.kill()
-        self.on_gone()
+        self.on_disconnect()
         kill_orphans(frozenset() if running is None else frozenset({running.root}))
         os._exit(0)

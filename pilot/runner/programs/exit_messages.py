@@ -3,11 +3,11 @@
 import os
 import signal
 
-from pilot.runner.redaction import NOTHING, Redaction
+from pilot.runner.redaction import NO_REDACTION, Redaction
 from sluice.text.visible_text import quoted
 
 #: Offset of a shell's exit status after a signal killed its program.
-_OF_A_SHELL = 128
+_SHELL_OFFSET = 128
 #: Signals that end a program and whose shell exit codes rarely mean anything else.
 _DEADLY = {
     signal.SIGILL,
@@ -25,7 +25,7 @@ _DEADLY = {
 
 
 def last_line(
-    file: int, start: int = 0, end: int | None = None, *, hide: Redaction = NOTHING
+    file: int, start: int = 0, end: int | None = None, *, redaction: Redaction = NO_REDACTION
 ) -> str:
     """Return the last line of an open file that is not empty, at most 300 characters.
 
@@ -36,7 +36,7 @@ def last_line(
         start = max(start, end - 4096)
         lines = [
             line.strip()
-            for line in hide.read(file, start, max(start, end))
+            for line in redaction.read(file, start, max(start, end))
             .decode(errors="replace")
             .splitlines()
         ]
@@ -45,16 +45,16 @@ def last_line(
     return next((line[:300] for line in reversed(lines) if line), "")
 
 
-def ended_badly(program: str, code: int, *, said: str) -> str:
+def describe_failure(program: str, code: int, *, last_output: str) -> str:
     """Return a sentence about a failed program.
 
-    ``code`` is its exit status, negative for a signal. ``said`` is the last line of its standard
-    error.
+    ``code`` is its exit status, negative for a signal. ``last_output`` is the last line of its
+    standard error.
     """
-    how = f"was killed by {signal_name(-code)}" if code < 0 else f"ended with exit code {code}"
-    if code - _OF_A_SHELL in _DEADLY:
-        how += f" (what it ran was killed by {signal_name(code - _OF_A_SHELL)})"
-    return f"{quoted(program)} {how}" + (f": {said}" if said else "")
+    end = f"was killed by {signal_name(-code)}" if code < 0 else f"ended with exit code {code}"
+    if code - _SHELL_OFFSET in _DEADLY:
+        end += f" (what it ran was killed by {signal_name(code - _SHELL_OFFSET)})"
+    return f"{quoted(program)} {end}" + (f": {last_output}" if last_output else "")
 
 
 def signal_name(number: int) -> str:

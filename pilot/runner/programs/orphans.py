@@ -29,14 +29,14 @@ def kill_group(group: int, number: int) -> None:
         os.killpg(group, number)
 
 
-def children() -> set[int]:
+def list_children() -> set[int]:
     """Return the pids of this process's children, including adopted ones."""
-    found: set[int] = set()
+    pids: set[int] = set()
     for thread in os.listdir("/proc/self/task"):
         # The thread has ended meanwhile.
         with contextlib.suppress(OSError):
-            found.update(map(int, _read(f"/proc/self/task/{thread}/children").split()))
-    return found
+            pids.update(map(int, _read(f"/proc/self/task/{thread}/children").split()))
+    return pids
 
 
 def _read(path: str) -> bytes:
@@ -54,9 +54,9 @@ def _read(path: str) -> bytes:
         os.close(descriptor)
 
 
-def kill_orphans(known: frozenset[int] = frozenset()) -> None:
-    """Kill and reap all children except ``known``, and then the orphans that they leave."""
-    while orphans := children() - known:
+def kill_orphans(spared_pids: frozenset[int] = frozenset()) -> None:
+    """Kill and reap all children except ``spared_pids``, and then the orphans that they leave."""
+    while orphans := list_children() - spared_pids:
         for pid in orphans:
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.kill(pid, signal.SIGKILL)

@@ -15,18 +15,18 @@ from pilot.isolation.sandbox.sandbox_instance import Usage
 from pilot.runner.programs.control import SlotControl
 from pilot.runner.programs.disk import folder_size
 from pilot.runner.programs.memory import Memory, OutOfMemory, ProcessMemory
-from pilot.runner.programs.oom_priority import children_go_first
+from pilot.runner.programs.oom_priority import set_children_oom_priority
 from pilot.runner.programs.running import Child, RunningProgram
 from pilot.runner.programs.unlinked_files import unlinked_size
 
 _MIB = 1 << 20
 
 #: Seconds until the first check of memory and disk, and between checks of the disk.
-_FIRST_LOOK = 0.5
-_NEXT_LOOK = 1.0
+_FIRST_CHECK = 0.5
+_DISK_CHECK_PAUSE = 1.0
 #: A pause lasts a multiple of the check's duration, up to a number of seconds. Checks therefore
 #: never become the main load.
-_REST, _LATEST_LOOK = 20, 10.0
+_PAUSE_FACTOR, _MAX_PAUSE = 20, 10.0
 
 
 class KillReason(Enum):
@@ -43,7 +43,7 @@ class KillReason(Enum):
     STOPPED = auto()
 
 
-_CUTS = {OutOfMemory.LIMIT: KillReason.MEMORY, OutOfMemory.NODE: KillReason.NODE_MEMORY}
+_KILL_REASONS = {OutOfMemory.LIMIT: KillReason.MEMORY, OutOfMemory.NODE: KillReason.NODE_MEMORY}
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +69,7 @@ class Program:
     environment: dict[str, str]
     folder: str
     #: What is written below this folder counts as the job's disk.
-    watched: str
+    disk_folder: str
     stdin: IO[bytes] | int
     stdout: int
     stderr: int
@@ -89,7 +89,7 @@ class ProgramEnd:
     """
 
     exit_code: int
-    cut: KillReason | None
+    kill_reason: KillReason | None
     memory: float | None
     cpu: float | None
     seconds: float
@@ -100,12 +100,13 @@ class ProgramEnd:
 def start_child(program: Program, limits: ProcessLimits) -> int:
     """Start a program as a child of this process in a session of its own, and return its pid.
 
-    It gets the limits right after its start. The sandbox sets those of its tools before.
+    The program gets the limits right after its start. The sandbox sets the limits of its tools
+    before their start.
 
     Raises:
         OSError: The program could not be started.
     """
-    with children_go_first():
+    with set_children_oom_priority():
         popen = subprocess.Popen(
             program.arguments,
             cwd=program.folder,
@@ -124,15 +125,15 @@ def start_child(program: Program, limits: ProcessLimits) -> int:
 Start = Callable[[Program, ProcessLimits], RunningProgram]
 
 
-def as_child(
-    known: Callable[[], frozenset[int]],
+def start_as_child(
+    list_others: Callable[[], frozenset[int]],
     start: Callable[[Program, ProcessLimits], int] = start_child,
 ) -> Start:
     """Return a function that starts a program as a child of this process.
 
-    ``known`` returns the children that are not the program's.
+    ``list_others`` returns the children that are not the program's.
     """
-    return lambda program, limits: Child(start(program, limits), known)
+    return lambda program, limits: Child(start(program, limits), list_others)
 
 
 def run_program(
@@ -142,68 +143,68 @@ def run_program(
     *,
     start: Start,
     memory: Memory | None = None,
-    held: float = 0.0,
+    warm_memory: float = 0.0,
 ) -> ProgramEnd:
     """Run a program until it ends, exceeds a limit or is stopped.
 
-    ``held`` is the memory in MiB that a warm worker already has. Other exceptions of ``start`` pass
-    through.
+    ``warm_memory`` is the memory in MiB that a warm worker already has. Other exceptions of
+    ``start`` pass through.
 
     Raises:
         OSError: The program could not be started.
     """
-    begun = time.monotonic()
+    start_time = time.monotonic()
     memory = memory or ProcessMemory()
-    memory.open(limits.memory, limits.inputs, held=held)
-    disk = _Disk(program.watched, limits.disk)
+    memory.open(limits.memory, limits.inputs, warm_memory=warm_memory)
+    disk = _Disk(program.disk_folder, limits.disk)
     try:
-        with control.starting():
-            running = start(program, limits_of_each(program, limits, memory))
-            control.started(running)
+        with control.start_lock:
+            running = start(program, create_process_limits(program, limits, memory))
+            control.set_running(running)
     except BaseException:
         memory.close()
         raise
-    memory.started(running)
+    memory.set_running(running)
     watch = _Watch(running, disk, limits=limits, control=control, memory=memory)
     try:
-        watch.until_end()
+        watch.wait_until_end()
     finally:
         usage = running.end()
-        with control.starting():
-            control.started(None)
-        over = memory.over(0)
+        with control.start_lock:
+            control.set_running(None)
+        excess = memory.find_excess(0)
         memory.close()
     exit_code = os.waitstatus_to_exitcode(usage.status)
-    cut = watch.cut
-    if cut is None and over is not None:
-        cut = _CUTS[over]
-    if cut is None and disk.filled(failed=exit_code != 0):
-        cut = KillReason.DISK
-    reached = limits.memory if cut is KillReason.MEMORY else 0.0
+    kill_reason = watch.kill_reason
+    if kill_reason is None and excess is not None:
+        kill_reason = _KILL_REASONS[excess]
+    if kill_reason is None and disk.was_exceeded(failed=exit_code != 0):
+        kill_reason = KillReason.DISK
+    reached = limits.memory if kill_reason is KillReason.MEMORY else 0.0
     return ProgramEnd(
         exit_code=exit_code,
-        cut=cut,
+        kill_reason=kill_reason,
         memory=_peak_memory(usage, max(watch.peak, reached, running.used)),
         cpu=usage.cpu,
-        seconds=time.monotonic() - begun,
+        seconds=time.monotonic() - start_time,
         read=usage.read,
         written=usage.written,
     )
 
 
-def _peak_memory(usage: Usage, seen: float) -> float | None:
+def _peak_memory(usage: Usage, measured: float) -> float | None:
     """Return the peak memory in MiB, or None if it was too small to measure."""
-    return max(usage.memory / 1024, seen) if usage.memory > usage.floor else seen or None
+    return max(usage.memory / 1024, measured) if usage.memory > usage.floor else measured or None
 
 
-def limits_of_each(program: Program, limits: ProgramLimits, memory: Memory) -> ProcessLimits:
+def create_process_limits(program: Program, limits: ProgramLimits, memory: Memory) -> ProcessLimits:
     """Return the limits of each process.
 
     No file can grow beyond the job's disk. Files in memory have the same kernel limit, so it is at
     least the job's memory.
     """
     largest = largest_file(limits.disk, limits.memory) if program.limit_files else 0
-    return ProcessLimits(data=memory.brake, file_size=int(largest * _MIB) or None)
+    return ProcessLimits(data=memory.data_limit, file_size=int(largest * _MIB) or None)
 
 
 def largest_file(disk: float, memory: float) -> float:
@@ -217,31 +218,31 @@ class _Disk:
     ``most`` is the limit in MiB; 0 means no limit.
     """
 
-    def __init__(self, root: str, most: float) -> None:
+    def __init__(self, root: str, maximum: float) -> None:
         self._root = root
-        self._most = most
-        self._limit = most + folder_size(root) if most else 0.0
+        self._maximum = maximum
+        self._limit = maximum + folder_size(root) if maximum else 0.0
 
-    def passed(self, leader: int) -> bool:
+    def is_exceeded(self, leader: int) -> bool:
         """Return whether a running program exceeds the limit.
 
         ``leader`` is its pid. Its descendants count too.
         """
-        used = folder_size(self._root, self._limit) if self._most else 0.0
-        return bool(self._most) and (
+        used = folder_size(self._root, self._limit) if self._maximum else 0.0
+        return bool(self._maximum) and (
             used > self._limit or used + unlinked_size(leader, self._root) > self._limit
         )
 
-    def filled(self, *, failed: bool) -> bool:
+    def was_exceeded(self, *, failed: bool) -> bool:
         """Return whether an ended program has exceeded the limit.
 
         ``failed`` says that the program failed. A program that ignores SIGXFSZ, as Python does,
         fails by itself when a file reaches the limit.
         """
-        if not self._most:
+        if not self._maximum:
             return False
         used = folder_size(self._root, self._limit)
-        return used > self._limit or (failed and used >= self._limit - 0.01 * self._most)
+        return used > self._limit or (failed and used >= self._limit - 0.01 * self._maximum)
 
 
 class _Watch:
@@ -256,88 +257,91 @@ class _Watch:
         control: SlotControl,
         memory: Memory,
     ) -> None:
-        begun = time.monotonic()
-        self.cut: KillReason | None = None
+        start_time = time.monotonic()
+        self.kill_reason: KillReason | None = None
         self.peak = 0.0
         self._running = running
         self._disk = disk
         self._limits = limits
         self._control = control
-        self._end = begun + limits.time if limits.time else None
+        self._deadline = start_time + limits.time if limits.time else None
         self._memory = memory
-        self._look = begun + min(_FIRST_LOOK, memory.pause)
-        self._look_at_disk = begun + _FIRST_LOOK
-        self._kill: float | None = None
+        self._next_check = start_time + min(_FIRST_CHECK, memory.pause)
+        self._next_disk_check = start_time + _FIRST_CHECK
+        self._kill_time: float | None = None
 
-    def until_end(self) -> None:
+    def wait_until_end(self) -> None:
         """Wait until the program has ended."""
         poll = select.poll()
         poll.register(self._running.descriptor, select.POLLIN)
         poll.register(self._control.wake, select.POLLIN)
         while True:
-            ready = {descriptor for descriptor, _ in poll.poll(self._pause())}
+            ready = {descriptor for descriptor, _ in poll.poll(self._compute_timeout())}
             if self._running.descriptor in ready and self._running.has_ended():
                 return
             if self._control.wake in ready:
                 os.eventfd_read(self._control.wake)
-                self._cut_short(KillReason.STOPPED)
+                self._end_program(KillReason.STOPPED)
             self._check()
 
-    def _pause(self) -> int:
+    def _compute_timeout(self) -> int:
         """Return the milliseconds until the next check."""
-        ticks = [
-            boot_time
-            for boot_time in (self._kill, self._look if self._kill is None else None, self._end)
-            if boot_time is not None
+        usage_check = self._next_check if self._kill_time is None else None
+        times = [
+            moment
+            for moment in (self._kill_time, usage_check, self._deadline)
+            if moment is not None
         ]
-        return max(0, int((min(ticks) - time.monotonic()) * 1000) + 1) if ticks else -1
+        return max(0, int((min(times) - time.monotonic()) * 1000) + 1) if times else -1
 
     def _check(self) -> None:
         now = time.monotonic()
-        if self._kill is not None and now >= self._kill:
+        if self._kill_time is not None and now >= self._kill_time:
             self._running.signal(signal.SIGKILL)
-            self._kill, self._end = now + 60.0, None
+            self._kill_time, self._deadline = now + 60.0, None
             return
-        if self._end is not None and now >= self._end:
-            self._cut_short(KillReason.TIME)
-        elif self._kill is None and now >= self._look:
-            self._look_at_usage()
+        if self._deadline is not None and now >= self._deadline:
+            self._end_program(KillReason.TIME)
+        elif self._kill_time is None and now >= self._next_check:
+            self._check_usage()
 
-    def _look_at_usage(self) -> None:
-        begun = time.monotonic()
+    def _check_usage(self) -> None:
+        start_time = time.monotonic()
         used = self._memory.used()
         self.peak = max(self.peak, used)
-        over = self._memory.over(used)
-        self._look = next_look(begun, self._memory.pause)
-        if over is not None:
-            self._cut_short(_CUTS[over])
-        elif (begun := time.monotonic()) >= self._look_at_disk:
-            if self._disk.passed(self._running.root):
-                self._cut_short(KillReason.DISK)
-            self._look_at_disk = next_look(begun, _NEXT_LOOK)
+        excess = self._memory.find_excess(used)
+        self._next_check = next_check(start_time, self._memory.pause)
+        if excess is not None:
+            self._end_program(_KILL_REASONS[excess])
+        elif (start_time := time.monotonic()) >= self._next_disk_check:
+            if self._disk.is_exceeded(self._running.root):
+                self._end_program(KillReason.DISK)
+            self._next_disk_check = next_check(start_time, _DISK_CHECK_PAUSE)
 
-    def _cut_short(self, cut: KillReason) -> None:
+    def _end_program(self, kill_reason: KillReason) -> None:
         """End the program.
 
         It gets SIGTERM first if it may clean up. A tool over its memory or disk limit is killed at
         once.
         """
-        if self.cut is None:
-            self.cut = cut
-        self._end = None
-        gentle = cut is KillReason.TIME or (cut is KillReason.STOPPED and self._control.gentle())
-        if gentle and self._kill is None:
+        if self.kill_reason is None:
+            self.kill_reason = kill_reason
+        self._deadline = None
+        is_gentle = kill_reason is KillReason.TIME or (
+            kill_reason is KillReason.STOPPED and self._control.grants_cleanup()
+        )
+        if is_gentle and self._kill_time is None:
             self._running.signal(signal.SIGTERM)
-            self._kill = time.monotonic() + self._limits.grace
+            self._kill_time = time.monotonic() + self._limits.grace
         else:
             self._running.signal(signal.SIGKILL)
-            self._kill = time.monotonic() + 60.0
+            self._kill_time = time.monotonic() + 60.0
 
 
-def next_look(begun: float, pause: float) -> float:
+def next_check(start_time: float, pause: float) -> float:
     """Return the time of the next check after a check that ends now.
 
     ``pause`` is the minimum number of seconds from now.
     """
     now = time.monotonic()
-    return now + min(_LATEST_LOOK, max(pause, _REST * (now - begun)))
+    return now + min(_MAX_PAUSE, max(pause, _PAUSE_FACTOR * (now - start_time)))

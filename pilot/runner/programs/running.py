@@ -57,14 +57,14 @@ class RunningProgram(Protocol):
 class Child:
     """A child of this process, in a session of its own.
 
-    ``known`` returns the children of this process that are not the program's.
+    ``list_others`` returns the children of this process that are not the program's.
     """
 
     beside = used = 0.0
 
-    def __init__(self, pid: int, known: Callable[[], frozenset[int]]) -> None:
+    def __init__(self, pid: int, list_others: Callable[[], frozenset[int]]) -> None:
         self.root = pid
-        self._known = known
+        self._list_others = list_others
         self.descriptor = os.pidfd_open(pid)
 
     def has_ended(self) -> bool:
@@ -87,7 +87,7 @@ class Child:
         kill_group(self.root, signal.SIGKILL)
         _, status, usage = os.wait4(self.root, 0)
         os.close(self.descriptor)
-        kill_orphans(self._known())
+        kill_orphans(self._list_others())
         # Until a forked process executes the tool, it counts the memory of this process as its own.
         return Usage(
             status=status,

@@ -26,39 +26,39 @@ class SlotGroup:
 
     def __init__(self, groups: ControlGroupSettings | None, processes: int | None) -> None:
         self._cores: Path | None = None
-        self._asked = 1.0
+        self._current_cores = 1.0
         if groups is None:
             return
         name = slot_group(os.getpid())
-        self._second = groups.version == 2
+        self._is_version_2 = groups.version == 2
         try:
             if groups.processes is not None and processes is not None:
                 folder = Path(groups.processes) / name
-                _enter(folder)
+                _move_to_group(folder)
                 (folder / "pids.max").write_text(str(processes + _OWN))
             if groups.cores is not None:
-                _enter(Path(groups.cores) / name)
+                _move_to_group(Path(groups.cores) / name)
                 self._cores = Path(groups.cores) / name
         except OSError as error:
             log.warning("slot.no_group", reason=reason_of(error))
 
-    def share(self, cores: float) -> None:
+    def set_cores(self, cores: float) -> None:
         """Set the weight of the slot to the cores that the job has allocated.
 
         The weight counts only if other slots want the cores too.
         """
-        if self._cores is None or cores == self._asked:
+        if self._cores is None or cores == self._current_cores:
             return
-        file, each, most = (
+        file, weight, maximum = (
             ("cpu.weight", _WEIGHT, _MAX_WEIGHT)
-            if self._second
+            if self._is_version_2
             else ("cpu.shares", _SHARES, _MAX_SHARES)
         )
         with suppress(OSError):
-            (self._cores / file).write_text(str(min(most, max(1, round(each * cores)))))
-            self._asked = cores
+            (self._cores / file).write_text(str(min(maximum, max(1, round(weight * cores)))))
+            self._current_cores = cores
 
 
-def _enter(folder: Path) -> None:
+def _move_to_group(folder: Path) -> None:
     folder.mkdir(exist_ok=True)
     (folder / "cgroup.procs").write_text(str(os.getpid()))

@@ -10,7 +10,7 @@ import time
 from collections.abc import Iterator
 from contextlib import suppress
 
-from pilot.runner.programs.usage import family, threads
+from pilot.runner.programs.usage import list_threads, process_tree
 
 _MIB = 1 << 20
 _LEAST = 4096
@@ -28,39 +28,39 @@ def unlinked_size(leader: int, root: str) -> float:
     end = time.monotonic() + _PATIENCE
     with suppress(OSError):
         disk = os.stat(root).st_dev
-        for number, size in _nameless(leader, disk):
+        for number, size in _list_files(leader, disk):
             sizes[number] = max(size, sizes.get(number, 0))
             if time.monotonic() > end:
                 break
     return sum(sizes.values()) / _MIB
 
 
-def _nameless(leader: int, disk: int) -> Iterator[tuple[int, int]]:
+def _list_files(leader: int, disk: int) -> Iterator[tuple[int, int]]:
     """Yield inodes and sizes in bytes of the files.
 
     The generator yields (0, 0) at intervals, so that the caller can check its time limit.
     """
     # Each thread may have its own open files, and others may outlive the first.
-    tasks = [(pid, thread) for pid in family(leader) for thread in threads(pid)]
+    tasks = [(pid, thread) for pid in process_tree(leader) for thread in list_threads(pid)]
     random.shuffle(tasks)
-    looked_into: set[int] = set()
+    finished_pids: set[int] = set()
     for pid, thread in tasks:
         yield 0, 0
-        for status in _open_files(thread):
-            yield _size(status, disk)
-        if pid not in looked_into:
-            for found in _mapped_files(thread, disk):
-                looked_into.add(pid)
-                yield found
+        for status in _list_open_files(thread):
+            yield _measure(status, disk)
+        if pid not in finished_pids:
+            for mapped_file in _list_mapped_files(thread, disk):
+                finished_pids.add(pid)
+                yield mapped_file
 
 
-def _size(status: os.stat_result, disk: int) -> tuple[int, int]:
+def _measure(status: os.stat_result, disk: int) -> tuple[int, int]:
     if status.st_dev != disk or status.st_nlink or not stat.S_ISREG(status.st_mode):
         return 0, 0
     return status.st_ino, max(_LEAST, status.st_blocks * 512)
 
 
-def _open_files(thread: int) -> Iterator[os.stat_result]:
+def _list_open_files(thread: int) -> Iterator[os.stat_result]:
     folder = f"/proc/{thread}/fd"
     with suppress(OSError):
         for name in os.listdir(folder):
@@ -68,14 +68,14 @@ def _open_files(thread: int) -> Iterator[os.stat_result]:
                 yield os.stat(f"{folder}/{name}")
 
 
-def _mapped_files(thread: int, disk: int) -> Iterator[tuple[int, int]]:
+def _list_mapped_files(thread: int, disk: int) -> Iterator[tuple[int, int]]:
     """Yield an item for each memory mapping of a process that has memory."""
     with suppress(OSError), open(f"/proc/{thread}/maps", "rb") as parts:
         for part in parts:
-            yield _mapped(thread, part, disk) if part.endswith(b"(deleted)\n") else (0, 0)
+            yield _measure_mapping(thread, part, disk) if part.endswith(b"(deleted)\n") else (0, 0)
 
 
-def _mapped(thread: int, part: bytes, disk: int) -> tuple[int, int]:
+def _measure_mapping(thread: int, part: bytes, disk: int) -> tuple[int, int]:
     """Return the inode and the size of a mapped file.
 
     ``part`` is a line of proc_pid_maps(5). If only root may look at the file, the mapped size
@@ -84,7 +84,7 @@ def _mapped(thread: int, part: bytes, disk: int) -> tuple[int, int]:
     addresses, _, _, device, number, _ = part.split(maxsplit=5)
     begin, end = (int(address, 16) for address in addresses.split(b"-"))
     try:
-        return _size(os.stat(f"/proc/{thread}/map_files/{begin:x}-{end:x}"), disk)
+        return _measure(os.stat(f"/proc/{thread}/map_files/{begin:x}-{end:x}"), disk)
     except PermissionError:
         major, minor = (int(half, 16) for half in device.split(b":"))
         return (int(number), end - begin) if os.makedev(major, minor) == disk else (0, 0)

@@ -5,17 +5,17 @@ from collections.abc import Sequence
 
 #: CUDA's variable. Engines that share the node's devices with containers expect a prefix.
 _CUDA = "CUDA_VISIBLE_DEVICES"
-VISIBLE = (_CUDA, f"APPTAINERENV_{_CUDA}", f"SINGULARITYENV_{_CUDA}")
+GPU_VARIABLES = (_CUDA, f"APPTAINERENV_{_CUDA}", f"SINGULARITYENV_{_CUDA}")
 
 
-def visible(gpus: Sequence[str]) -> dict[str, str]:
+def gpu_environment(gpus: Sequence[str]) -> dict[str, str]:
     """Return environment variables that make these GPUs visible.
 
     ``gpus`` are uuids. If there are none, the program finds no GPU.
     """
-    return dict.fromkeys(VISIBLE, ",".join(gpus))
+    return dict.fromkeys(GPU_VARIABLES, ",".join(gpus))
 
 
-def number_of_gpus() -> int:
+def count_gpus() -> int:
     """Return the number of GPUs that this process may use."""
     return len([uuid for uuid in os.environ.get(_CUDA, "").split(",") if uuid])

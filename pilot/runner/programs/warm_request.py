@@ -21,7 +21,7 @@ from pilot.runner.programs.usage import processor_time
 _MAX_ANSWER = 4 << 20
 _MAX_CHUNK = 1 << 16
 #: Maximum characters of an invalid answer in a message.
-_SHOWN = 200
+_MAX_QUOTED = 200
 #: Milliseconds to wait for the end of a program that has closed its output.
 _ENDING = 500
 
@@ -64,7 +64,7 @@ class WarmWorkerProgram(Protocol):
 
 
 #: Starts a warm worker within limits.
-StartLasting = Callable[[Program, ProcessLimits], WarmWorkerProgram]
+StartWarmWorker = Callable[[Program, ProcessLimits], WarmWorkerProgram]
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,12 +97,12 @@ class Pipes:
 
 
 class WarmRequest:
-    """A request to a warm worker as a ``RunningProgram`` program, which ends with the answer.
+    """A request to a warm worker as a ``RunningProgram``, which ends with the answer.
 
-    ``begun`` is the CPU time of the program before the request in seconds. ``numbers`` says that
-    earlier answers had numbers, so an answer without one is wrong.
+    ``start_cpu`` is the CPU time of the program before the request in seconds. ``expects_number``
+    says that earlier answers had numbers, so an answer without a number is wrong.
 
-    ``trouble`` is why there is no answer, as the end of a sentence about the tool. It is empty if
+    ``failure`` is why there is no answer, as the end of a sentence about the tool. It is empty if
     the end of the program explains it.
     """
 
@@ -113,19 +113,19 @@ class WarmRequest:
         message: dict[str, Any],
         memory: Memory,
         *,
-        begun: float,
-        numbers: bool = False,
+        start_cpu: float,
+        expects_number: bool = False,
     ) -> None:
         self._program = program
         self._pipes = pipes
         self._id = message["requestId"]
-        self._left = memoryview(json.dumps(message).encode() + b"\n")
-        self._numbers = numbers
-        self._said = bytearray()
+        self._unsent = memoryview(json.dumps(message).encode() + b"\n")
+        self._expects_number = expects_number
+        self._received = bytearray()
         self._memory = memory
-        self._begun = begun
+        self._start_cpu = start_cpu
         self.answer: Answer | None = None
-        self.trouble = ""
+        self.failure = ""
         #: Memory of the program in MiB at the time of the answer.
         self.used = 0.0
         self._poll = select.epoll()
@@ -154,17 +154,17 @@ class WarmRequest:
         ready = {descriptor for descriptor, _ in self._poll.poll(0)}
         if self._pipes.requests in ready:
             self._send()
-        gone = self._program.running.descriptor in ready
-        if self._pipes.answers in ready and self._listen():
-            gone = gone or (not self._said and self._is_ending())
-        elif not gone:
+        has_ended = self._program.running.descriptor in ready
+        if self._pipes.answers in ready and self._receive():
+            has_ended = has_ended or (not self._received and self._ends_soon())
+        elif not has_ended:
             return False
-        if gone and self.answer is None:
-            self.trouble = ""  # The end of the program explains it.
+        if has_ended and self.answer is None:
+            self.failure = ""  # The end of the program explains it.
         self.used = self._memory.used()
         return True
 
-    def _is_ending(self) -> bool:
+    def _ends_soon(self) -> bool:
         """Return whether a program that has closed its output ends shortly afterwards."""
         poll = select.poll()
         poll.register(self._program.running.descriptor, select.POLLIN)
@@ -186,63 +186,63 @@ class WarmRequest:
         self._poll.close()
         if self.answer is not None:
             self._program.pause()  # before its outputs are read
-            cpu = max(0.0, processor_time(self._program.pid) - self._begun)
+            cpu = max(0.0, processor_time(self._program.pid) - self._start_cpu)
             return Usage(status=(self.answer.exit_code & 0xFF) << 8, cpu=cpu, memory=0, floor=0)
-        if self.trouble:
+        if self.failure:
             self._program.running.signal(signal.SIGKILL)
         usage = self._program.end()
-        return Usage(usage.status, max(0.0, usage.cpu - self._begun), usage.memory, usage.floor)
+        return Usage(usage.status, max(0.0, usage.cpu - self._start_cpu), usage.memory, usage.floor)
 
     def _send(self) -> None:
-        with suppress(BlockingIOError, BrokenPipeError):  # its end shows this
-            self._left = self._left[os.write(self._pipes.requests, self._left) :]
-            if self._left:
+        with suppress(BlockingIOError, BrokenPipeError):  # the end of the program shows this
+            self._unsent = self._unsent[os.write(self._pipes.requests, self._unsent) :]
+            if self._unsent:
                 return
         self._poll.unregister(self._pipes.requests)
 
-    def _listen(self) -> bool:
+    def _receive(self) -> bool:
         """Read from the program and return whether the request is finished."""
         try:
             chunk = os.read(self._pipes.answers, _MAX_CHUNK)
         except BlockingIOError:
             return False
-        self._said += chunk
+        self._received += chunk
         if not chunk:
-            self._said.clear()
-            self.trouble = "closed its standard output, and has not answered"
+            self._received.clear()
+            self.failure = "closed its standard output, and has not answered"
             return True
         if b"\n" not in chunk:
-            if len(self._said) > _MAX_ANSWER:
-                self.trouble = f"wrote more than {_MAX_ANSWER >> 20} MiB, and no answer"
-            return bool(self.trouble)
-        line, _, more = bytes(self._said).partition(b"\n")
-        self._understand(line)
-        if more and self.answer is not None:
+            if len(self._received) > _MAX_ANSWER:
+                self.failure = f"wrote more than {_MAX_ANSWER >> 20} MiB, and no answer"
+            return bool(self.failure)
+        line, _, rest = bytes(self._received).partition(b"\n")
+        self._parse_answer(line)
+        if rest and self.answer is not None:
             self.answer = None
-            self.trouble = f"wrote {_shown(more)} behind its answer"
+            self.failure = f"wrote {_quote(rest)} behind its answer"
         return True
 
-    def _understand(self, line: bytes) -> None:
+    def _parse_answer(self, line: bytes) -> None:
         """Parse an answer.
 
         Missing fields are 0 or empty, as in the JSON format of Protocol Buffers.
         """
         try:
-            told = json.loads(line)
-            code, number = told.get("exitCode", 0), told.get("requestId", 0)
-            output = told.get("output", "")
+            answer = json.loads(line)
+            code, number = answer.get("exitCode", 0), answer.get("requestId", 0)
+            output = answer.get("output", "")
             if not (type(code) is type(number) is int and isinstance(output, str)):
                 raise ValueError("another kind of value")
         except (ValueError, AttributeError, RecursionError):
-            self.trouble = f"wrote {_shown(line)} instead of an answer"
+            self.failure = f"wrote {_quote(line)} instead of an answer"
             return
-        if number != self._id and (number or self._numbers):
-            said = f"request {number}" if number else "no request by its number"
-            self.trouble = f"answered {said}, and was asked {self._id}"
+        if number != self._id and (number or self._expects_number):
+            request = f"request {number}" if number else "no request by its number"
+            self.failure = f"answered {request}, and was asked {self._id}"
             return
         self.answer = Answer(code, output, numbered=number != 0)
 
 
-def _shown(said: bytes) -> str:
-    text = said.decode(errors="replace").strip()
-    return f'"{text[:_SHOWN]}{"…" if len(text) > _SHOWN else ""}"'
+def _quote(data: bytes) -> str:
+    text = data.decode(errors="replace").strip()
+    return f'"{text[:_MAX_QUOTED]}{"…" if len(text) > _MAX_QUOTED else ""}"'

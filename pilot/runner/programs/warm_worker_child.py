@@ -10,16 +10,16 @@ from pilot.runner.programs.running import Child
 class WarmWorkerChild:
     """Warm worker as a child of this process.
 
-    ``known`` returns the children of this process that are not the program's.
+    ``list_others`` returns the children of this process that are not the program's.
     """
 
     #: Empty, as it sees the node's own /tmp.
     ways = frozenset[str]()
 
-    def __init__(self, pid: int, known: Callable[[], frozenset[int]]) -> None:
+    def __init__(self, pid: int, list_others: Callable[[], frozenset[int]]) -> None:
         self.pid = pid
-        self._known = known
-        self.running = Child(pid, known)
+        self._list_others = list_others
+        self.running = Child(pid, list_others)
         self._has_ended = False
 
     def show(self, inputs: Sequence[str]) -> bool:
@@ -28,7 +28,7 @@ class WarmWorkerChild:
 
     def pause(self) -> None:
         """Kill its orphans. The program itself keeps running."""
-        kill_orphans(self._known() | {self.pid})
+        kill_orphans(self._list_others() | {self.pid})
 
     def resume(self) -> None:
         """Do nothing, as ``pause`` does not stop it."""

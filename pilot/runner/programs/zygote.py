@@ -18,7 +18,7 @@ from dataclasses import asdict
 from typing import NoReturn
 
 from pilot.isolation.sandbox.process_limits import ProcessLimits
-from pilot.runner.programs.oom_priority import go_first
+from pilot.runner.programs.oom_priority import set_oom_priority
 from pilot.runner.programs.program import Program, start_child
 
 _MAX_REQUEST = 1 << 16
@@ -32,16 +32,16 @@ class Zygote:
 
     def __init__(self) -> None:
         self._connection, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        self._waiting = os.fork()
-        if self._waiting == 0:
+        self._waiting_pid = os.fork()
+        if self._waiting_pid == 0:
             self._connection.close()
-            _wait(theirs)
+            _serve(theirs)
         theirs.close()
 
     @property
     def pids(self) -> frozenset[int]:
         """Return the pid of the waiting process."""
-        return frozenset({self._waiting})
+        return frozenset({self._waiting_pid})
 
     def start(self, program: Program, limits: ProcessLimits) -> int:
         """Run ``python -m MODULE …`` as a child in a session of its own, and return its pid.
@@ -55,38 +55,40 @@ class Zygote:
             [program.arguments[2:], program.environment, program.folder, asdict(limits)]
         ).encode()
         try:
-            with open(os.devnull, "rb") as nothing:
+            with open(os.devnull, "rb") as devnull:
                 stdin = (
-                    nothing.fileno() if isinstance(program.stdin, int) else program.stdin.fileno()
+                    devnull.fileno() if isinstance(program.stdin, int) else program.stdin.fileno()
                 )
                 socket.send_fds(
                     self._connection, [request], [stdin, program.stdout, program.stderr]
                 )
-            following = self._connection.recv(32)
+            next_pid = self._connection.recv(32)
         except OSError:
-            following = b""
-        if not following:
+            next_pid = b""
+        if not next_pid:
             return start_child(program, limits)
-        pid, self._waiting = self._waiting, int(following)
+        pid, self._waiting_pid = self._waiting_pid, int(next_pid)
         return pid
 
 
-def _wait(connection: socket.socket) -> NoReturn:
+def _serve(connection: socket.socket) -> NoReturn:
     try:
         while True:
             request, descriptors, _, _ = socket.recv_fds(connection, _MAX_REQUEST, 3)
             if not request:
                 os._exit(0)
-            if not _leave_another(connection):
+            if not _fork_successor(connection):
                 arguments, environment, folder, limits = json.loads(request)
-                _become(arguments, environment, folder, descriptors, limits=ProcessLimits(**limits))
+                _run_module(
+                    arguments, environment, folder, descriptors, limits=ProcessLimits(**limits)
+                )
             for descriptor in descriptors:
                 os.close(descriptor)
     finally:
         os._exit(1)
 
 
-def _leave_another(connection: socket.socket) -> bool:
+def _fork_successor(connection: socket.socket) -> bool:
     """Fork another waiting process and return True in it.
 
     It is a grandchild, which the slot adopts.
@@ -101,7 +103,7 @@ def _leave_another(connection: socket.socket) -> bool:
     return True
 
 
-def _become(
+def _run_module(
     arguments: list[str],
     environment: dict[str, str],
     folder: str,
@@ -111,7 +113,7 @@ def _become(
 ) -> NoReturn:
     """Run a module as a new Python with ``-m`` would, but with its imports already done."""
     os.setsid()
-    go_first()
+    set_oom_priority()
     for target, descriptor in enumerate(descriptors):
         os.dup2(descriptor, target)
     os.closerange(3, os.sysconf("SC_OPEN_MAX"))
@@ -123,7 +125,7 @@ def _become(
     tempfile.tempdir = None
     logging.basicConfig(force=True, level=logging.WARNING, format="%(message)s")
     for handler in logging.root.handlers:
-        handler.addFilter(_nobody_has_said)
+        handler.addFilter(_has_no_own_handler)
     logging.getLogger("cwltool").setLevel(logging.INFO)
     limits.restrict()
     status = 1
@@ -141,6 +143,6 @@ def _become(
         os._exit(status)
 
 
-def _nobody_has_said(record: logging.LogRecord) -> bool:
+def _has_no_own_handler(record: logging.LogRecord) -> bool:
     """Return whether no handler of the logger's own, such as cwltool's, has logged the record."""
     return not logging.getLogger(record.name).handlers

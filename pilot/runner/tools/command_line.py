@@ -16,19 +16,25 @@ from schema_salad.utils import convert_to_dict
 from pilot.folders.work_folder import IN, OUT, TMP
 from pilot.runner.containers.container_run import ContainerRun
 from pilot.runner.containers.containers import Containers
-from pilot.runner.containers.options import flags, runtime_of, tool_image
-from pilot.runner.cwl.cwltool_messages import cwltool_message, no_output
+from pilot.runner.containers.options import build_engine_command, find_image, runtime_options
+from pilot.runner.cwl.cwltool_messages import clean_message, describe_missing_output
 from pilot.runner.cwl.documents import CWL_ERRORS
-from pilot.runner.cwl.file_access import InPlaceMapper, JobFileMapper, access_to, mapper_in, relink
-from pilot.runner.cwl.secret_files import remove_secret_files, secret_files
-from pilot.runner.expressions.engine import engine
+from pilot.runner.cwl.file_access import (
+    InPlaceMapper,
+    JobFileMapper,
+    create_access_factory,
+    create_mapper_factory,
+    relink,
+)
+from pilot.runner.cwl.secret_files import list_secret_files, remove_secret_files
+from pilot.runner.expressions.engine import get_engine
 from pilot.runner.failures import AttemptError
-from pilot.runner.files.access_errors import not_set_up, refusal_in, refused_output
+from pilot.runner.files.access_errors import create_refusal_error, create_setup_error, find_refusal
 from pilot.runner.files.job_files import JobFiles
-from pilot.runner.tools.prepared_job import PreparedJob, prepared_job
+from pilot.runner.tools.prepared_job import PreparedJob, create_prepared_job
 from sluice.contracts.common.states import ErrorClass
 from sluice.contracts.jobs.needs import Resources
-from sluice.tools.warm_rules import REFUSED
+from sluice.tools.warm_rules import UNSUPPORTED_REQUIREMENTS
 
 
 class CommandLine:
@@ -43,20 +49,20 @@ class CommandLine:
         # times as long.
         tool.inputs_record_schema = convert_to_dict(tool.inputs_record_schema)
         self._containers = containers
-        self._image = tool_image(tool, able=containers is not None)
+        self._image = find_image(tool, has_engine=containers is not None)
         document = tool.tool
         self.success = frozenset(document.get("successCodes", ()))
         self.temporary = frozenset(document.get("temporaryFailCodes", ()))
         self.permanent = frozenset(document.get("permanentFailCodes", ()))
         #: Number of arguments of baseCommand, which come first in each job.
         self.base_command = len(_as_list(document.get("baseCommand")))
-        self._contained = containers is not None and self._image is not None
+        self._uses_container = containers is not None and self._image is not None
         #: Context that all jobs share.
         self._runtime = RuntimeContext(
             {
                 **(
-                    flags(containers.engine)
-                    if containers is not None and self._contained
+                    runtime_options(containers.engine)
+                    if containers is not None and self._uses_container
                     else {"use_container": False}
                 ),
                 "compute_checksum": False,
@@ -64,14 +70,14 @@ class CommandLine:
             }
         )
         self._runtime.workflow_eval_lock = threading.Condition(threading.RLock())
-        missing = engine().missing
+        missing_reason = get_engine().missing_reason
         if (
-            missing is not None
+            missing_reason is not None
             and tool.get_requirement("InlineJavascriptRequirement")[0] is not None
         ):
             raise AttemptError(
                 ErrorClass.INTERNAL,
-                f"the tool needs JavaScript (InlineJavascriptRequirement), and {missing}",
+                f"the tool needs JavaScript (InlineJavascriptRequirement), and {missing_reason}",
             )
 
     def error_class(self, exit_code: int) -> ErrorClass | None:
@@ -100,67 +106,69 @@ class CommandLine:
             AttemptError: The tool and the order do not fit.
         """
         self._tool.gpus = gpus
-        contained, folder = self._contained, job_files.folder
+        uses_container, folder = self._uses_container, job_files.folder
         context = self._runtime.copy()
         context.basedir, context.stagedir = folder, f"{folder}/{IN}"
         context.outdir, context.tmpdir = f"{folder}/{OUT}", f"{folder}/{TMP}"
-        context.make_fs_access = access_to(job_files)
-        context.path_mapper = mapper_in(job_files, JobFileMapper if contained else InPlaceMapper)
+        context.make_fs_access = create_access_factory(job_files)
+        context.path_mapper = create_mapper_factory(
+            job_files, JobFileMapper if uses_container else InPlaceMapper
+        )
         context.secret_store = secrets
-        if contained:
+        if uses_container:
             context.tmpdir_prefix, context.cidfile_dir = f"{folder}/{TMP}/t-", f"{folder}/{TMP}"
         if resources is not None:
-            context.select_resources = lambda asked, _context: _runtime_values(asked, resources)
+            context.select_resources = lambda request, _context: _runtime_values(request, resources)
         try:
-            with self._own_expressions():
+            with self._evaluate_expressions():
                 job = next(self._tool.job(order, None, context))
                 job._setup(context)
-                private = secret_files(job, secrets)
-                if contained:
+                private = list_secret_files(job, secrets)
+                if uses_container:
                     prepared = self._in_container(job, job_files, context)
                 else:
                     _stage(job, job_files, secrets)
-                    prepared = prepared_job(job, job_files)
+                    prepared = create_prepared_job(job, job_files)
         except CWL_ERRORS as error:
-            raise not_set_up(refusal_in(error) or cwltool_message(error)) from error
+            raise create_setup_error(find_refusal(error) or clean_message(error)) from error
         finally:
             cwltool.process._names.clear()
         prepared.secret_files = private
         prepared.environment = cast(dict[str, str], secrets.retrieve(prepared.environment))
-        if self._image is not None and not contained:
+        if self._image is not None and not uses_container:
             prepared.note = (
                 f"container {self._image.name} is a hint, and this node has no engine: run without"
             )
         return prepared
 
-    def can_stay(self, prepared: PreparedJob) -> bool:
+    def can_be_warm(self, prepared: PreparedJob) -> bool:
         """Return whether the prepared tool can become a warm worker.
 
         Its baseCommand must start it, and its standard input must be free.
         """
-        asked = (self._tool.get_requirement(name)[0] for name in REFUSED)
+        conflicts = (self._tool.get_requirement(name)[0] for name in UNSUPPORTED_REQUIREMENTS)
         return (
             self.base_command > 0
             and prepared.container is None
             and not prepared.stdin
-            and not any(asked)
+            and not any(conflicts)
         )
 
     def _in_container(self, job: Any, job_files: JobFiles, context: RuntimeContext) -> PreparedJob:
         containers, image = self._containers, self._image
         if containers is None or image is None:
             raise RuntimeError("this tool runs in no container")
-        prepared = prepared_job(job, job_files)
+        prepared = create_prepared_job(job, job_files)
         stdin = job.pathmapper.reversemap(job.stdin) if job.stdin else None
-        called = containers.images.bring(image)
-        runtime, environment = runtime_of(
+        image_name = containers.images.pull(image)
+        runtime, environment = build_engine_command(
             job.create_runtime, context, containers.engine, containers.options()
         )
         name = containers.next_name()
-        named = [f"--name={name}"] if containers.engine.apart else []
+        name_option = [f"--name={name}"] if containers.engine.runs_outside else []
         return replace(
             prepared,
-            arguments=[*runtime, *named, called, *prepared.arguments],
+            arguments=[*runtime, *name_option, image_name, *prepared.arguments],
             environment=environment,
             stdin=None if stdin is None else stdin[1],
             container=ContainerRun(containers, name),
@@ -180,44 +188,48 @@ class CommandLine:
         try:
             remove_secret_files(prepared.secret_files, prepared.job_files)
             _relink(job, prepared.job_files)
-            prepared.job_files.settle()
-            with self._own_expressions():
+            prepared.job_files.cache_status()
+            with self._evaluate_expressions():
                 return cast(dict[str, Any], job.collect_outputs(job.outdir, exit_code))
         except CWL_ERRORS as error:
-            refusal = refusal_in(error)
+            refusal = find_refusal(error)
             if refusal is None:
                 raise AttemptError(
-                    ErrorClass.TOOL_FAILED, no_output(str(error)), exit_code=exit_code
+                    ErrorClass.TOOL_FAILED, describe_missing_output(str(error)), exit_code=exit_code
                 ) from error
-            raise refused_output(refusal, exit_code=exit_code) from error
+            raise create_refusal_error(refusal, exit_code=exit_code) from error
 
     @contextmanager
-    def _own_expressions(self) -> Iterator[None]:
+    def _evaluate_expressions(self) -> Iterator[None]:
         """Evaluate expressions for this tool.
 
         An expression that exceeds a limit would do so again, so the job is refused.
         """
-        engine().use(self)
+        get_engine().use(self)
         try:
             yield
         except CWL_ERRORS as error:
-            exceeded = engine().exceeded
-            if exceeded is not None:
-                raise AttemptError(ErrorClass.TOOL_REFUSED, exceeded) from error
+            violation = get_engine().violation
+            if violation is not None:
+                raise AttemptError(ErrorClass.TOOL_REFUSED, violation) from error
             raise
 
 
-def _as_list(written: Any) -> list[Any]:
-    return written if isinstance(written, list) else [] if written is None else [written]
+def _as_list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [] if value is None else [value]
 
 
-def _runtime_values(asked: Mapping[str, float], resources: Resources) -> dict[str, float]:
+def _runtime_values(request: Mapping[str, float], resources: Resources) -> dict[str, float]:
     """Return the values of ``runtime`` for expressions of the tool.
 
     Each of the job's two folders has the disk that was requested for it.
     """
-    folders = {f"{name}Size": math.ceil(asked[f"{name}Min"]) for name in ("tmpdir", "outdir")}
-    return {"cores": resources.cores, "ram": resources.ram or math.ceil(asked["ramMin"]), **folders}
+    folders = {f"{name}Size": math.ceil(request[f"{name}Min"]) for name in ("tmpdir", "outdir")}
+    return {
+        "cores": resources.cores,
+        "ram": resources.ram or math.ceil(request["ramMin"]),
+        **folders,
+    }
 
 
 def _stage(job: Any, job_files: JobFiles, secrets: SecretStore) -> None:

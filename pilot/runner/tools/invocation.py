@@ -17,7 +17,7 @@ from pilot.runner.cwl.documents import load_again, load_document
 from pilot.runner.cwl.exact_values import read_exact
 from pilot.runner.cwl.requirements import changes_inputs
 from pilot.runner.failures import AttemptError
-from pilot.runner.files.access_errors import UnsoundError, port_naming, refused_output
+from pilot.runner.files.access_errors import UnsoundError, create_refusal_error, find_port
 from pilot.runner.files.input_protection import ProtectedInputs
 from pilot.runner.files.job_files import ForeignFileError, JobFiles
 from pilot.runner.files.output_allowance import OutputAllowance
@@ -26,7 +26,7 @@ from pilot.runner.job_secrets import JobSecrets
 from pilot.runner.tools.command_line import CommandLine
 from pilot.runner.tools.invocation_files import bring_files
 from pilot.runner.tools.prepared_job import PreparedJob, WarmCommand
-from pilot.runner.tools.warm_start import started_with
+from pilot.runner.tools.warm_start import count_start_arguments
 from sluice.contracts.common.states import ErrorClass
 from sluice.contracts.common.wording import sentence_of
 from sluice.contracts.jobs.invocations import Invocation
@@ -53,14 +53,14 @@ class InvocationExecutable:
         self._task = task
         self._containers = containers
         self._loaded: dict[str, CommandLine] = {}
-        self._line: CommandLine | None = None
+        self._command_line: CommandLine | None = None
 
     def error_class(self, exit_code: int) -> ErrorClass | None:
         """Return the error class of an exit code, or None for success."""
-        error = self._running.error_class(exit_code)
+        error = self._current_line.error_class(exit_code)
         return (
             error
-            if error is None or exit_code in self._running.temporary
+            if error is None or exit_code in self._current_line.temporary
             else ErrorClass.TOOL_REFUSED
         )
 
@@ -83,8 +83,8 @@ class InvocationExecutable:
         """
         folder = job_files.folder
         [file] = values[self._task.dat_in_port]
-        with _not_again():
-            invocation = _read(f"{folder}/{IN}/{file['basename']}")
+        with _without_retries():
+            invocation = _read_invocation(f"{folder}/{IN}/{file['basename']}")
             protected.in_place = changes_inputs(invocation.process)
             process, order = bring_files(
                 [invocation.process, invocation.order],
@@ -92,15 +92,15 @@ class InvocationExecutable:
                 folder=f"{folder}/{IN}",
                 protected=protected,
             )
-            self._line = line = self._load(
+            self._command_line = line = self._load(
                 invocation.model_copy(update={"process": process}), folder
             )
             warm = self._task.needs.warm
-            stays = None if warm is None else warm_command(warm, line, invocation, order)
+            command = None if warm is None else create_warm_command(warm, line, invocation, order)
             prepared = line.prepare(job_files, order, None, secrets=secrets.store, gpus=gpus)
-            if stays is not None and line.can_stay(prepared):
-                started = started_with(prepared.arguments, line.base_command, folder)
-                prepared.warm = replace(stays, started=started)
+            if command is not None and line.can_be_warm(prepared):
+                start_count = count_start_arguments(prepared.arguments, line.base_command, folder)
+                prepared.warm = replace(command, start_count=start_count)
             return prepared
 
     def collect(self, prepared: PreparedJob, exit_code: int) -> Mapping[str, Any]:
@@ -110,16 +110,16 @@ class InvocationExecutable:
             AttemptError: The outputs are missing or not acceptable.
         """
         job_files = prepared.job_files
-        with _not_again():
-            found = self._running.collect(prepared, exit_code)
+        with _without_retries():
+            outputs = self._current_line.collect(prepared, exit_code)
             path = f"{job_files.new_folder()}/outputs"
             disk = self._task.needs.resources.disk
             allowance = OutputAllowance(job_files, disk=disk, inputs=prepared.input_bytes)
             try:
-                pack(found, Path(path), opened=allowance.open)
+                pack(outputs, Path(path), open_file=allowance.open)
             except (ForeignFileError, UnsoundError) as error:
-                raise refused_output(
-                    error, port=port_naming(found, error.path), exit_code=exit_code
+                raise create_refusal_error(
+                    error, port=find_port(outputs, error.path), exit_code=exit_code
                 ) from error
             except (BundleError, FileNotFoundError) as error:
                 raise AttemptError(
@@ -130,10 +130,10 @@ class InvocationExecutable:
         return {self._task.outputs[0].port: {"class": "File", "location": file_url(path)}}
 
     @property
-    def _running(self) -> CommandLine:
-        if self._line is None:
+    def _current_line(self) -> CommandLine:
+        if self._command_line is None:
             raise RuntimeError("no invocation has been prepared")
-        return self._line
+        return self._command_line
 
     def _load(self, invocation: Invocation, folder: str) -> CommandLine:
         key = json.dumps(invocation.process)
@@ -142,7 +142,7 @@ class InvocationExecutable:
             if invocation.process.get("class") != "CommandLineTool":
                 raise AttemptError(
                     ErrorClass.TOOL_FAILED,
-                    f"an invocation runs a CommandLineTool, not {_class(invocation)}",
+                    f"an invocation runs a CommandLineTool, not {_quote_class(invocation)}",
                 )
             if invocation.loaded_from:
                 process = load_again(invocation.process, invocation.loaded_from)
@@ -155,7 +155,7 @@ class InvocationExecutable:
         return line
 
 
-def warm_command(
+def create_warm_command(
     warm: Warm, line: CommandLine, invocation: Invocation, order: dict[str, Any]
 ) -> WarmCommand:
     """Return the command of a warm worker for an invocation.
@@ -164,29 +164,33 @@ def warm_command(
     staged files.
     """
     tool = hashlib.sha256(json.dumps(invocation.process, sort_keys=True).encode()).hexdigest()
-    given = [(name, json.dumps(invocation.order.get(name), sort_keys=True)) for name in warm.key]
+    key_values = [
+        (name, json.dumps(invocation.order.get(name), sort_keys=True)) for name in warm.key
+    ]
     inputs = [
         {"path": unquote(urlsplit(location).path), "digest": place}
-        for place, location in zip(_locations(invocation.order), _locations(order), strict=True)
+        for place, location in zip(
+            _list_locations(invocation.order), _list_locations(order), strict=True
+        )
     ]
-    return WarmCommand(warm, line.base_command, loads=[("tool", tool), *given], inputs=inputs)
+    return WarmCommand(warm, line.base_command, loads=[("tool", tool), *key_values], inputs=inputs)
 
 
-def _locations(value: Any) -> Iterator[str]:
+def _list_locations(value: Any) -> Iterator[str]:
     """Yield the locations of the files and folders in a value, in order."""
     match value:
         case {"class": "File" | "Directory", "location": str(location), **others}:
             yield location
-            yield from _locations(others.get("secondaryFiles"))
+            yield from _list_locations(others.get("secondaryFiles"))
         case dict():
             for inner in value.values():
-                yield from _locations(inner)
+                yield from _list_locations(inner)
         case list():
             for inner in value:
-                yield from _locations(inner)
+                yield from _list_locations(inner)
 
 
-def _read(path: str) -> Invocation:
+def _read_invocation(path: str) -> Invocation:
     try:
         return Invocation.model_validate(read_exact(Path(path).read_bytes()))
     except ValueError as error:
@@ -201,12 +205,12 @@ def _read(path: str) -> Invocation:
         ) from error
 
 
-def _class(invocation: Invocation) -> str:
+def _quote_class(invocation: Invocation) -> str:
     return quoted(invocation.process.get("class"))
 
 
 @contextmanager
-def _not_again() -> Iterator[None]:
+def _without_retries() -> Iterator[None]:
     try:
         yield
     except AttemptError as error:

@@ -13,17 +13,17 @@ from sluice.contracts.common.states import ErrorClass
 from sluice.storage import (
     BundleError,
     OutsideStorage,
-    path_of_location,
+    parse_location,
     require_within,
     unpack,
 )
 from sluice.text.visible_text import quoted
 
 #: Fields of a File or Directory that are valid on the storage only.
-_OF_THE_STORAGE = ("listing", "path", "checksum")
+_STORAGE_FIELDS = ("listing", "path", "checksum")
 _CHECKSUM = re.compile(r"sha256:[0-9a-f]{64}")
 #: Errors whose messages reveal whether a file exists and with which content.
-_TELLING = (ErrorClass.CHECKSUM_MISMATCH, ErrorClass.STAGE_IN_FAILED)
+_REVEALING_ERRORS = (ErrorClass.CHECKSUM_MISMATCH, ErrorClass.STAGE_IN_FAILED)
 
 
 def bring_files(value: Any, *, source: str, folder: str, protected: ProtectedInputs) -> Any:
@@ -37,7 +37,7 @@ def bring_files(value: Any, *, source: str, folder: str, protected: ProtectedInp
         AttemptError: A file could not be staged. The message does not reveal whether another file
             is there.
     """
-    return _InvocationStaging(source.rsplit("/", 2)[0], folder, protected).brought(value)
+    return _InvocationStaging(source.rsplit("/", 2)[0], folder, protected).bring(value)
 
 
 class _InvocationStaging:
@@ -47,27 +47,27 @@ class _InvocationStaging:
         self._folder = folder
         self._number = 0
 
-    def brought(self, value: Any) -> Any:
+    def bring(self, value: Any) -> Any:
         match value:
             case list():
-                return [self.brought(item) for item in value]
+                return [self.bring(item) for item in value]
             case {"class": "File" | "Directory", "location": str()}:
-                return self._object(value, self._next())
+                return self._bring_object(value, self._create_folder())
             case dict():
-                return {key: self.brought(item) for key, item in value.items()}
+                return {key: self.bring(item) for key, item in value.items()}
         return value
 
-    def _next(self) -> str:
+    def _create_folder(self) -> str:
         """Create a folder with a unique name."""
         self._number += 1
         return tempfile.mkdtemp(prefix=f"named-{self._number}-", dir=self._folder)
 
-    def _object(self, value: dict[str, Any], place: str) -> dict[str, Any]:
+    def _bring_object(self, value: dict[str, Any], place: str) -> dict[str, Any]:
         """Stage a File or Directory.
 
         ``place`` is a folder for it and its secondary files.
         """
-        url = self._url(value["location"])
+        url = self._create_url(value["location"])
         name = os.path.basename(str(value.get("basename") or url.rsplit("/", 1)[-1]))
         if name in ("", ".", ".."):
             raise AttemptError(
@@ -79,22 +79,22 @@ class _InvocationStaging:
             self._bring_folder(value, url, path, place)
         else:
             self._bring_file(value, url, path)
-        kept = {key: field for key, field in value.items() if key not in _OF_THE_STORAGE}
-        found = {**kept, "location": file_url(path), "basename": name}
+        fields = {key: field for key, field in value.items() if key not in _STORAGE_FIELDS}
+        staged = {**fields, "location": file_url(path), "basename": name}
         if "secondaryFiles" in value:
-            found["secondaryFiles"] = [
-                self._beside(file, place) for file in value["secondaryFiles"]
+            staged["secondaryFiles"] = [
+                self._bring_secondary_file(file, place) for file in value["secondaryFiles"]
             ]
-        return found
+        return staged
 
-    def _beside(self, value: dict[str, Any], place: str) -> dict[str, Any]:
+    def _bring_secondary_file(self, value: dict[str, Any], place: str) -> dict[str, Any]:
         """Stage a secondary file.
 
         A literal is written beside the primary file later. Only its parts are staged here.
         """
-        return self._object(value, place) if "location" in value else self.brought(value)
+        return self._bring_object(value, place) if "location" in value else self.bring(value)
 
-    def _url(self, location: str) -> str:
+    def _create_url(self, location: str) -> str:
         url = f"{self._storage}/{location}"
         try:
             require_within(self._storage, url)
@@ -114,7 +114,7 @@ class _InvocationStaging:
         try:
             self._protected.bring(os.path.basename(path), url, path, checksum=checksum, size=None)
         except AttemptError as error:
-            if error.error_class not in _TELLING:
+            if error.error_class not in _REVEALING_ERRORS:
                 raise
             raise AttemptError(
                 ErrorClass.STAGE_IN_FAILED,
@@ -126,10 +126,10 @@ class _InvocationStaging:
         archive, inside = f"{path}.tar", f"{place}/bundle"
         self._bring_file(value, url, archive)
         try:
-            found = unpack(Path(archive), Path(inside))
+            bundle = unpack(Path(archive), Path(inside))
         except BundleError as error:
             raise AttemptError(
                 ErrorClass.TOOL_REFUSED, f"the directory {quoted(os.path.basename(path))}: {error}"
             ) from error
         os.unlink(archive)
-        os.rename(path_of_location(found["location"]), path)
+        os.rename(parse_location(bundle["location"]), path)

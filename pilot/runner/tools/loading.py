@@ -8,14 +8,14 @@ from pilot.runner.tools.workflow import WorkflowExecutable
 from sluice.contracts.pilots.pilots import PilotTask
 from sluice.text.visible_text import quoted
 
-Loaded = CommandExecutable | WorkflowExecutable | InvocationExecutable
+Executable = CommandExecutable | WorkflowExecutable | InvocationExecutable
 
 
-def load(
+def load_executable(
     task: PilotTask,
     folder: str,
     containers: Containers | None,
-) -> Loaded:
+) -> Executable:
     """Load the executable of a task.
 
     ``folder`` is for its description, which cwltool reads from a file. ``containers`` is None if

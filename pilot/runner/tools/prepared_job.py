@@ -40,7 +40,7 @@ class PreparedJob:
     #: Paths of files with secrets.
     secret_files: Sequence[str] = ()
     #: Standard input of a process inside the job.
-    for_inner_process: bytes = field(default=b"", repr=False)
+    stdin_data: bytes = field(default=b"", repr=False)
     #: Targets of links to its inputs outside its folders.
     targets: Sequence[str] = ()
     #: Whether it changes its inputs, which are copies.
@@ -51,7 +51,7 @@ class PreparedJob:
     warm: "WarmCommand | None" = None
 
     @property
-    def outside(self) -> bool:
+    def is_isolated_elsewhere(self) -> bool:
         """Return whether the slot does not isolate the program itself.
 
         A container engine isolates it, or it is the pilot's own code, which isolates the tools that
@@ -64,18 +64,18 @@ class PreparedJob:
 class WarmCommand:
     """Command of a warm worker.
 
-    ``started`` is the number of arguments that start the program. The others come with each job.
-    ``loads`` are names and checksums of files that the program loads at its start. ``inputs`` are
-    the job's files in the protocol's form, or None if not known yet.
+    ``start_count`` is the number of arguments that start the program. The others come with each
+    job. ``loads`` are names and checksums of files that the program loads at its start. ``inputs``
+    are the job's files in the protocol's form, or None if not known yet.
     """
 
     warm: Warm
-    started: int
+    start_count: int
     loads: Sequence[Sequence[str]] = ()
     inputs: Sequence[Mapping[str, str]] | None = None
 
 
-def prepared_job(job: Any, job_files: JobFiles) -> PreparedJob:
+def create_prepared_job(job: Any, job_files: JobFiles) -> PreparedJob:
     """Return the prepared job for a job of cwltool.
 
     Raises:
@@ -97,8 +97,8 @@ def prepared_job(job: Any, job_files: JobFiles) -> PreparedJob:
         arguments=arguments,
         environment=environment,
         stdin=job.stdin,
-        stdout=_stream(job.outdir, job.stdout),
-        stderr=_stream(job.outdir, job.stderr),
+        stdout=_prepare_stream(job.outdir, job.stdout),
+        stderr=_prepare_stream(job.outdir, job.stderr),
         job=job,
         job_files=job_files,
         program=os.path.basename(str(job.command_line[0])),
@@ -120,7 +120,7 @@ def _require_no_nul(kind: str, texts: Mapping[str, str]) -> None:
         )
 
 
-def _stream(outdir: str, name: str | None) -> str | None:
+def _prepare_stream(outdir: str, name: str | None) -> str | None:
     if not name:
         return None
     path = os.path.join(outdir, name)

@@ -6,7 +6,7 @@ from typing import Any
 import cwltool.process
 
 from pilot.runner.containers.containers import Containers
-from pilot.runner.cwl.exact_values import exact
+from pilot.runner.cwl.exact_values import make_exact
 from pilot.runner.cwl.requirements import changes_inputs
 from pilot.runner.failures import AttemptError
 from pilot.runner.files.input_protection import ProtectedInputs
@@ -14,7 +14,7 @@ from pilot.runner.files.job_files import JobFiles
 from pilot.runner.job_secrets import JobSecrets
 from pilot.runner.tools.command_line import CommandLine
 from pilot.runner.tools.prepared_job import PreparedJob, WarmCommand
-from pilot.runner.tools.warm_start import started_with
+from pilot.runner.tools.warm_start import count_start_arguments
 from sluice.contracts.common.states import ErrorClass
 from sluice.contracts.pilots.pilots import PilotTask
 from sluice.text.visible_text import quoted
@@ -25,11 +25,11 @@ class CommandExecutable:
 
     def __init__(self, task: PilotTask, tool: Any, containers: Containers | None) -> None:
         self._task = task
-        self._line = CommandLine(tool, containers)
+        self._command_line = CommandLine(tool, containers)
         self._types = {
             cwltool.process.shortname(port["id"]): port["type"] for port in tool.tool["inputs"]
         }
-        self.error_class = self._line.error_class
+        self.error_class = self._command_line.error_class
         #: Whether it changes its inputs and needs copies of them.
         self.in_place = changes_inputs(task.executable)
 
@@ -51,14 +51,16 @@ class CommandExecutable:
         Raises:
             AttemptError: The tool and the values do not fit.
         """
-        order = job_order(self._task, self._types, values) | secrets.placeholders
-        prepared = self._line.prepare(
+        order = create_job_order(self._task, self._types, values) | secrets.placeholders
+        prepared = self._command_line.prepare(
             job_files, order, self._task.needs.resources, secrets=secrets.store, gpus=gpus
         )
         warm = self._task.needs.warm
         if warm is not None and prepared.container is None:
-            started = started_with(prepared.arguments, self._line.base_command, job_files.folder)
-            prepared.warm = WarmCommand(warm, started)
+            start_count = count_start_arguments(
+                prepared.arguments, self._command_line.base_command, job_files.folder
+            )
+            prepared.warm = WarmCommand(warm, start_count)
         return prepared
 
     def collect(self, prepared: PreparedJob, exit_code: int) -> Mapping[str, Any]:
@@ -67,10 +69,10 @@ class CommandExecutable:
         Raises:
             AttemptError: The outputs are missing or not acceptable.
         """
-        return self._line.collect(prepared, exit_code)
+        return self._command_line.collect(prepared, exit_code)
 
 
-def job_order(
+def create_job_order(
     task: PilotTask, types: Mapping[str, Any], values: Mapping[str, list[Any]]
 ) -> dict[str, Any]:
     """Return the job order: parameters and the values at each data port.
@@ -82,14 +84,16 @@ def job_order(
         AttemptError: The tool has no such port.
     """
     items = {port: values[port][0] for port in task.needs.items}
-    order: dict[str, Any] = exact({**task.args, **items})
-    whole = {bundle.port: bundle.whole for bundle in task.bundles}
+    order: dict[str, Any] = make_exact({**task.args, **items})
+    takes_list = {bundle.port: bundle.whole for bundle in task.bundles}
     for port in filter(None, (task.dat_in_port, *task.side_ports)):
         if port not in types:
             raise AttemptError(ErrorClass.TOOL_FAILED, f"the tool has no input {quoted(port)}")
-        given = values.get(port, [])
+        port_values = values.get(port, [])
         order[port] = (
-            given if whole.get(port, _takes_list(types[port])) else next(iter(given), None)
+            port_values
+            if takes_list.get(port, _takes_list(types[port]))
+            else next(iter(port_values), None)
         )
     return order
 

@@ -10,7 +10,7 @@ _INTERPRETER = re.compile(
 )
 
 
-def started_with(arguments: Sequence[str], base: int, folder: str) -> int:
+def count_start_arguments(arguments: Sequence[str], base: int, folder: str) -> int:
     """Return how many arguments start a warm worker. The others come with each job.
 
     These are the ``base`` arguments of ``baseCommand``. If that is only an interpreter, its script

@@ -13,8 +13,8 @@ from pilot.runner.containers.container_run import ContainerRun
 from pilot.runner.containers.containers import Containers
 from pilot.runner.cwl.exact_values import write_document
 from pilot.runner.cwl.process_files import write_process
-from pilot.runner.cwl.requirements import changes_inputs, wants_network
-from pilot.runner.expressions.engine import engine
+from pilot.runner.cwl.requirements import changes_inputs, requests_network
+from pilot.runner.expressions.engine import get_engine
 from pilot.runner.failures import AttemptError
 from pilot.runner.files.access_errors import read_result
 from pilot.runner.files.input_protection import ProtectedInputs
@@ -22,16 +22,16 @@ from pilot.runner.files.job_files import ForeignFileError, JobFiles
 from pilot.runner.inner_workflow.containers import InnerContainers
 from pilot.runner.inner_workflow.process import (
     CONTAINERS,
+    EXIT_REFUSED,
     FAILURE,
     JAVASCRIPT,
     ORDER,
     PROCESS,
-    REFUSED,
     RESULT,
 )
 from pilot.runner.job_secrets import JobSecrets
 from pilot.runner.tools.prepared_job import PreparedJob
-from pilot.runner.tools.tool import job_order
+from pilot.runner.tools.tool import create_job_order
 from sluice.contracts.common.states import ErrorClass
 from sluice.contracts.pilots.pilots import PilotTask
 from sluice.text.os_errors import reason_of
@@ -69,7 +69,7 @@ class WorkflowExecutable:
         """
         if exit_code == 0:
             return None
-        return ErrorClass.TOOL_REFUSED if exit_code == REFUSED else ErrorClass.TOOL_FAILED
+        return ErrorClass.TOOL_REFUSED if exit_code == EXIT_REFUSED else ErrorClass.TOOL_FAILED
 
     def prepare(
         self,
@@ -92,19 +92,19 @@ class WorkflowExecutable:
         folder = job_files.folder
         place = f"{folder}/{TMP}"
         write_process(self.task.executable, f"{place}/{PROCESS}")
-        order = job_order(self.task, self._types, values) | secrets.placeholders
+        order = create_job_order(self.task, self._types, values) | secrets.placeholders
         write_document(order, f"{place}/{ORDER}")
         with open(f"{place}/{JAVASCRIPT}", "w") as file:
-            file.write(engine().javascript.model_dump_json())
-        container = self._bring(place)
-        kept = (
+            file.write(get_engine().javascript.model_dump_json())
+        container = self._pull_images(place)
+        variables = (
             "PATH",
             "PYTHONPATH",
             "LANG",
             "LC_ALL",
             *(() if container is None else ENGINE_VARIABLES),
         )
-        environment = {name: os.environ[name] for name in kept if name in os.environ}
+        environment = {name: os.environ[name] for name in variables if name in os.environ}
         return PreparedJob(
             arguments=[
                 sys.executable,
@@ -122,23 +122,23 @@ class WorkflowExecutable:
             container=container,
             failure=f"{place}/{FAILURE}",
             own_python=True,
-            network=wants_network(self.task.executable),
-            for_inner_process=secrets.for_inner_process(),
-            note=self._note(container),
+            network=requests_network(self.task.executable),
+            stdin_data=secrets.serialize_for_inner_process(),
+            note=self._describe_container(container),
         )
 
-    def _note(self, container: ContainerRun | None) -> str:
-        asked = self.task.needs.container
-        if asked is None:
+    def _describe_container(self, container: ContainerRun | None) -> str:
+        requirement = self.task.needs.container
+        if requirement is None:
             return ""
-        images = ", ".join(image.name for image in asked.images)
+        images = ", ".join(image.name for image in requirement.images)
         return (
             f"containers {images} are hints, and this node has no engine: run without"
             if container is None
             else f"containers {images}"
         )
 
-    def _bring(self, place: str) -> ContainerRun | None:
+    def _pull_images(self, place: str) -> ContainerRun | None:
         """Pull the images, and write their names to ``place``."""
         if self._containers is None or self.task.needs.container is None:
             return None
@@ -146,7 +146,7 @@ class WorkflowExecutable:
             engine=self._containers.engine,
             options=self._containers.options(),
             images={
-                image.name: self._containers.images.bring(image)
+                image.name: self._containers.images.pull(image)
                 for image in self.task.needs.container.images
             },
         )
@@ -161,11 +161,11 @@ class WorkflowExecutable:
             AttemptError: The outputs are missing or not acceptable.
         """
         try:
-            found: dict[str, Any] = read_result(prepared.job_files, f"{prepared.job}/{RESULT}")
+            outputs: dict[str, Any] = read_result(prepared.job_files, f"{prepared.job}/{RESULT}")
         except ValueError as error:
             sentence = f"the workflow's outputs cannot be read: {reason_of(error)}"
             raise AttemptError(ErrorClass.TOOL_REFUSED, sentence, exit_code=exit_code) from error
         except (ForeignFileError, OSError) as error:
             sentence = "the process inside the job ended well, and left no result"
             raise AttemptError(ErrorClass.INTERNAL, sentence, exit_code=exit_code) from error
-        return found
+        return outputs

@@ -28,7 +28,7 @@ from sluice.text.visible_text import shown_path
 _COLOURS, _PREFIX = re.compile(r"\x1b\[[0-9;]*m"), re.compile(r"^(?:ERROR|WARNING|INFO) ")
 _END = "Final process status is "
 #: The number of lines that an error shows of a tool's messages.
-_MAX_SAID = 20
+_MAX_ERROR_LINES = 20
 _FOLDER, _LIST = "Directory", {"type": "array", "items": "File"}
 
 
@@ -56,18 +56,18 @@ def require_accepted(system: System, check: AssetCheck, files: Mapping[str, Path
         Unprocessable: The tool fails, and the findings are its messages; or no input of the tool
             takes the asset.
     """
-    inputs = _inputs_of(check)
+    inputs = _read_input_types(check)
     with tempfile.TemporaryDirectory(prefix="sluice-asset-") as folder:
         tool = Path(folder) / "tool" / check.name
         tool.parent.mkdir()
         tool.write_text(check.text, encoding="utf-8")
         place = Path(folder) / "asset"
-        _lay_out(files, place)
+        _link_files(files, place)
         port, value = _argument(check, inputs, place, list(files))
         order = Path(folder) / "order.json"
         order.write_text(json.dumps({port: value}))
         err.print(f"checking with {tool.name}")
-        ended = subprocess.run(
+        process = subprocess.run(
             [
                 *[sys.executable, "-m", "sluice.cli", "cwl-runner", "--quiet"],
                 *(["--url", system.url] if system.url else ["--home", str(system.home)]),
@@ -77,20 +77,20 @@ def require_accepted(system: System, check: AssetCheck, files: Mapping[str, Path
             text=True,
             check=False,
         )
-    if ended.returncode:
+    if process.returncode:
         raise Unprocessable(
             f"{tool.name} does not accept these files, and nothing was stored",
-            findings=[Finding(message=line) for line in _said(ended.stderr)],
+            findings=[Finding(message=line) for line in _last_lines(process.stderr)],
         )
 
 
-def _said(text: str) -> list[str]:
+def _last_lines(text: str) -> list[str]:
     """Return the last lines of messages, without colours, prefixes and the final status."""
     lines = [_PREFIX.sub("", _COLOURS.sub("", line)).strip() for line in text.splitlines()]
-    return [line for line in lines if line and not line.startswith(_END)][-_MAX_SAID:]
+    return [line for line in lines if line and not line.startswith(_END)][-_MAX_ERROR_LINES:]
 
 
-def _inputs_of(check: AssetCheck) -> dict[str, Any]:
+def _read_input_types(check: AssetCheck) -> dict[str, Any]:
     """Return the types of the tool's inputs by name.
 
     Raises:
@@ -99,10 +99,10 @@ def _inputs_of(check: AssetCheck) -> dict[str, Any]:
     from sluice.cwl.composing import read_tool  # noqa: PLC0415 - a client alone reads no CWL
     from sluice.cwl.documents.types import without_null  # noqa: PLC0415 - as above
 
-    found, findings = read_tool(check.text, file=check.name)
-    if found is None:
+    tool, findings = read_tool(check.text, file=check.name)
+    if tool is None:
         raise Unprocessable(f"the check {check.name} is no tool", findings=findings)
-    return {port.name: without_null(port.type) for port in found.inputs.values()}
+    return {port.name: without_null(port.type) for port in tool.inputs.values()}
 
 
 def _argument(
@@ -113,15 +113,15 @@ def _argument(
     Raises:
         Unprocessable: No input takes the asset.
     """
-    listed = [{"class": "File", "path": str(place / name)} for name in names]
+    file_values = [{"class": "File", "path": str(place / name)} for name in names]
     values: list[tuple[Any, Any]] = [
         (_FOLDER, {"class": "Directory", "path": str(place)}),
-        (_LIST, listed),
-        ("File", listed[0] if len(listed) == 1 else None),
+        (_LIST, file_values),
+        ("File", file_values[0] if len(file_values) == 1 else None),
     ]
     for kind, value in values:
-        for port, taken in inputs.items():
-            if taken == kind and value is not None:
+        for port, accepted_type in inputs.items():
+            if accepted_type == kind and value is not None:
                 return port, value
     raise Unprocessable(
         f"the check {check.name} has no input for these {len(names)} files: it takes them as"
@@ -129,7 +129,7 @@ def _argument(
     )
 
 
-def _lay_out(files: Mapping[str, Path], place: Path) -> None:
+def _link_files(files: Mapping[str, Path], place: Path) -> None:
     for name, path in files.items():
         target = place / name
         target.parent.mkdir(parents=True, exist_ok=True)

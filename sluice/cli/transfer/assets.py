@@ -10,9 +10,9 @@ from pathlib import Path
 from uuid import UUID
 
 from sluice.cli.connection import Connection
-from sluice.cli.output import err, human_bytes
-from sluice.cli.transfer.folders import contents_of, tell_hidden
-from sluice.cli.transfer.inputs import trouble_with
+from sluice.cli.output import err, format_bytes
+from sluice.cli.transfer.folders import list_folder, print_hidden
+from sluice.cli.transfer.inputs import describe_path_problem
 from sluice.contracts.common.problems import Conflict, Finding, Unprocessable
 from sluice.contracts.data.assets import (
     PIECE,
@@ -23,7 +23,7 @@ from sluice.contracts.data.assets import (
     NewAssetFile,
     StoredAsset,
 )
-from sluice.storage import checksum_of
+from sluice.storage import compute_checksum
 from sluice.text.visible_text import escaped, quoted, shown_path
 
 #: The local path of each file by its path in the asset.
@@ -33,7 +33,7 @@ LocalFiles = Mapping[str, Path]
 TRIES = 3
 
 
-def files_of(paths: Sequence[Path]) -> dict[str, Path]:
+def collect_files(paths: Sequence[Path]) -> dict[str, Path]:
     """Return the files of an asset by their paths in the asset.
 
     A file is called by its name. A folder stands for all files in it, by their paths in the folder,
@@ -42,30 +42,30 @@ def files_of(paths: Sequence[Path]) -> dict[str, Path]:
     Raises:
         Unprocessable: A file cannot be read, a folder is empty, or two files have the same path.
     """
-    found: dict[str, Path] = {}
-    wrong: list[Finding] = []
+    files: dict[str, Path] = {}
+    problems: list[Finding] = []
     for path in paths:
-        given = _of_folder(path) if path.is_dir() else {path.name: path}
-        if not given:
-            wrong.append(Finding(message=f"{shown_path(path)}: a folder without files"))
-        for name, file in given.items():
-            if why := trouble_with(file):
-                wrong.append(Finding(message=f"{shown_path(file)}: {why}"))
-            elif name in found:
+        new_files = _collect_folder(path) if path.is_dir() else {path.name: path}
+        if not new_files:
+            problems.append(Finding(message=f"{shown_path(path)}: a folder without files"))
+        for name, file in new_files.items():
+            if why := describe_path_problem(file):
+                problems.append(Finding(message=f"{shown_path(file)}: {why}"))
+            elif name in files:
                 message = (
-                    f"{shown_path(found[name])} and {shown_path(file)} would both be {quoted(name)}"
+                    f"{shown_path(files[name])} and {shown_path(file)} would both be {quoted(name)}"
                 )
-                wrong.append(Finding(message=message))
-            found[name] = file
-    if wrong:
-        raise Unprocessable("these files cannot be put", findings=wrong)
-    return found
+                problems.append(Finding(message=message))
+            files[name] = file
+    if problems:
+        raise Unprocessable("these files cannot be put", findings=problems)
+    return files
 
 
-def _of_folder(folder: Path) -> dict[str, Path]:
-    found = contents_of(folder, recursive=True)
-    tell_hidden(found.hidden)
-    files = sorted([*found.files, *found.ways_out])
+def _collect_folder(folder: Path) -> dict[str, Path]:
+    contents = list_folder(folder, recursive=True)
+    print_hidden(contents.hidden)
+    files = sorted([*contents.files, *contents.outside_links])
     return {path.relative_to(folder).as_posix(): path for path in files if path.is_file()}
 
 
@@ -86,8 +86,8 @@ async def put_asset(
         NotAvailable: The system does not answer.
         OSError: A file cannot be read.
     """
-    described = await asyncio.to_thread(_described, files, note, check)
-    new = described.model_copy(update={"group": group})
+    description = await asyncio.to_thread(_describe_files, files, note, check)
+    new = description.model_copy(update={"group": group})
     for number in range(TRIES):
         try:
             draft = await connection.operator.begin_asset(name, new)
@@ -117,7 +117,7 @@ async def _send(
     offset, number = missing.received, missing.number
     size = await asyncio.to_thread(os.path.getsize, path)
     if size > PIECE:
-        err.print(f"sending {escaped(missing.path)} ({human_bytes(size - offset)})")
+        err.print(f"sending {escaped(missing.path)} ({format_bytes(size - offset)})")
     while piece := await asyncio.to_thread(_read, path, offset):
         await connection.operator.send_asset_piece(name, draft, piece, number=number, offset=offset)
         offset += len(piece)
@@ -130,10 +130,10 @@ def _read(path: Path, offset: int) -> bytes:
         return file.read(PIECE)
 
 
-def _described(files: LocalFiles, note: str, check: AssetCheck | None) -> NewAsset:
+def _describe_files(files: LocalFiles, note: str, check: AssetCheck | None) -> NewAsset:
     return NewAsset(
         files=[
-            NewAssetFile(path=name, size=path.stat().st_size, checksum=checksum_of(path))
+            NewAssetFile(path=name, size=path.stat().st_size, checksum=compute_checksum(path))
             for name, path in files.items()
         ],
         note=note,

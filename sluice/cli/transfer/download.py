@@ -21,14 +21,14 @@ from sluice.storage.entries import temporary_name
 from sluice.text.visible_text import quoted
 
 #: The number of files that are fetched at the same time.
-_AT_ONCE = 4
+_MAX_CONCURRENT = 4
 #: The number of successive tries without progress, and the pause between them in seconds.
 _TRIES, _PAUSE = 5, 0.5
 
 
 async def fetch_files(
     connection: Connection,
-    wanted: Sequence[tuple[File, Path]],
+    targets: Sequence[tuple[File, Path]],
 ) -> None:
     """Fetch files to local paths, and create missing folders.
 
@@ -40,10 +40,10 @@ async def fetch_files(
         ServiceError: The system refuses a request or does not answer.
         OSError: A file cannot be written.
     """
-    queue = iter(wanted)
+    queue = iter(targets)
     workers = [
         asyncio.create_task(_fetch_all(connection, queue))
-        for _ in range(min(_AT_ONCE, len(wanted)))
+        for _ in range(min(_MAX_CONCURRENT, len(targets)))
     ]
     try:
         await asyncio.gather(*workers)
@@ -59,11 +59,11 @@ async def _fetch_all(
 ) -> None:
     for file, path in queue:
         await asyncio.to_thread(path.parent.mkdir, parents=True, exist_ok=True)
-        if not await asyncio.to_thread(_copied, file, path):
+        if not await asyncio.to_thread(_try_copy, file, path):
             await _download(connection.operator, file, path)
 
 
-def _copied(file: File, path: Path) -> bool:
+def _try_copy(file: File, path: Path) -> bool:
     """Copy a file from its storage on this machine, and return whether that worked.
 
     The result is False if the storage is not mounted here, or if another one is mounted at the same
@@ -98,25 +98,25 @@ async def _download(operator: OperatorClient, file: File, path: Path) -> None:
 
 
 async def _receive(operator: OperatorClient, file: File, target: BinaryIO) -> None:
-    digest, have, tries = hashlib.sha256(), 0, 0
-    while have < file.size:
-        before = have
+    digest, received, tries = hashlib.sha256(), 0, 0
+    while received < file.size:
+        before = received
         try:
-            async with operator.content(file, start=have) as answer:
-                if answer.status_code != httpx.codes.PARTIAL_CONTENT and have:
-                    digest, have = hashlib.sha256(), 0
+            async with operator.content(file, start=received) as answer:
+                if answer.status_code != httpx.codes.PARTIAL_CONTENT and received:
+                    digest, received = hashlib.sha256(), 0
                     target.seek(0)
                     target.truncate()
                 async for piece in answer.aiter_bytes():
                     target.write(piece)
                     digest.update(piece)
-                    have += len(piece)
-                    if have > file.size:  # the response might never end
+                    received += len(piece)
+                    if received > file.size:  # the response might never end
                         raise storage.ChecksumMismatch(
-                            file.url, expected=f"{file.size} bytes", found="more"
+                            file.url, expected=f"{file.size} bytes", actual="more"
                         )
         except (httpx.TransportError, NotAvailable) as error:
-            tries = 1 if have > before else tries + 1
+            tries = 1 if received > before else tries + 1
             if tries >= _TRIES:
                 raise NotAvailable(
                     f"file {quoted(file.name)} cannot be downloaded:"
@@ -125,5 +125,5 @@ async def _receive(operator: OperatorClient, file: File, target: BinaryIO) -> No
             await asyncio.sleep(_PAUSE)
     if f"sha256:{digest.hexdigest()}" != file.checksum:
         raise storage.ChecksumMismatch(
-            file.url, expected=file.checksum, found=f"sha256:{digest.hexdigest()}"
+            file.url, expected=file.checksum, actual=f"sha256:{digest.hexdigest()}"
         )

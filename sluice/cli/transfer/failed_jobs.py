@@ -37,62 +37,62 @@ async def fetch_failed_jobs(
         ServiceError: A file cannot be fetched. Logs that are gone are left out.
         StorageError: A file cannot be fetched.
     """
-    written = list[Path]()
-    folders = {job.id: _folder_of(folder, step, job) for step, job in failed[:MAX_JOBS]}
+    written_paths = list[Path]()
+    folders = {job.id: _job_folder(folder, step, job) for step, job in failed[:MAX_JOBS]}
     for _, job in failed[:MAX_JOBS]:
         await asyncio.to_thread(folders[job.id].mkdir, parents=True, exist_ok=True)
         try:
             log = await connection.operator.job_log(job.id)
         except ServiceError:
             continue
-        written.append(folders[job.id] / "log.txt")
-        await asyncio.to_thread(written[-1].write_text, log, encoding="utf-8")
-    files = await _files_of(connection, chain, failed[:MAX_JOBS], folders)
+        written_paths.append(folders[job.id] / "log.txt")
+        await asyncio.to_thread(written_paths[-1].write_text, log, encoding="utf-8")
+    files = await _list_input_files(connection, chain, failed[:MAX_JOBS], folders)
     await fetch_files(connection, files)
-    return [*written, *(path for _, path in files)]
+    return [*written_paths, *(path for _, path in files)]
 
 
-async def _files_of(
+async def _list_input_files(
     connection: Connection,
     chain: Chain,
     failed: Sequence[tuple[str, Job]],
     folders: Mapping[int, Path],
 ) -> list[tuple[File, Path]]:
     """Return the existing files of earlier steps that the jobs were given, with local paths."""
-    wanted: list[tuple[File, Path]] = []
-    readers = defaultdict[str, list[Job]](list)
+    targets: list[tuple[File, Path]] = []
+    jobs_by_input = defaultdict[str, list[Job]](list)
     for _, job in failed:
         for name in job.inputs:
-            readers[name].append(job)
-    for uid in await _readable_outputs(connection, chain) if readers else ():
+            jobs_by_input[name].append(job)
+    for uid in await _readable_outputs(connection, chain) if jobs_by_input else ():
         files = [
             file
             async for file in connection.operator.all_files(uid)
-            if own_name(file.name) in readers
+            if own_name(file.name) in jobs_by_input
         ]
-        alike = Counter(own_name(file.name) for file in files)
+        name_counts = Counter(own_name(file.name) for file in files)
         for file in files:
             name = own_name(file.name)
             # The number distinguishes files of one name. In a map, it is also the job's number.
-            wanted += [
+            targets += [
                 (file, folders[job.id] / name)
-                for job in readers[name]
-                if alike[name] == 1 or file.seq == job.seq
+                for job in jobs_by_input[name]
+                if name_counts[name] == 1 or file.seq == job.seq
             ]
-    return wanted
+    return targets
 
 
 async def _readable_outputs(connection: Connection, chain: Chain) -> list[UUID]:
     """Return the data sets that steps of the chain wrote and that still exist."""
-    found = await connection.operator.partial(chain.uid)
+    partial = await connection.operator.partial(chain.uid)
     return [
         part.dataset.uid
-        for part in found.outputs
+        for part in partial.outputs
         if part.port is not None and part.dataset is not None and part.readable
     ]
 
 
-def _folder_of(folder: Path, step: str, job: Job) -> Path:
+def _job_folder(folder: Path, step: str, job: Job) -> Path:
     """Return the folder of a job: its number in the step, and the start of its first input."""
     first = f"-{own_name(job.inputs[0])[:50]}" if job.inputs else ""
     return folder / FOLDER / step / f"{job.seq:06d}{first}"

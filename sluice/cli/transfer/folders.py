@@ -6,11 +6,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from sluice.cli.output import err
-from sluice.contracts.common.numbers import counted
+from sluice.contracts.common.numbers import format_count
 from sluice.text.visible_text import shown_path
 
 #: The number of paths that a message names before "…".
-_NAMED = 3
+_MAX_NAMED_PATHS = 3
 
 
 @dataclass(slots=True)
@@ -19,15 +19,15 @@ class FolderContents:
 
     Attributes:
         files: Everything that is not a folder, including links to nothing.
-        left: Subfolders that were not entered.
+        skipped_folders: Subfolders that were not entered.
         hidden: Files and folders whose names begin with a dot. The folders were not entered.
-        ways_out: Links to files outside and, if subfolders are entered, to folders outside.
+        outside_links: Links to files outside and, if subfolders are entered, to folders outside.
     """
 
     files: list[Path] = field(default_factory=list)
-    left: list[Path] = field(default_factory=list)
+    skipped_folders: list[Path] = field(default_factory=list)
     hidden: list[Path] = field(default_factory=list)
-    ways_out: list[Path] = field(default_factory=list)
+    outside_links: list[Path] = field(default_factory=list)
 
 
 def is_hidden(name: str) -> bool:
@@ -35,7 +35,7 @@ def is_hidden(name: str) -> bool:
     return name.startswith(".")
 
 
-def contents_of(folder: Path, *, recursive: bool) -> FolderContents:
+def list_folder(folder: Path, *, recursive: bool) -> FolderContents:
     """Return the contents of a folder.
 
     Links to folders are not followed, because they may lead in a circle.
@@ -44,24 +44,24 @@ def contents_of(folder: Path, *, recursive: bool) -> FolderContents:
         folder: The folder, which no link may lead out of.
         recursive: Whether to enter subfolders.
     """
-    found = FolderContents()
-    _add(found, folder, os.path.realpath(folder), recursive=recursive)
-    return found
+    contents = FolderContents()
+    _add(contents, folder, os.path.realpath(folder), recursive=recursive)
+    return contents
 
 
-def _add(found: FolderContents, folder: Path, root: str, *, recursive: bool) -> None:
+def _add(contents: FolderContents, folder: Path, root: str, *, recursive: bool) -> None:
     for path in sorted(folder.iterdir()):
         is_link, is_folder = path.is_symlink(), path.is_dir()
         if is_hidden(path.name):
-            found.hidden.append(path)
+            contents.hidden.append(path)
         elif is_link and (recursive or not is_folder) and not _is_inside(path, root):
-            found.ways_out.append(path)
+            contents.outside_links.append(path)
         elif not is_folder:
-            found.files.append(path)
+            contents.files.append(path)
         elif recursive and not is_link:
-            _add(found, path, root, recursive=True)
+            _add(contents, path, root, recursive=True)
         else:
-            found.left.append(path)
+            contents.skipped_folders.append(path)
 
 
 def _is_inside(path: Path, root: str) -> bool:
@@ -69,13 +69,15 @@ def _is_inside(path: Path, root: str) -> bool:
     return os.path.commonpath([target, root]) == root
 
 
-def named_in_short(paths: Sequence[Path]) -> str:
+def format_paths(paths: Sequence[Path]) -> str:
     """Return the first few paths, for a message."""
-    return ", ".join(map(shown_path, paths[:_NAMED])) + (" …" if len(paths) > _NAMED else "")
+    return ", ".join(map(shown_path, paths[:_MAX_NAMED_PATHS])) + (
+        " …" if len(paths) > _MAX_NAMED_PATHS else ""
+    )
 
 
-def tell_hidden(hidden: Sequence[Path]) -> None:
+def print_hidden(hidden: Sequence[Path]) -> None:
     """Print how many hidden files and folders are left out."""
     if hidden:
-        count = f"{counted(len(hidden), 'hidden file')} {'is' if len(hidden) == 1 else 'are'}"
-        err.print(f"{count} left out: {named_in_short(hidden)} (name a file itself to take it)")
+        count = f"{format_count(len(hidden), 'hidden file')} {'is' if len(hidden) == 1 else 'are'}"
+        err.print(f"{count} left out: {format_paths(hidden)} (name a file itself to take it)")

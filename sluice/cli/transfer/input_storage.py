@@ -8,7 +8,7 @@ from sluice.contracts.common.states import StorageType
 from sluice.contracts.data.datasets import Storage
 
 
-async def input_storage(connection: Connection, *, needed: int | None) -> Storage:
+async def choose_input_storage(connection: Connection, *, needed: int | None) -> Storage:
     """Return the input storage with the most free space whose capacity suffices.
 
     Args:
@@ -25,40 +25,40 @@ async def input_storage(connection: Connection, *, needed: int | None) -> Storag
         if not storage.read_only
     ]
     if not stores:
-        raise await _none_to_write_to(connection)
-    return with_room(stores, needed=needed)
+        raise await _no_storage_error(connection)
+    return choose_with_room(stores, needed=needed)
 
 
-def with_room(stores: Sequence[Storage], *, needed: int | None) -> Storage:
-    """Return the first storage with enough room, like ``input_storage``."""
+def choose_with_room(stores: Sequence[Storage], *, needed: int | None) -> Storage:
+    """Return the first storage with enough room, like ``choose_input_storage``."""
     for storage in stores:
         if storage.room is None or (storage.room > 0 and storage.room >= (needed or 0)):
             return storage
     size = "more" if needed is None else f"these {needed} bytes"
-    left = ", ".join(
+    room_texts = ", ".join(
         f"{storage.name} has {max(storage.room or 0, 0)} left of {storage.capacity}"
         for storage in stores
     )
     raise NotAvailable(
-        f"no input storage has room for {size}: {left}. Delete data sets that nobody needs (`sluice"
-        " dataset delete`), or register another storage (`sluice storage add`)"
+        f"no input storage has room for {size}: {room_texts}. Delete data sets that nobody needs"
+        " (`sluice dataset delete`), or register another storage (`sluice storage add`)"
     )
 
 
-async def _none_to_write_to(connection: Connection) -> NotAvailable:
-    there = [
+async def _no_storage_error(connection: Connection) -> NotAvailable:
+    storages = [
         storage
         for storage in await connection.dms.storages(StorageType.INPUT, everything=True)
         if not storage.read_only
     ]
-    if disabled := [storage.name for storage in there if not storage.enabled]:
+    if disabled := [storage.name for storage in storages if not storage.enabled]:
         return NotAvailable(
             f"input storage {disabled[0]} is disabled: `sluice storage enable {disabled[0]}` lets"
             " data sets in"
         )
-    if there:
+    if storages:
         return NotAvailable(
-            f"input storage {there[0].name} takes no data sets now: {there[0].warning}"
+            f"input storage {storages[0].name} takes no data sets now: {storages[0].warning}"
         )
     return NotAvailable(
         "the system has no input storage to write to: register one with `sluice storage add`"

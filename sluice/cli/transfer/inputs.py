@@ -17,9 +17,9 @@ from pydantic import TypeAdapter, ValidationError
 from sluice.cli.options import EntryOrder, similar_name
 from sluice.cli.output import err
 from sluice.cli.transfer.folders import (
-    contents_of,
-    named_in_short,
-    tell_hidden,
+    format_paths,
+    list_folder,
+    print_hidden,
 )
 from sluice.contracts.common.base import FileName
 from sluice.contracts.common.naming import MAX_NAME_BYTES, name_bytes
@@ -50,32 +50,32 @@ InputEntry = Path | BundledEntry
 _natural_key = natsort_keygen()
 
 
-def original(entry: InputEntry) -> Path:
+def source_path(entry: InputEntry) -> Path:
     """Return the file or folder that an entry stands for."""
     return entry.source if isinstance(entry, BundledEntry) else entry
 
 
-def _in_order(entries: list[InputEntry], order: EntryOrder) -> list[InputEntry]:
+def _sort_entries(entries: list[InputEntry], order: EntryOrder) -> list[InputEntry]:
     match order:
         case EntryOrder.GIVEN:
             return entries
         case EntryOrder.NAME:
-            return sorted(entries, key=lambda entry: original(entry).name)
+            return sorted(entries, key=lambda entry: source_path(entry).name)
         case EntryOrder.NATURAL:
-            return sorted(entries, key=lambda entry: _natural_key(original(entry).name))
+            return sorted(entries, key=lambda entry: _natural_key(source_path(entry).name))
         case EntryOrder.MTIME:
             return sorted(
                 entries,
-                key=lambda entry: (original(entry).stat().st_mtime_ns, original(entry).name),
+                key=lambda entry: (source_path(entry).stat().st_mtime_ns, source_path(entry).name),
             )
 
 
-def require_paths(paths: Sequence[Path], *, ways_out: Sequence[Path] = ()) -> None:
+def require_paths(paths: Sequence[Path], *, outside_links: Sequence[Path] = ()) -> None:
     """Check that paths are files or folders that can be read.
 
     Args:
         paths: The paths.
-        ways_out: The links that lead out of the folders of the paths.
+        outside_links: The links that lead out of the folders of the paths.
 
     Raises:
         Unprocessable: A path is something else, or a link leads out of its folder. The findings
@@ -84,18 +84,18 @@ def require_paths(paths: Sequence[Path], *, ways_out: Sequence[Path] = ()) -> No
     leads_out = "a link that leads out of its folder; name the file that it leads to"
     _refuse(
         [
-            *((path, leads_out) for path in ways_out),
-            *((path, why) for path in paths if (why := trouble_with(path))),
+            *((path, leads_out) for path in outside_links),
+            *((path, why) for path in paths if (why := describe_path_problem(path))),
         ]
     )
 
 
-def trouble_with(path: Path) -> str:
+def describe_path_problem(path: Path) -> str:
     """Return why a path cannot be taken. The text is empty for readable files and folders."""
     try:
         mode = path.stat().st_mode
     except OSError as error:
-        return _why_not_found(path, error)
+        return _describe_missing_path(path, error)
     if stat.S_ISDIR(mode):
         return (
             ""
@@ -106,10 +106,10 @@ def trouble_with(path: Path) -> str:
         return "no regular file, but a device, a pipe or a socket"
     if not os.access(path, os.R_OK):
         return "cannot be read: permission denied"
-    return trouble_with_name(path.name)
+    return describe_name_problem(path.name)
 
 
-def _why_not_found(path: Path, error: OSError) -> str:
+def _describe_missing_path(path: Path, error: OSError) -> str:
     if not isinstance(error, FileNotFoundError):
         return f"cannot be read: {reason_of(error)}"
     if path.is_symlink():
@@ -117,7 +117,7 @@ def _why_not_found(path: Path, error: OSError) -> str:
     return f"no such file{similar_name(path)}"
 
 
-def trouble_with_name(name: str) -> str:
+def describe_name_problem(name: str) -> str:
     """Return why a data set cannot have a file of this name. The text is empty if it can."""
     try:
         name.encode()
@@ -134,21 +134,21 @@ def trouble_with_name(name: str) -> str:
     return ""
 
 
-def _refuse(wrong: Sequence[tuple[Path, str]]) -> None:
+def _refuse(problems: Sequence[tuple[Path, str]]) -> None:
     """Refuse paths, each with the reason. Unusual characters in the paths are made visible.
 
     Raises:
         Unprocessable: There are such paths.
     """
-    if not wrong:
+    if not problems:
         return
-    if len(wrong) == 1:
-        raise Unprocessable(f"{shown_path(wrong[0][0])}: {wrong[0][1]}")
-    found = [Finding(message=f"{shown_path(path)}: {why}") for path, why in wrong]
-    raise Unprocessable(f"{len(wrong)} of the files cannot be taken", findings=found)
+    if len(problems) == 1:
+        raise Unprocessable(f"{shown_path(problems[0][0])}: {problems[0][1]}")
+    findings = [Finding(message=f"{shown_path(path)}: {why}") for path, why in problems]
+    raise Unprocessable(f"{len(problems)} of the files cannot be taken", findings=findings)
 
 
-def files_of_paths(paths: Sequence[Path], *, recursive: bool = False) -> list[Path]:
+def list_files(paths: Sequence[Path], *, recursive: bool = False) -> list[Path]:
     """Return the named files, with each folder replaced by its files in order of name.
 
     It prints which subfolders and hidden files are left out.
@@ -163,19 +163,19 @@ def files_of_paths(paths: Sequence[Path], *, recursive: bool = False) -> list[Pa
     require_paths(paths)
     files: list[Path] = []
     hidden: list[Path] = []
-    ways_out: list[Path] = []
+    outside_links: list[Path] = []
     for path in paths:
         if not path.is_dir():
             files.append(path)
             continue
-        found = contents_of(path, recursive=recursive)
-        ways_out += found.ways_out
-        _tell_left(found.left, recursive=recursive)
-        files += found.files
-        hidden += found.hidden
-    taken = {path.absolute() for path in files}
-    tell_hidden([path for path in hidden if path.absolute() not in taken])
-    require_paths(files, ways_out=ways_out)
+        contents = list_folder(path, recursive=recursive)
+        outside_links += contents.outside_links
+        _print_skipped_folders(contents.skipped_folders, recursive=recursive)
+        files += contents.files
+        hidden += contents.hidden
+    file_paths = {path.absolute() for path in files}
+    print_hidden([path for path in hidden if path.absolute() not in file_paths])
+    require_paths(files, outside_links=outside_links)
     if not files:
         raise Unprocessable(
             "no input: there is no file in " + ", ".join(shown_path(path) for path in paths)
@@ -183,12 +183,12 @@ def files_of_paths(paths: Sequence[Path], *, recursive: bool = False) -> list[Pa
     return files
 
 
-def _tell_left(left: Sequence[Path], *, recursive: bool) -> None:
+def _print_skipped_folders(folders: Sequence[Path], *, recursive: bool) -> None:
     """Print which subfolders are left out, and why."""
-    if left:
-        count = f"{len(left)} subfolders are" if len(left) != 1 else "1 subfolder is"
+    if folders:
+        count = f"{len(folders)} subfolders are" if len(folders) != 1 else "1 subfolder is"
         why = "links are not followed" if recursive else "--recursive takes their files, too"
-        err.print(f"{count} left out: {named_in_short(left)} ({why})")
+        err.print(f"{count} left out: {format_paths(folders)} ({why})")
 
 
 def _check_folders(folders: Sequence[Path]) -> None:
@@ -199,15 +199,15 @@ def _check_folders(folders: Sequence[Path]) -> None:
     """
     hidden: list[Path] = []
     for folder in folders:
-        found = contents_of(folder, recursive=True)
-        require_paths((), ways_out=found.ways_out)
-        hidden += found.hidden
-    tell_hidden(hidden)
+        contents = list_folder(folder, recursive=True)
+        require_paths((), outside_links=contents.outside_links)
+        hidden += contents.hidden
+    print_hidden(hidden)
 
 
-def entries_of_paths(
+def list_entries(
     paths: Sequence[Path],
-    wanted: DataEntries,
+    data_entries: DataEntries,
     *,
     recursive: bool = False,
     order: EntryOrder = EntryOrder.GIVEN,
@@ -216,7 +216,7 @@ def entries_of_paths(
 
     Args:
         paths: The files and folders.
-        wanted: The kind of entries that the template takes.
+        data_entries: The kind of entries that the template takes.
         recursive: Whether to take the files of subfolders, too.
         order: The order of the entries.
 
@@ -224,23 +224,29 @@ def entries_of_paths(
         Unprocessable: The paths cannot become such entries.
     """
     require_paths(paths)
-    return _in_order(_entries(paths, wanted, recursive=recursive), order)
+    return _sort_entries(_build_entries(paths, data_entries, recursive=recursive), order)
 
 
-def _entries(paths: Sequence[Path], wanted: DataEntries, *, recursive: bool) -> list[InputEntry]:
-    if wanted.type == "Directory":
-        wrong = [str(path) for path in paths if not path.is_dir()]
-        if wrong:
+def _build_entries(
+    paths: Sequence[Path], data_entries: DataEntries, *, recursive: bool
+) -> list[InputEntry]:
+    if data_entries.type == "Directory":
+        not_folders = [str(path) for path in paths if not path.is_dir()]
+        if not_folders:
             raise Unprocessable(
-                "the template takes directories, and these are none: " + ", ".join(wrong)
+                "the template takes directories, and these are none: " + ", ".join(not_folders)
             )
         _check_folders(paths)
-        return [BundledEntry(path.resolve(), _object(path)) for path in paths]
-    files = files_of_paths(paths, recursive=recursive)
-    return _with_secondary(files, wanted.secondary_files) if wanted.secondary_files else list(files)
+        return [BundledEntry(path.resolve(), _file_object(path)) for path in paths]
+    files = list_files(paths, recursive=recursive)
+    return (
+        _with_secondary(files, data_entries.secondary_files)
+        if data_entries.secondary_files
+        else list(files)
+    )
 
 
-def known_bytes(entries: Sequence[InputEntry]) -> int | None:
+def total_bytes(entries: Sequence[InputEntry]) -> int | None:
     """Return the size of all entries, or None if one of them has yet to be packed."""
     files = [entry for entry in entries if isinstance(entry, Path)]
     return sum(file.stat().st_size for file in files) if len(files) == len(entries) else None
@@ -252,13 +258,15 @@ def _with_secondary(files: Sequence[Path], patterns: Sequence[SecondaryFile]) ->
     Raises:
         Unprocessable: A required secondary file is missing, or no file is left to be an entry.
     """
-    beside = {file: _beside(file, patterns) for file in files}
-    secondary = Counter(other.resolve() for others in beside.values() for other, _ in others)
-    first = [file for file in files if file.resolve() not in secondary]
+    secondary_by_file = {file: _secondary_paths(file, patterns) for file in files}
+    secondary = Counter(
+        other.resolve() for others in secondary_by_file.values() for other, _ in others
+    )
+    primary = [file for file in files if file.resolve() not in secondary]
     missing = [
         f"{file.name}: {other.name}"
-        for file in first
-        for other, needed in beside[file]
+        for file in primary
+        for other, needed in secondary_by_file[file]
         if needed and not other.exists()
     ]
     if missing:
@@ -266,8 +274,10 @@ def _with_secondary(files: Sequence[Path], patterns: Sequence[SecondaryFile]) ->
             "files that must lie beside others (secondaryFiles) are not there:"
             f" {', '.join(missing)}"
         )
-    _check_folders([other for file in first for other, _ in beside[file] if other.is_dir()])
-    if not first:
+    _check_folders(
+        [other for file in primary for other, _ in secondary_by_file[file] if other.is_dir()]
+    )
+    if not primary:
         raise Unprocessable(
             "each of the files is a secondary file of another: none is left to be an entry"
         )
@@ -275,38 +285,43 @@ def _with_secondary(files: Sequence[Path], patterns: Sequence[SecondaryFile]) ->
         BundledEntry(
             file,
             {
-                **_object(file),
-                "secondaryFiles": [_object(other) for other, _ in beside[file] if other.exists()],
+                **_file_object(file),
+                "secondaryFiles": [
+                    _file_object(other) for other, _ in secondary_by_file[file] if other.exists()
+                ],
             },
         )
-        for file in first
+        for file in primary
     ]
 
 
-def with_named_beside(
-    entries: Sequence[InputEntry], named: Mapping[Path, Sequence[Path]]
+def add_named_secondary_files(
+    entries: Sequence[InputEntry], named_files: Mapping[Path, Sequence[Path]]
 ) -> list[InputEntry]:
     """Return the entries with the named secondary files that the patterns did not find.
 
     Raises:
         Unprocessable: A named file cannot be taken.
     """
-    require_paths([path for paths in named.values() for path in paths])
-    _check_folders([path for paths in named.values() for path in paths if path.is_dir()])
-    found = {path.absolute(): paths for path, paths in named.items()}
-    return [_with(entry, found.get(original(entry).absolute(), ())) for entry in entries]
+    require_paths([path for paths in named_files.values() for path in paths])
+    _check_folders([path for paths in named_files.values() for path in paths if path.is_dir()])
+    files_by_path = {path.absolute(): paths for path, paths in named_files.items()}
+    return [
+        _add_secondary_files(entry, files_by_path.get(source_path(entry).absolute(), ()))
+        for entry in entries
+    ]
 
 
-def _with(entry: InputEntry, named: Sequence[Path]) -> InputEntry:
-    if not isinstance(entry, BundledEntry) or not named:
+def _add_secondary_files(entry: InputEntry, named_files: Sequence[Path]) -> InputEntry:
+    if not isinstance(entry, BundledEntry) or not named_files:
         return entry
-    beside = list(entry.value.get("secondaryFiles", ()))
-    names = {other["basename"] for other in beside}
-    beside += [_object(path) for path in named if path.name not in names]
-    return BundledEntry(entry.source, {**entry.value, "secondaryFiles": beside})
+    secondary = list(entry.value.get("secondaryFiles", ()))
+    names = {other["basename"] for other in secondary}
+    secondary += [_file_object(path) for path in named_files if path.name not in names]
+    return BundledEntry(entry.source, {**entry.value, "secondaryFiles": secondary})
 
 
-def _beside(file: Path, patterns: Sequence[SecondaryFile]) -> list[tuple[Path, bool]]:
+def _secondary_paths(file: Path, patterns: Sequence[SecondaryFile]) -> list[tuple[Path, bool]]:
     """Return where the secondary files of a file would be, and whether each is required."""
     names = {secondary_name(file.name, pattern.pattern): pattern.required for pattern in patterns}
     return [
@@ -324,7 +339,7 @@ def secondary_name(name: str, pattern: str) -> str:
     return name + pattern
 
 
-def _object(path: Path) -> dict[str, Any]:
+def _file_object(path: Path) -> dict[str, Any]:
     path = path.absolute()
     name = path.name if path.name not in ("", "..") else path.resolve().name
     return {

@@ -20,7 +20,7 @@ from sluice.text.visible_text import quoted
 
 
 @dataclass(frozen=True, slots=True)
-class Unpacked:
+class UnpackedFile:
     """A file in the output folder. ``file`` is the catalogue's file that contained it."""
 
     path: Path
@@ -39,7 +39,7 @@ class _Entry:
 
 def unpack_output(
     bundles: Sequence[tuple[File, Path]], output: ChainOutput, folder: Path
-) -> list[Unpacked]:
+) -> list[UnpackedFile]:
     """Unpack an output into ``<folder>/<output>/``.
 
     If a value is neither a file nor a directory, the values are also written to
@@ -55,31 +55,31 @@ def unpack_output(
         BundleError: A file is not a valid bundle.
         OSError: A file cannot be written.
     """
-    aside = Path(tempfile.mkdtemp(dir=folder))
+    temporary = Path(tempfile.mkdtemp(dir=folder))
     try:
         entries = [
-            _unpacked(file, path, aside / str(number))
+            _unpack_entry(file, path, temporary / str(number))
             for number, (file, path) in enumerate(bundles)
         ]
         names = Counter(name for entry in entries for name in entry.names)
         is_clear = all(count == 1 for count in names.values())
-        written: list[Unpacked] = []
+        unpacked_files: list[UnpackedFile] = []
         for entry in entries:
             placer = _Placer(
                 folder / output.name if is_clear else folder / output.name / f"{entry.file.seq:06d}"
             )
             for group in _groups(entry.value):
                 placer.place(group, folder)
-            written += [Unpacked(path, entry.file) for path in placer.written]
+            unpacked_files += [UnpackedFile(path, entry.file) for path in placer.written_paths]
         if any(not _is_object(entry.value) for entry in entries):
             path = _write_json([entry.value for entry in entries], output, folder)
-            written.append(Unpacked(path, entries[0].file))
-        return written
+            unpacked_files.append(UnpackedFile(path, entries[0].file))
+        return unpacked_files
     finally:
-        shutil.rmtree(aside, ignore_errors=True)
+        shutil.rmtree(temporary, ignore_errors=True)
 
 
-def _unpacked(file: File, bundle: Path, place: Path) -> _Entry:
+def _unpack_entry(file: File, bundle: Path, place: Path) -> _Entry:
     place.mkdir(parents=True)
     value = storage.unpack(bundle, place)
     for number, group in enumerate(_groups(value)):
@@ -126,27 +126,27 @@ class _Placer:
     """The move of one entry's files into its folder."""
 
     def __init__(self, base: Path) -> None:
-        self.written: list[Path] = []
+        self.written_paths: list[Path] = []
         self._base = base
-        self._taken: set[str] = set()
+        self._used_names: set[str] = set()
         self._number = 0
 
     def place(self, group: Sequence[dict[str, Any]], folder: Path) -> None:
         """Move a group of files, and make their paths relative to ``folder``."""
         self._number += 1
-        _tell_apart(group)
+        _make_names_unique(group)
         names = {entry["basename"] for entry in group}
-        if names & self._taken:
-            base = self._base / storage.free_name(str(self._number), self._taken)
+        if names & self._used_names:
+            base = self._base / storage.free_name(str(self._number), self._used_names)
         else:
             base = self._base
-            self._taken |= names
+            self._used_names |= names
         base.mkdir(parents=True, exist_ok=True)
         for entry in group:
             path = base / entry["basename"]
-            _put(entry, path)
-            self.written += (
-                sorted(found for found in path.rglob("*") if found.is_file())
+            _write_value(entry, path)
+            self.written_paths += (
+                sorted(file for file in path.rglob("*") if file.is_file())
                 if path.is_dir()
                 else [path]
             )
@@ -159,11 +159,11 @@ class _Placer:
             entry["path"] = path.relative_to(folder).as_posix()
 
 
-def _put(value: dict[str, Any], path: Path) -> None:
+def _write_value(value: dict[str, Any], path: Path) -> None:
     if path.is_dir() and not path.is_symlink():
         shutil.rmtree(path)
     if "location" in value:
-        os.replace(storage.path_of_location(value["location"]), path)
+        os.replace(storage.parse_location(value["location"]), path)
     elif value["class"] == "File":
         path.write_text(str(value.get("contents", "")))
     else:
@@ -171,16 +171,16 @@ def _put(value: dict[str, Any], path: Path) -> None:
         listing = value.get("listing", ())
         for entry in listing:
             entry["basename"] = _safe_name(str(entry.get("basename") or "file"))
-        _tell_apart(listing)
+        _make_names_unique(listing)
         for entry in listing:
-            _put(entry, path / entry["basename"])
+            _write_value(entry, path / entry["basename"])
 
 
-def _tell_apart(group: Sequence[dict[str, Any]]) -> None:
+def _make_names_unique(group: Sequence[dict[str, Any]]) -> None:
     """Give the entries of one folder different names."""
-    taken: set[str] = set()
+    used_names: set[str] = set()
     for entry in group:
-        entry["basename"] = storage.free_name(entry["basename"], taken)
+        entry["basename"] = storage.free_name(entry["basename"], used_names)
 
 
 def _write_json(values: list[Any], output: ChainOutput, folder: Path) -> Path:

@@ -12,16 +12,20 @@ from sluice.text.os_errors import reason_of
 from sluice.text.visible_text import quoted
 
 #: The number of files that a message names.
-_MAX_NAMED = 5
+_MAX_LISTED = 5
 
 
 class FilesExist(Conflict):
     """Files exist that would or might be overwritten."""
 
     def __init__(self, folder: Path, paths: Iterable[Path]) -> None:
-        found = sorted(path.relative_to(folder).as_posix() for path in paths)
-        others = f" and {len(found) - _MAX_NAMED} more" if len(found) > _MAX_NAMED else ""
-        names = ", ".join(map(quoted, found[:_MAX_NAMED])) + others
+        existing_names = sorted(path.relative_to(folder).as_posix() for path in paths)
+        others = (
+            f" and {len(existing_names) - _MAX_LISTED} more"
+            if len(existing_names) > _MAX_LISTED
+            else ""
+        )
+        names = ", ".join(map(quoted, existing_names[:_MAX_LISTED])) + others
         super().__init__(
             f"--out {folder}: it has {names} already; name another folder, or overwrite with"
             " --force"
@@ -68,7 +72,7 @@ class FolderReserved(Conflict):
 
 
 @contextmanager
-def reserved_folder(folder: Path, *, empty: bool) -> Iterator[None]:
+def reserve_folder(folder: Path, *, empty: bool) -> Iterator[None]:
     """Create a folder, and reserve it against other commands until the context ends.
 
     The reservation is a lock of the folder itself, so it ends with the process. Where folders
@@ -87,7 +91,7 @@ def reserved_folder(folder: Path, *, empty: bool) -> Iterator[None]:
     require_folder(folder, empty=empty)
     place = folder.absolute()
     created = [each for each in (place, *place.parents) if not each.exists()]
-    descriptor = _locked(folder)
+    descriptor = _lock_folder(folder)
     try:
         # The command that had reserved the folder until now may have written into it.
         require_folder(folder, empty=empty)
@@ -99,7 +103,7 @@ def reserved_folder(folder: Path, *, empty: bool) -> Iterator[None]:
         os.close(descriptor)
 
 
-def _locked(folder: Path) -> int:
+def _lock_folder(folder: Path) -> int:
     """Create and lock a folder, and return the descriptor that holds the lock.
 
     Raises:

@@ -13,11 +13,11 @@ from sluice.cli.connection import Connection
 from sluice.cli.transfer.inputs import (
     BundledEntry,
     InputEntry,
-    entries_of_paths,
-    trouble_with,
-    with_named_beside,
+    add_named_secondary_files,
+    describe_path_problem,
+    list_entries,
 )
-from sluice.cli.transfer.upload import take_dataset_back, upload_files
+from sluice.cli.transfer.upload import delete_unused_dataset, upload_files
 from sluice.contracts.common.naming import MAX_DATASET_NAME, fitting_name
 from sluice.contracts.common.problems import Finding, Unprocessable
 from sluice.contracts.data.asset_refs import is_asset
@@ -37,24 +37,24 @@ def local_files(plan: Plan, params: Mapping[str, Any]) -> dict[str, list[InputEn
     Raises:
         Unprocessable: Files cannot be taken. The findings name them.
     """
-    whole = plan.dataset_parameters
-    named = {
-        name: _given_of(params.get(name), whole=name in whole)
+    dataset_parameters = plan.dataset_parameters
+    candidates = {
+        name: _read_paths(params.get(name), allows_list=name in dataset_parameters)
         for name in plan.file_parameters
         if not is_asset(params.get(name))
     }
-    found = {name: given for name, given in named.items() if given}
-    wrong = [
+    paths_by_parameter = {name: paths for name, paths in candidates.items() if paths}
+    problems = [
         Finding(message=f"parameter {quoted(name)}: {shown_path(path)}: {why}")
-        for name, given in found.items()
-        for path, _ in given
-        if (why := _trouble(path, name, plan))
+        for name, paths in paths_by_parameter.items()
+        for path, _ in paths
+        if (why := _describe_problem(path, name, plan))
     ]
-    if wrong:
-        raise Unprocessable("files that parameters name cannot be taken", findings=wrong)
+    if problems:
+        raise Unprocessable("files that parameters name cannot be taken", findings=problems)
     return {
-        name: _entries(name, given, plan.parameters[name].entries or DataEntries())
-        for name, given in found.items()
+        name: _build_entries(name, paths, plan.parameters[name].entries or DataEntries())
+        for name, paths in paths_by_parameter.items()
     }
 
 
@@ -64,30 +64,34 @@ def dataset_entries(plan: Plan, value: Any) -> list[InputEntry]:
     Raises:
         Unprocessable: The value is something else, or a file cannot be taken.
     """
-    given = _given_of(value, whole=True)
-    if not given:
+    paths = _read_paths(value, allows_list=True)
+    if not paths:
         raise Unprocessable(
             f"input {quoted(plan.data_input)} is the data set: a list of files or directories,"
             " each with its path"
         )
-    return _entries(plan.data_input, given, plan.data_entries)
+    return _build_entries(plan.data_input, paths, plan.data_entries)
 
 
-def _entries(name: str, given: Sequence["_Given"], wanted: DataEntries) -> list[InputEntry]:
+def _build_entries(
+    name: str, paths: Sequence["_PathWithSecondary"], data_entries: DataEntries
+) -> list[InputEntry]:
     """Return the entries of an input.
 
     Raises:
         Unprocessable: A file cannot be taken. The message names the input.
     """
     try:
-        entries = entries_of_paths([path for path, _ in given], wanted)
-        if any(beside for _, beside in given):
-            if not wanted.secondary_files:
+        entries = list_entries([path for path, _ in paths], data_entries)
+        if any(secondary for _, secondary in paths):
+            if not data_entries.secondary_files:
                 raise Unprocessable(
                     "it is given secondaryFiles, which the workflow's input does not say that it"
                     " has: write 'secondaryFiles' there"
                 )
-            entries = with_named_beside(entries, {path: beside for path, beside in given})
+            entries = add_named_secondary_files(
+                entries, {path: secondary for path, secondary in paths}
+            )
     except Unprocessable as refusal:
         raise Unprocessable(
             f"input {quoted(name)}: {refusal.detail}", findings=refusal.findings
@@ -95,13 +99,13 @@ def _entries(name: str, given: Sequence["_Given"], wanted: DataEntries) -> list[
     return entries
 
 
-def _trouble(path: Path, name: str, plan: Plan) -> str:
+def _describe_problem(path: Path, name: str, plan: Plan) -> str:
     if name in plan.dataset_parameters:
-        return trouble_with(path)
-    wanted = plan.parameters[name].entries
-    if wanted is not None and wanted.type == "Directory":
-        return trouble_with(path) or ("" if path.is_dir() else "a file, and not a folder")
-    return "a folder, and not a file" if path.is_dir() else trouble_with(path)
+        return describe_path_problem(path)
+    data_entries = plan.parameters[name].entries
+    if data_entries is not None and data_entries.type == "Directory":
+        return describe_path_problem(path) or ("" if path.is_dir() else "a file, and not a folder")
+    return "a folder, and not a file" if path.is_dir() else describe_path_problem(path)
 
 
 async def upload_parameter_files(
@@ -109,7 +113,7 @@ async def upload_parameter_files(
     params: Mapping[str, Any],
     files: Mapping[str, Sequence[InputEntry]],
     *,
-    beside: str,
+    name_prefix: str,
     group: str | None = None,
     undo: AsyncExitStack | None = None,
 ) -> dict[str, Any]:
@@ -119,25 +123,25 @@ async def upload_parameter_files(
         connection: The connection to the system.
         params: The parameters.
         files: The local files by parameter.
-        beside: The name of the chain's data set. The names of the new data sets begin with it.
+        name_prefix: The name of the chain's data set. The names of the new data sets begin with it.
         group: The group that owns the new data sets.
         undo: Receives the calls that delete the new data sets.
     """
     values = dict(params)
     for name, entries in files.items():
         new = NewDataset(
-            name=fitting_name(beside, f".{name}", most=MAX_DATASET_NAME),
+            name=fitting_name(name_prefix, f".{name}", most=MAX_DATASET_NAME),
             on_demand=True,
             group=group,
         )
         dataset = await upload_files(connection, entries, dataset=new)
         if undo is not None:
-            undo.push_async_callback(take_dataset_back, connection, dataset)
-        values[name] = value_of(str(dataset.uid), entries)
+            undo.push_async_callback(delete_unused_dataset, connection, dataset)
+        values[name] = dataset_value(str(dataset.uid), entries)
     return values
 
 
-def value_of(dataset: str, entries: Sequence[InputEntry]) -> dict[str, Any]:
+def dataset_value(dataset: str, entries: Sequence[InputEntry]) -> dict[str, Any]:
     """Return the value of a parameter that stands for a data set of these entries."""
     first = entries[0]
     kind = first.value["class"] if isinstance(first, BundledEntry) else "File"
@@ -145,31 +149,35 @@ def value_of(dataset: str, entries: Sequence[InputEntry]) -> dict[str, Any]:
 
 
 #: A path, and the secondary files that its CWL object names.
-_Given = tuple[Path, list[Path]]
+_PathWithSecondary = tuple[Path, list[Path]]
 
 
-def _given_of(value: Any, *, whole: bool) -> list[_Given]:
+def _read_paths(value: Any, *, allows_list: bool) -> list[_PathWithSecondary]:
     """Return the paths in a value, or none if a part of it is not a path.
 
     Args:
         value: The value of a parameter.
-        whole: Whether the value may be a list.
+        allows_list: Whether the value may be a list.
     """
-    given = value if whole and isinstance(value, list) else [value]
-    found = [_one(each) for each in given]
-    return [] if None in found else [each for each in found if each is not None]
+    values = value if allows_list and isinstance(value, list) else [value]
+    paths = [_read_path(each) for each in values]
+    return [] if None in paths else [each for each in paths if each is not None]
 
 
-def _one(value: Any) -> _Given | None:
-    path = _path_of(value)
+def _read_path(value: Any) -> _PathWithSecondary | None:
+    path = _local_path(value)
     if path is None:
         return None
-    beside = value.get("secondaryFiles") if isinstance(value, Mapping) else None
-    found = [_path_of(other) for other in beside] if isinstance(beside, list) else []
-    return path, [other for other in found if other is not None]
+    secondary_values = value.get("secondaryFiles") if isinstance(value, Mapping) else None
+    secondary = (
+        [_local_path(other) for other in secondary_values]
+        if isinstance(secondary_values, list)
+        else []
+    )
+    return path, [other for other in secondary if other is not None]
 
 
-def _path_of(value: Any) -> Path | None:
+def _local_path(value: Any) -> Path | None:
     if isinstance(value, Mapping) and value.get("class") in _CLASSES and "dataset" not in value:
         location = str(value.get("location", ""))
         value = value.get("path") or (

@@ -41,11 +41,11 @@ class Output:
 
 @dataclass(frozen=True, slots=True)
 class _Plan:
-    """The files to write. ``there`` has the paths of existing files with the right content."""
+    """The files to write. ``existing`` has the paths of existing files with the right content."""
 
     files: list[Output]
     bundles: list[tuple[ChainOutput, list[File]]]
-    there: set[Path] = field(default_factory=set)
+    existing: set[Path] = field(default_factory=set)
 
 
 async def fetch_results(
@@ -71,38 +71,38 @@ async def fetch_results(
         ServiceError: The system refuses a request or does not answer.
         StorageError: A file cannot be fetched or unpacked.
     """
-    outputs = await _outputs(connection, chain)
-    found = [
+    outputs = await _list_outputs(connection, chain)
+    output_files = [
         (output, [file async for file in connection.operator.all_files(output.dataset.uid)])
         for output in outputs
     ]
     plain = [
         (output.name, file)
-        for output, files in found
+        for output, files in output_files
         if output.kind is EntryKind.FILE
         for file in files
     ]
-    bundles = [(output, files) for output, files in found if output.kind is EntryKind.BUNDLE]
+    bundles = [(output, files) for output, files in output_files if output.kind is EntryKind.BUNDLE]
     reserved = [
         MANIFEST,
         *(name for output, _ in bundles for name in (output.name, f"{output.name}.json")),
     ]
     counts = Counter([*reserved, *(own_name(file.name) for _, file in plain)])
-    wanted = [
+    preferred_names = [
         own
         if counts[own := own_name(file.name)] == 1
         else delivered_name(own, start=f"{output}-{file.seq:06d}-")
         for output, file in plain
     ]
-    names = _apart(wanted, [file.seq for _, file in plain], reserved)
+    names = _unique_names(preferred_names, [file.seq for _, file in plain], reserved)
     files = [
-        _output(folder, file, output, name)
+        _plan_output(folder, file, output, name)
         for (output, file), name in zip(plain, names, strict=True)
     ]
     return await _write(connection, _Plan(files, bundles), folder, force=force)
 
 
-async def _outputs(connection: Connection, chain: Chain) -> list[ChainOutput]:
+async def _list_outputs(connection: Connection, chain: Chain) -> list[ChainOutput]:
     return (await connection.operator.outputs(chain.uid)).outputs
 
 
@@ -118,50 +118,57 @@ async def fetch_dataset(
     Files have their own names if these are all different, and otherwise those of the catalogue.
     Bundles are not unpacked. Everything else is as in ``fetch_results``.
     """
-    found = [file async for file in connection.operator.all_files(dataset.uid)]
-    counts = Counter([MANIFEST, *(own_name(file.name) for file in found)])
+    dataset_files = [file async for file in connection.operator.all_files(dataset.uid)]
+    counts = Counter([MANIFEST, *(own_name(file.name) for file in dataset_files)])
     clash = any(count > 1 for count in counts.values())
-    names = _apart(
-        [file.name if clash else own_name(file.name) for file in found],
-        [file.seq for file in found],
+    names = _unique_names(
+        [file.name if clash else own_name(file.name) for file in dataset_files],
+        [file.seq for file in dataset_files],
         [MANIFEST],
     )
-    files = [_output(folder, file, "", name) for file, name in zip(found, names, strict=True)]
+    files = [
+        _plan_output(folder, file, "", name)
+        for file, name in zip(dataset_files, names, strict=True)
+    ]
     return await _write(connection, _Plan(files, []), folder, force=force)
 
 
 async def fetch_partial(
-    connection: Connection, found: PartialOutputs, folder: Path, *, force: bool
+    connection: Connection, partial: PartialOutputs, folder: Path, *, force: bool
 ) -> list[Output]:
     """Write what the steps of a chain made and still exists, with a folder for each step and port.
 
     Everything else is as in ``fetch_dataset``.
     """
     files: list[Output] = []
-    for part in found.outputs:
+    for part in partial.outputs:
         if part.dataset is None or not part.readable:
             continue
         inside = [file async for file in connection.operator.all_files(part.dataset.uid)]
-        names = _apart([own_name(file.name) for file in inside], [file.seq for file in inside], [])
+        names = _unique_names(
+            [own_name(file.name) for file in inside], [file.seq for file in inside], []
+        )
         files += [
-            _output(folder, file, part.folder, f"{part.folder}/{name}")
+            _plan_output(folder, file, part.folder, f"{part.folder}/{name}")
             for file, name in zip(inside, names, strict=True)
         ]
     return await _write(connection, _Plan(files, []), folder, force=force)
 
 
-def _apart(wanted: Sequence[str], seqs: Sequence[int], reserved: Sequence[str]) -> list[str]:
+def _unique_names(
+    preferred_names: Sequence[str], seqs: Sequence[int], reserved: Sequence[str]
+) -> list[str]:
     """Return a different name for each file.
 
     Files with the same or a reserved name get their number as a prefix.
     """
-    counts = Counter([*reserved, *wanted])
-    taken, names = set(counts), list[str]()
-    for name, seq in zip(wanted, seqs, strict=True):
+    counts = Counter([*reserved, *preferred_names])
+    used_names, names = set(counts), list[str]()
+    for name, seq in zip(preferred_names, seqs, strict=True):
         if counts[name] > 1:
-            while name in taken:
+            while name in used_names:
                 name = delivered_name(name, start=f"{seq:06d}-")  # noqa: PLW2901 - until nothing has it
-            taken.add(name)
+            used_names.add(name)
         names.append(name)
     return names
 
@@ -173,30 +180,32 @@ async def _write(
     *,
     force: bool,
 ) -> list[Output]:
-    await asyncio.to_thread(_look, plan, folder, force)
+    await asyncio.to_thread(_check_existing, plan, folder, force)
     await asyncio.to_thread(folder.mkdir, parents=True, exist_ok=True)
-    missing = [(output.file, output.path) for output in plan.files if output.path not in plan.there]
+    missing = [
+        (output.file, output.path) for output in plan.files if output.path not in plan.existing
+    ]
     await fetch_files(connection, missing)
-    written = list(plan.files)
+    outputs = list(plan.files)
     for output, files in plan.bundles:
-        written += await _unpack(connection, output, files, folder)
-    return written
+        outputs += await _unpack(connection, output, files, folder)
+    return outputs
 
 
-def _look(plan: _Plan, folder: Path, force: bool) -> None:
-    wrong: set[Path] = set()
+def _check_existing(plan: _Plan, folder: Path, force: bool) -> None:
+    conflicting: set[Path] = set()
     for planned in plan.files:
         if planned.path.exists() or planned.path.is_symlink():
-            (plan.there if _same(planned) else wrong).add(planned.path)
+            (plan.existing if _has_same_content(planned) else conflicting).add(planned.path)
     for output, _ in plan.bundles:
-        wrong |= {
+        conflicting |= {
             path for path in (folder / output.name, folder / f"{output.name}.json") if path.exists()
         }
-    if wrong and not force:
-        raise FilesExist(folder, wrong)
+    if conflicting and not force:
+        raise FilesExist(folder, conflicting)
 
 
-def _same(output: Output) -> bool:
+def _has_same_content(output: Output) -> bool:
     try:
         storage.verify(storage.local_url(output.path), checksum=output.checksum, size=output.size)
     except storage.StorageError:
@@ -210,24 +219,24 @@ async def _unpack(
     files: Sequence[File],
     folder: Path,
 ) -> list[Output]:
-    with tempfile.TemporaryDirectory(dir=folder, prefix=".bundles-") as aside:
-        fetched = [(file, Path(aside) / str(number)) for number, file in enumerate(files)]
+    with tempfile.TemporaryDirectory(dir=folder, prefix=".bundles-") as temporary:
+        fetched = [(file, Path(temporary) / str(number)) for number, file in enumerate(files)]
         await fetch_files(connection, fetched)
-        unpacked = await asyncio.to_thread(unpack_output, fetched, output, folder)
+        unpacked_files = await asyncio.to_thread(unpack_output, fetched, output, folder)
     return [
         Output(
-            path=found.path,
-            name=found.path.relative_to(folder).as_posix(),
-            file=found.file,
+            path=unpacked_file.path,
+            name=unpacked_file.path.relative_to(folder).as_posix(),
+            file=unpacked_file.file,
             output=output.name,
-            size=found.path.stat().st_size,
-            checksum=storage.checksum_of(found.path),
+            size=unpacked_file.path.stat().st_size,
+            checksum=storage.compute_checksum(unpacked_file.path),
         )
-        for found in unpacked
+        for unpacked_file in unpacked_files
     ]
 
 
-def _output(folder: Path, file: File, output: str, name: str) -> Output:
+def _plan_output(folder: Path, file: File, output: str, name: str) -> Output:
     return Output(folder / name, name, file, output, file.size, file.checksum)
 
 
@@ -243,10 +252,10 @@ def write_manifest(
     It also lists the failed jobs, whose results are missing. The template has no version if it came
     with the run.
     """
-    return _write_manifest(folder, _about(chain, failed), outputs)
+    return _write_manifest(folder, _manifest_header(chain, failed), outputs)
 
 
-def _about(chain: Chain, failed: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+def _manifest_header(chain: Chain, failed: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     return {
         "chain": str(chain.uid),
         "template": {"name": chain.template, "version": chain.template_version or None},
@@ -260,15 +269,15 @@ def write_partial_manifest(
     folder: Path,
     outputs: Sequence[Output],
     *,
-    found: PartialOutputs,
+    partial: PartialOutputs,
     failed: Sequence[Mapping[str, Any]] = (),
 ) -> Path:
     """Write the manifest of an incomplete chain.
 
     It also says how the chain and its steps ended, and what is missing and why.
     """
-    chain = found.chain
-    about = _about(chain, failed) | {
+    chain = partial.chain
+    about = _manifest_header(chain, failed) | {
         "partial": True,
         "state": chain.state,
         "reason": chain.reason,
@@ -277,7 +286,7 @@ def write_partial_manifest(
         ],
         "missing": [
             {"step": part.step, "output": part.port, "folder": part.folder, "why": part.missing}
-            for part in found.outputs
+            for part in partial.outputs
             if part.missing
         ],
     }
@@ -313,17 +322,17 @@ def require_own_manifest(folder: Path, key: str, uid: str, *, force: bool) -> No
     if force or not path.exists():
         return
     try:
-        found = json.loads(path.read_text())
-        known = (
-            found.get("chain")
+        manifest = json.loads(path.read_text())
+        owner_uid = (
+            manifest.get("chain")
             if key == "chain"
             else None
-            if "chain" in found
-            else found["dataset"]["uid"]
+            if "chain" in manifest
+            else manifest["dataset"]["uid"]
         )
     except (OSError, ValueError, AttributeError, KeyError, TypeError):
-        known = None
-    if known != uid:
+        owner_uid = None
+    if owner_uid != uid:
         raise FilesExist(folder, [path])
 
 

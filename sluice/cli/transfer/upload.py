@@ -13,12 +13,12 @@ from sluice import storage
 from sluice.cli.connection import Connection
 from sluice.cli.output import err
 from sluice.cli.transfer.folders import is_hidden
-from sluice.cli.transfer.input_storage import input_storage
+from sluice.cli.transfer.input_storage import choose_input_storage
 from sluice.cli.transfer.inputs import (
     InputEntry,
-    known_bytes,
-    original,
-    trouble_with_name,
+    describe_name_problem,
+    source_path,
+    total_bytes,
 )
 from sluice.contracts.access.owners import EVERYONE
 from sluice.contracts.access.quotas import (
@@ -29,7 +29,7 @@ from sluice.contracts.access.quotas import (
     Quotas,
     ReachedQuota,
 )
-from sluice.contracts.common.numbers import counted
+from sluice.contracts.common.numbers import format_count
 from sluice.contracts.common.problems import Conflict, Finding, ServiceError, Unprocessable
 from sluice.contracts.common.states import DatasetState
 from sluice.contracts.data.datasets import Dataset, NewDataset, NewFile
@@ -37,7 +37,7 @@ from sluice.text.visible_text import quoted, shown_path
 
 #: A file of so many bytes is registered at once, and others in batches of so many files. Registered
 #: files are deleted with their data set if this process is killed.
-_LARGE, _TOGETHER = 1 << 20, 500
+_LARGE, _BATCH = 1 << 20, 500
 
 
 async def upload_files(
@@ -56,40 +56,40 @@ async def upload_files(
         NotAvailable: No input storage has enough room.
     """
     names = _unique_names(files)
-    if wrong := [
+    if problems := [
         Finding(message=f"{quoted(name)}: {why}")
         for name in names
-        if (why := trouble_with_name(name))
+        if (why := describe_name_problem(name))
     ]:
-        raise Unprocessable("the data set cannot have files of these names", findings=wrong)
+        raise Unprocessable("the data set cannot have files of these names", findings=problems)
     await _require_room(connection, files, dataset)
-    place = await input_storage(connection, needed=known_bytes(files))
-    folder = f"{place.url}/{dataset.name}"
-    registered, made = await _make_dataset(connection, dataset, folder)
+    target = await choose_input_storage(connection, needed=total_bytes(files))
+    folder = f"{target.url}/{dataset.name}"
+    registered, is_new = await _make_dataset(connection, dataset, folder)
     if registered.state is not DatasetState.OPEN:
         raise Conflict(
             f"there is a data set {quoted(dataset.name)} already, {registered.state} with"
-            f" {counted(registered.count_files, 'file')}: call the new one"
+            f" {format_count(registered.count_files, 'file')}: call the new one"
             f" {dataset.name[:190]}-2, for example; a name is never free again, also when its data"
             " set has been deleted"
         )
     urls = [f"{folder}/{name}" for name in names]
     try:
-        if made:
+        if is_new:
             await connection.own(registered.uid)
         entries: list[NewFile] = []
         for seq, (path, url) in enumerate(zip(files, urls, strict=True)):
-            stored = await _put_unless_canceled(path, url)
+            stored = await _upload_entry(path, url)
             entries.append(_new_file(seq, path, url, stored))
-            if stored.size >= _LARGE or len(entries) == _TOGETHER:
+            if stored.size >= _LARGE or len(entries) == _BATCH:
                 await connection.dms.register_files(registered.uid, entries)
                 entries.clear()
         await connection.dms.register_files(registered.uid, entries)
         return await connection.dms.close_dataset(registered.uid, files=len(files))
     except BaseException:
-        if made:
+        if is_new:
             await asyncio.to_thread(_remove_files, urls)
-            await take_dataset_back(connection, registered)
+            await delete_unused_dataset(connection, registered)
         raise
 
 
@@ -112,14 +112,17 @@ async def _require_room(
     try:
         me = await connection.operator.me()
         own = await connection.operator.person_quotas(me.name)
-        listed = (await connection.operator.groups()).groups
+        all_groups = (await connection.operator.groups()).groups
     except ServiceError:  # the services check the quotas again
         return
-    group, groups = dataset.group or next(iter(me.groups), EVERYONE), {e.name: e for e in listed}
+    group, groups = (
+        dataset.group or next(iter(me.groups), EVERYONE),
+        {e.name: e for e in all_groups},
+    )
     holders: list[tuple[QuotaHolder, Quotas]] = [(QuotaHolder(HolderKind.PERSON, me.name), own)]
     if group in groups:
         holders.insert(0, (QuotaHolder(HolderKind.GROUP, group), groups[group]))
-    more = {Quantity.BYTES: known_bytes(files) or 0, Quantity.FILES: len(files)}
+    more = {Quantity.BYTES: total_bytes(files) or 0, Quantity.FILES: len(files)}
     for holder, quotas in holders:
         for quantity, number in more.items():
             quota: Quota = getattr(quotas, quantity)
@@ -130,14 +133,14 @@ async def _require_room(
                 )
 
 
-async def empty_dataset(connection: Connection, dataset: NewDataset) -> Dataset:
+async def create_empty_dataset(connection: Connection, dataset: NewDataset) -> Dataset:
     """Create the placeholder data set of a workflow that takes none: closed, on no storage."""
     registered = await connection.dms.register_dataset(dataset)
     await connection.own(registered.uid)
     return await connection.dms.close_dataset(registered.uid, files=0)
 
 
-async def take_dataset_back(connection: Connection, dataset: Dataset) -> None:
+async def delete_unused_dataset(connection: Connection, dataset: Dataset) -> None:
     """Delete the data set of a chain that was not created, or print why that fails."""
     try:
         await connection.operator.delete_dataset(dataset.uid)
@@ -149,7 +152,7 @@ class _Canceled(Exception):
     """The upload was canceled."""
 
 
-async def _put_unless_canceled(entry: InputEntry, url: str) -> storage.Stored:
+async def _upload_entry(entry: InputEntry, url: str) -> storage.Stored:
     """Copy an entry to a storage.
 
     If the caller is canceled, the copy ends before anything else happens, and nothing of it stays.
@@ -163,12 +166,12 @@ async def _put_unless_canceled(entry: InputEntry, url: str) -> storage.Stored:
         if canceled.is_set():
             raise _Canceled
 
-    copying = asyncio.create_task(asyncio.to_thread(stored_entry, entry, url, check))
+    copying = asyncio.create_task(asyncio.to_thread(store_entry, entry, url, check))
     try:
         return await asyncio.shield(copying)
     except storage.StorageError as error:
         raise Unprocessable(
-            f"{shown_path(original(entry))} could not be copied: {error}"
+            f"{shown_path(source_path(entry))} could not be copied: {error}"
         ) from error
     except asyncio.CancelledError:
         canceled.set()
@@ -181,9 +184,9 @@ def _new_file(seq: int, entry: InputEntry, url: str, stored: storage.Stored) -> 
 
     Of files with the same name, it has the complete paths.
     """
-    name, found = url.rsplit("/", 1)[1], original(entry)
-    source = found.name if name == entry.name else str(found)
-    modified = datetime.fromtimestamp(found.stat().st_mtime, UTC)
+    name, source_file = url.rsplit("/", 1)[1], source_path(entry)
+    source = source_file.name if name == entry.name else str(source_file)
+    modified = datetime.fromtimestamp(source_file.stat().st_mtime, UTC)
     return NewFile(
         seq=seq,
         name=name,
@@ -200,7 +203,7 @@ def _remove_files(urls: Sequence[str]) -> None:
             storage.remove(url)
 
 
-def stored_entry(entry: InputEntry, url: str, check: Callable[[], None]) -> storage.Stored:
+def store_entry(entry: InputEntry, url: str, check: Callable[[], None]) -> storage.Stored:
     """Copy a file, or the bundle of an entry, to a storage.
 
     Args:
@@ -220,7 +223,7 @@ def stored_entry(entry: InputEntry, url: str, check: Callable[[], None]) -> stor
         except storage.BundleError as error:
             raise Unprocessable(f"{shown_path(entry.source)} cannot be copied: {error}") from error
         with path.open("rb") as file:
-            return storage.put_open(file.fileno(), url, given=True, check=check)
+            return storage.put_open(file.fileno(), url, may_link=True, check=check)
 
 
 def _unique_names(files: Sequence[InputEntry]) -> list[str]:

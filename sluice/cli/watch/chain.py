@@ -16,10 +16,10 @@ from sluice.contracts.jobs.tasks import Job
 from sluice.scheduling.backoff import pause_after
 
 #: Seconds between two checks of a chain: at first, at most, and the factor of their growth.
-FIRST_LOOK, LONGEST_LOOK, LOOKS_GROW = 0.05, 0.5, 1.3
+FIRST_PAUSE, MAX_PAUSE, PAUSE_GROWTH = 0.05, 0.5, 1.3
 
 
-async def chain_of(connection: Connection, dataset_uid: UUID) -> Chain:
+async def wait_for_chain(connection: Connection, dataset_uid: UUID) -> Chain:
     """Return the chain that the intake creates for a data set.
 
     Raises:
@@ -30,7 +30,7 @@ async def chain_of(connection: Connection, dataset_uid: UUID) -> Chain:
         for chain in (await connection.operator.chains(limit=5)).chains:
             if chain.dataset_uid == dataset_uid:
                 return chain
-        await asyncio.sleep(FIRST_LOOK)
+        await asyncio.sleep(FIRST_PAUSE)
     raise TimeoutError("no template took the data set within 30 s")
 
 
@@ -58,7 +58,7 @@ async def follow_chain(
     Raises:
         StepNeverFits: No node has what a step needs, and none can be launched that has.
     """
-    looks = 0
+    checks = 0
     waits = ChainWaits(connection, on_wait, for_nodes=for_nodes)
     outage = OutageMessages(connection.url, on_outage or (lambda _: None))
     while True:
@@ -68,27 +68,27 @@ async def follow_chain(
             )
             outage.record_answer()
             on_look(chain, tasks.tasks)
-            await waits.look(tasks.tasks)
-            waits.look_at_starts(chain)
-            waits.look_at_upload(chain)
+            await waits.check_tasks(tasks.tasks)
+            waits.check_starts(chain)
+            waits.check_upload(chain)
         except NotAvailable:
             outage.record_failure()  # an outage of the system does not lose its work
         if chain.state.final:
             return chain
-        looks += 1
+        checks += 1
         await asyncio.sleep(
-            pause_after(looks, first=FIRST_LOOK, longest=LONGEST_LOOK, factor=LOOKS_GROW)
+            pause_after(checks, first=FIRST_PAUSE, longest=MAX_PAUSE, factor=PAUSE_GROWTH)
         )
 
 
 async def failed_jobs(connection: Connection, tasks: Sequence[ChainTask]) -> list[tuple[str, Job]]:
     """Return all failed jobs with their steps."""
-    found: list[tuple[str, Job]] = []
+    failures: list[tuple[str, Job]] = []
     for task in tasks:
         if task.jobs is not None and task.jobs.failed:
             failed = connection.operator.all_jobs(task.task_uid, state=JobState.FAILED)
-            found += [(task.step, job) async for job in failed]
-    return found
+            failures += [(task.step, job) async for job in failed]
+    return failures
 
 
 def failures_json(failed: Sequence[tuple[str, Job]]) -> list[dict[str, Any]]:

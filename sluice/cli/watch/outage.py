@@ -6,31 +6,31 @@ from urllib.parse import urlsplit
 
 from sluice.network.proxies import is_loopback
 
-#: Seconds without an answer after which the user is told.
-TOLD_AFTER = 3.0
+#: Seconds without an answer after which an outage is reported.
+MESSAGE_DELAY = 3.0
 
 
 class OutageMessages:
-    """Tells once that the system does not answer, and once that it answers again."""
+    """Reports an outage of the system once, and once its end."""
 
     def __init__(self, address: str, tell: Callable[[str], None]) -> None:
         self._address = address
         self._tell = tell
         self._answered_at = time.monotonic()
-        self._told = False
+        self._is_reported = False
 
     def record_answer(self) -> None:
-        """Note that the system answered, and say so after an outage."""
+        """Record that the system answered, and report it after an outage."""
         self._answered_at = time.monotonic()
-        if self._told:
-            self._told = False
+        if self._is_reported:
+            self._is_reported = False
             self._tell(f"the system at {self._address} answers again")
 
     def record_failure(self) -> None:
-        """Note that the system did not answer, and say so if that lasts."""
-        if self._told or time.monotonic() - self._answered_at < TOLD_AFTER:
+        """Record that the system did not answer, and report it if the outage lasts."""
+        if self._is_reported or time.monotonic() - self._answered_at < MESSAGE_DELAY:
             return
-        self._told = True
+        self._is_reported = True
         is_here = is_loopback(urlsplit(self._address).hostname or "")
         start = ". Start it with `sluice up`" if is_here else ""
         self._tell(f"the system at {self._address} does not answer; waiting for it{start}.")

@@ -15,7 +15,7 @@ from rich.progress import (
 
 from sluice.cli.output import err
 from sluice.contracts.chains.chains import Chain, ChainTask
-from sluice.contracts.common.numbers import counted
+from sluice.contracts.common.numbers import format_count
 from sluice.contracts.common.states import StepState
 
 _NOTES = {
@@ -72,7 +72,7 @@ class StepBars:
             done = counts.finished + counts.failed + counts.canceled if counts else 0
             note = _NOTES[step.state]
             if counts and counts.failed:
-                failed = f"[red]{counts.failed} of {counted(counts.total, 'job')} failed[/]"
+                failed = f"[red]{counts.failed} of {format_count(counts.total, 'job')} failed[/]"
                 note = failed if step.state is StepState.FAILED or not note else f"{note}, {failed}"
             bar = self._bars.get(step.name)
             if bar is None:

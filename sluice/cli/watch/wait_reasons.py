@@ -36,9 +36,9 @@ class ChainWaits:
         self._on_wait = on_wait
         self._for_nodes = for_nodes
         self._since: dict[str, float] = {}
-        self._told: dict[str, str] = {}
+        self._reported_reasons: dict[str, str] = {}
 
-    async def look(self, tasks: Sequence[ChainTask]) -> None:
+    async def check_tasks(self, tasks: Sequence[ChainTask]) -> None:
         """Report the steps whose ready jobs have not run for a while.
 
         Raises:
@@ -54,25 +54,25 @@ class ChainWaits:
             elif now - self._since.setdefault(task.step, now) > LONG_WAIT:
                 self._since[task.step] = now
                 await self._require_schedulable(task)
-                await self._tell(task)
+                await self._report(task)
 
-    def look_at_starts(self, chain: Chain) -> None:
+    def check_starts(self, chain: Chain) -> None:
         """Report steps whose task cannot be created yet, for example without a storage."""
         for step in chain.steps:
             if step.state is not StepState.STARTING or not step.reason:
                 continue
             now = time.monotonic()
             if now - self._since.setdefault(f"start of {step.name}", now) > LONG_WAIT:
-                self._tell_anew(step.name, step.reason)
+                self._report_if_new(step.name, step.reason)
 
-    def look_at_upload(self, chain: Chain) -> None:
+    def check_upload(self, chain: Chain) -> None:
         """Report an upload of outputs that does not proceed."""
         if chain.state is not ChainState.UPLOADING or not chain.reason:
             self._since.pop(_UPLOAD, None)
             return
         now = time.monotonic()
         if now - self._since.setdefault(_UPLOAD, now) > LONG_WAIT:
-            self._tell_anew(_UPLOAD, chain.reason)
+            self._report_if_new(_UPLOAD, chain.reason)
 
     async def _require_schedulable(self, task: ChainTask) -> None:
         if self._for_nodes:
@@ -84,15 +84,15 @@ class ChainWaits:
         if outlook.never:
             raise StepNeverFits(task.step, outlook.reason)
 
-    async def _tell(self, task: ChainTask) -> None:
+    async def _report(self, task: ChainTask) -> None:
         if self._on_wait is None:
             return
         why = (await self._connection.operator.explain_task(task.task_uid)).text
         down = await asyncio.to_thread(read_pilots_down, self._connection.url)
-        self._tell_anew(task.step, f"{why} ({'; '.join(down)})" if down else why)
+        self._report_if_new(task.step, f"{why} ({'; '.join(down)})" if down else why)
 
-    def _tell_anew(self, waiting: str, sentence: str) -> None:
+    def _report_if_new(self, subject: str, sentence: str) -> None:
         reason = reason_in(sentence)
-        if self._on_wait and self._told.get(waiting) != reason:
-            self._told[waiting] = reason
-            self._on_wait(waiting, sentence)
+        if self._on_wait and self._reported_reasons.get(subject) != reason:
+            self._reported_reasons[subject] = reason
+            self._on_wait(subject, sentence)

@@ -42,7 +42,7 @@ class AskWatchCalls(ServiceClient):
         """Return the steps that ask people now, or did so within 30 days."""
         return await self.call("GET", f"{API}/asking/steps", answer=HumanStepList)
 
-    async def make_ask_link(self, of: HumanStepKey, new: NewLink) -> AskLink:
+    async def make_ask_link(self, step_key: HumanStepKey, new: NewLink) -> AskLink:
         """Create a link to a step. It is not retried.
 
         Only this answer has the address. An address without a scheme belongs to the operator
@@ -52,15 +52,17 @@ class AskWatchCalls(ServiceClient):
             NotFound: There is no such step.
             Conflict: The template allows no links, or none for so long.
         """
-        return await self.call("POST", f"{of.path}/links", body=new, answer=AskLink, retry=False)
+        return await self.call(
+            "POST", f"{step_key.path}/links", body=new, answer=AskLink, retry=False
+        )
 
-    async def ask_links(self, of: HumanStepKey) -> AskLinks:
+    async def ask_links(self, step_key: HumanStepKey) -> AskLinks:
         """Return the links to a step, newest first.
 
         Raises:
             NotFound: There is no such step.
         """
-        return await self.call("GET", f"{of.path}/links", answer=AskLinks)
+        return await self.call("GET", f"{step_key.path}/links", answer=AskLinks)
 
     async def end_ask_link(self, uid: UUID) -> None:
         """End a link.
@@ -71,13 +73,13 @@ class AskWatchCalls(ServiceClient):
         """
         await self.call("DELETE", f"{API}/asking/links/{uid}")
 
-    async def ask_devices(self, of: HumanStepKey) -> AskDevices:
+    async def ask_devices(self, step_key: HumanStepKey) -> AskDevices:
         """Return the browsers that answer a step, the worst first.
 
         Raises:
             NotFound: There is no such step.
         """
-        return await self.call("GET", f"{of.path}/devices", answer=AskDevices)
+        return await self.call("GET", f"{step_key.path}/devices", answer=AskDevices)
 
     async def set_device_state(self, device: UUID, new: SetDeviceState) -> AskDevice:
         """Set the standing of a browser.
@@ -89,7 +91,7 @@ class AskWatchCalls(ServiceClient):
         path = f"{API}/asking/devices/{device}/standing"
         return await self.call("PUT", path, body=new, answer=AskDevice)
 
-    def all_answers(self, of: HumanStepKey) -> AbstractAsyncContextManager[httpx.Response]:
+    def all_answers(self, step_key: HumanStepKey) -> AbstractAsyncContextManager[httpx.Response]:
         """Stream all answers of a step as JSON Lines.
 
         httpx's ``TransportError`` is raised if the response breaks off.
@@ -98,4 +100,4 @@ class AskWatchCalls(ServiceClient):
             NotFound: There is no such step.
             NotAvailable: The service does not answer.
         """
-        return self.stream(f"{of.path}/answers", headers={})
+        return self.stream(f"{step_key.path}/answers", headers={})

@@ -2,8 +2,8 @@
 
 from uuid import UUID
 
-from sluice.clients.base import API, ServiceClient, path_of
-from sluice.clients.dms_pieces import JOINING
+from sluice.clients.base import API, ServiceClient, build_path
+from sluice.clients.dms_pieces import JOIN_TIMEOUT
 from sluice.contracts.data.assets import (
     Asset,
     AssetDraft,
@@ -73,7 +73,7 @@ class AssetCalls(ServiceClient):
     async def complete_asset_file(self, name: str, draft: UUID, *, number: int) -> AssetFile:
         """Complete a file of a draft. Errors are as in ``send_asset_piece``."""
         path = f"{_path(name)}/drafts/{draft}/files/{number}"
-        return await self.call("POST", path, answer=AssetFile, seconds=JOINING)
+        return await self.call("POST", path, answer=AssetFile, seconds=JOIN_TIMEOUT)
 
     async def complete_asset(self, name: str, draft: UUID) -> StoredAsset:
         """Complete the upload of an asset version.
@@ -86,4 +86,4 @@ class AssetCalls(ServiceClient):
 
 
 def _path(name: str) -> str:
-    return path_of("assets", name)
+    return build_path("assets", name)

@@ -7,7 +7,7 @@ from uuid import UUID
 import httpx
 
 from sluice.clients.base import API
-from sluice.clients.paging import MAX_FILES, each_file, each_known
+from sluice.clients.paging import MAX_FILES, iterate_files, read_existing_datasets
 from sluice.clients.unmatched_calls import SharedUnmatchedCalls
 from sluice.contracts.access.owners import Share
 from sluice.contracts.chains.intake import (
@@ -39,7 +39,7 @@ class DatasetCalls(SharedUnmatchedCalls):
     async def datasets(
         self, *, after: str | None = None, limit: int | None = None, **filters: object
     ) -> DatasetPage:
-        """Return a page of data sets. Filters are those of the DMS (``type``, ``state`` …)."""
+        """Return a page of data sets. The DMS has the same filters (``type``, ``state`` …)."""
         return await self.call(
             "GET",
             f"{API}/datasets",
@@ -47,9 +47,9 @@ class DatasetCalls(SharedUnmatchedCalls):
             params={**filters, "after": after, "limit": limit},
         )
 
-    async def datasets_of(self, uids: Sequence[UUID]) -> list[Dataset]:
-        """Return those of ``uids`` that exist."""
-        return await each_known(lambda asked: self.datasets(uid=asked), uids)
+    async def list_datasets_by_uid(self, uids: Sequence[UUID]) -> list[Dataset]:
+        """Return the existing data sets of ``uids``."""
+        return await read_existing_datasets(lambda part: self.datasets(uid=part), uids)
 
     async def share_dataset(self, uid: UUID, share: Share) -> Dataset:
         """Share a data set with groups.
@@ -101,7 +101,7 @@ class DatasetCalls(SharedUnmatchedCalls):
         Raises:
             NotFound: There is no such data set.
         """
-        async for file in each_file(
+        async for file in iterate_files(
             lambda after: self.files(dataset, after=after, limit=MAX_FILES)
         ):
             yield file
@@ -116,9 +116,9 @@ class DatasetCalls(SharedUnmatchedCalls):
             NotFound: There is no such file.
             NotAvailable: The storage does not answer.
         """
-        ranged = {"Range": f"bytes={start}-", "If-Range": f'"{file.checksum}"'} if start else {}
+        headers = {"Range": f"bytes={start}-", "If-Range": f'"{file.checksum}"'} if start else {}
         return self.stream(
-            f"{API}/datasets/{file.dataset_uid}/files/{file.id}/content", headers=ranged
+            f"{API}/datasets/{file.dataset_uid}/files/{file.id}/content", headers=headers
         )
 
     async def close_dataset(self, uid: UUID, *, files: int | None = None) -> Dataset:

@@ -1,6 +1,6 @@
 """Calls to the operator service about groups."""
 
-from sluice.clients.base import API, ServiceClient, path_of
+from sluice.clients.base import API, ServiceClient, build_path
 from sluice.contracts.access.groups import Group, GroupList, SetGroup
 
 
@@ -13,5 +13,5 @@ class GroupCalls(ServiceClient):
 
     async def set_group(self, name: str, new: SetGroup) -> Group:
         """Change a group. Fields that ``new`` omits keep their values."""
-        path = path_of("groups", name)
+        path = build_path("groups", name)
         return await self.call("PATCH", path, body=new, answer=Group)

@@ -1,6 +1,6 @@
 """Calls to the operator service about notices, pilots and queues."""
 
-from sluice.clients.base import API, path_of
+from sluice.clients.base import API, build_path
 from sluice.clients.work_calls import SharedWorkCalls
 from sluice.contracts.chains.attention import NoticeList
 from sluice.contracts.jobs.steps import SetStepPriority, StepList
@@ -29,7 +29,7 @@ class OperationCalls(SharedWorkCalls):
         Raises:
             NotFound: No template has such a step.
         """
-        path = path_of("steps", step, "priority")
+        path = build_path("steps", step, "priority")
         return await self.call("PUT", path, body=new, answer=StepList)
 
     async def queues(self) -> QueueList:
@@ -44,7 +44,7 @@ class OperationCalls(SharedWorkCalls):
         """
         return await self.call(
             "GET",
-            path_of("queues", queue, "dead"),
+            build_path("queues", queue, "dead"),
             answer=DeadMessages,
             params={"limit": limit},
         )
@@ -55,7 +55,7 @@ class OperationCalls(SharedWorkCalls):
         Raises:
             NotFound: There is no such dead letter.
         """
-        path = path_of("queues", queue, "dead", message, "body")
+        path = build_path("queues", queue, "dead", message, "body")
         return (await self._send(self._http.build_request("GET", path))).content
 
     async def requeue(self, queue: str, choice: ChooseMessages) -> MessagesMoved:
@@ -65,11 +65,11 @@ class OperationCalls(SharedWorkCalls):
             NotFound: The queue, or every named message, does not exist.
         """
         return await self.call(
-            "POST", path_of("queues", queue, "requeue"), body=choice, answer=MessagesMoved
+            "POST", build_path("queues", queue, "requeue"), body=choice, answer=MessagesMoved
         )
 
     async def drop(self, queue: str, choice: ChooseMessages) -> MessagesMoved:
         """Delete dead letters. Errors are as in ``requeue``."""
         return await self.call(
-            "POST", path_of("queues", queue, "drop"), body=choice, answer=MessagesMoved
+            "POST", build_path("queues", queue, "drop"), body=choice, answer=MessagesMoved
         )

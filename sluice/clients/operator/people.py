@@ -2,7 +2,7 @@
 
 from uuid import UUID
 
-from sluice.clients.base import API, ServiceClient, path_of
+from sluice.clients.base import API, ServiceClient, build_path
 from sluice.contracts.access.device_login import (
     DeviceAnswer,
     DeviceLogin,
@@ -48,7 +48,7 @@ class PeopleCalls(ServiceClient):
             NotFound: There is no such account.
             Conflict: The caller would take their own role away.
         """
-        path = path_of("people", name)
+        path = build_path("people", name)
         return await self.call("PATCH", path, body=change, answer=Account)
 
     async def person_quotas(self, name: str | None = None) -> PersonQuotas:
@@ -58,8 +58,8 @@ class PeopleCalls(ServiceClient):
             NotFound: There is no such account.
             Forbidden: It is another person, and the caller is not an administrator.
         """
-        whose = (await self.me()).name if name is None else name
-        path = path_of("people", whose, "quotas")
+        account_name = (await self.me()).name if name is None else name
+        path = build_path("people", account_name, "quotas")
         return await self.call("GET", path, answer=PersonQuotas)
 
     async def set_person_quotas(self, name: str, new: SetQuotas) -> PersonQuotas:
@@ -69,7 +69,7 @@ class PeopleCalls(ServiceClient):
             NotFound: There is no such account.
             Unprocessable: A value is wrong.
         """
-        path = path_of("people", name, "quotas")
+        path = build_path("people", name, "quotas")
         return await self.call("PATCH", path, body=new, answer=PersonQuotas)
 
     async def me(self) -> Me:
@@ -119,14 +119,14 @@ class PeopleCalls(ServiceClient):
         """
         return await self.call("DELETE", f"{API}/tokens/{token}", answer=Token)
 
-    async def sign_in(self, who: SignInWithPassword) -> NewTokenSecret:
+    async def sign_in(self, credentials: SignInWithPassword) -> NewTokenSecret:
         """Sign in with a password and return a token.
 
         Raises:
             Unauthenticated: The name or the password is wrong.
         """
         return await self.call(
-            "POST", f"{API}/sign-in", body=who, answer=NewTokenSecret, retry=False
+            "POST", f"{API}/sign-in", body=credentials, answer=NewTokenSecret, retry=False
         )
 
     async def begin_device_login(self, new: NewDeviceLogin) -> DeviceLogin:

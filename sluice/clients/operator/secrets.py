@@ -2,7 +2,7 @@
 
 from uuid import UUID
 
-from sluice.clients.base import API, ServiceClient, path_of
+from sluice.clients.base import API, ServiceClient, build_path
 from sluice.contracts.access.secrets import NewSecret, Sealed, Secret, SecretList
 
 
@@ -50,4 +50,4 @@ class SecretCalls(ServiceClient):
 
 
 def _path(name: str) -> str:
-    return path_of("secrets", name)
+    return build_path("secrets", name)

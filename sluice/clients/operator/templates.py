@@ -4,7 +4,7 @@ import asyncio
 from pathlib import Path
 from uuid import UUID
 
-from sluice.clients.base import API, ServiceClient, path_of
+from sluice.clients.base import API, ServiceClient, build_path
 from sluice.contracts.access.owners import Share
 from sluice.contracts.data.append_only import TemplateTrigger
 from sluice.contracts.templates.templates import (
@@ -19,7 +19,7 @@ from sluice.contracts.templates.templates import (
 
 
 class TemplateCalls(ServiceClient):
-    """Calls about templates, and about those that came with runs of files."""
+    """Calls about published templates, and about templates that came with runs of files."""
 
     async def store_template(self, template: NewTemplate) -> Template:
         """Store a template. The same text gives the existing version.
@@ -67,7 +67,7 @@ class TemplateCalls(ServiceClient):
             NotFound: There is no such template.
             Forbidden: It belongs to another group.
         """
-        path = path_of("templates", name, "share")
+        path = build_path("templates", name, "share")
         return await self.call("PUT", path, body=share, answer=Template)
 
     async def templates(
@@ -87,7 +87,7 @@ class TemplateCalls(ServiceClient):
             NotFound: There is no such template.
         """
         return await self.call(
-            "GET", path_of("templates", name), answer=Template, params={"version": version}
+            "GET", build_path("templates", name), answer=Template, params={"version": version}
         )
 
     async def template_due(self, name: str) -> TemplateTrigger:
@@ -96,7 +96,7 @@ class TemplateCalls(ServiceClient):
         Raises:
             NotFound: There is no such template, or it has no trigger.
         """
-        return await self.call("GET", path_of("templates", name, "due"), answer=TemplateTrigger)
+        return await self.call("GET", build_path("templates", name, "due"), answer=TemplateTrigger)
 
     async def restore_template(self, name: str, *, version: int) -> Template:
         """Store the files of an earlier version as the latest one.
@@ -105,7 +105,7 @@ class TemplateCalls(ServiceClient):
             NotFound: There is no such version.
             Unprocessable: Today's checks refuse the files.
         """
-        path = path_of("templates", name, "restore")
+        path = build_path("templates", name, "restore")
         return await self.call("POST", path, body=RestoreTemplate(version=version), answer=Template)
 
     async def disable_template(self, name: str) -> Template:
@@ -114,7 +114,7 @@ class TemplateCalls(ServiceClient):
         Raises:
             NotFound: There is no such template.
         """
-        return await self.call("POST", path_of("templates", name, "disable"), answer=Template)
+        return await self.call("POST", build_path("templates", name, "disable"), answer=Template)
 
     async def enable_template(self, name: str) -> Template:
         """Enable a template.
@@ -122,7 +122,7 @@ class TemplateCalls(ServiceClient):
         Raises:
             NotFound: There is no such template.
         """
-        return await self.call("POST", path_of("templates", name, "enable"), answer=Template)
+        return await self.call("POST", build_path("templates", name, "enable"), answer=Template)
 
     async def delete_template(self, name: str, *, force: bool = False) -> None:
         """Delete a template.
@@ -131,7 +131,7 @@ class TemplateCalls(ServiceClient):
             NotFound: There is no such template.
             Conflict: Chains of it run, and ``force`` is not set.
         """
-        await self.call("DELETE", path_of("templates", name), params={"force": force or None})
+        await self.call("DELETE", build_path("templates", name), params={"force": force or None})
 
     async def store_run_template(self, template: NewTemplate) -> Template:
         """Store a template for ``request_chain`` only, so that it matches no data sets.

@@ -55,9 +55,9 @@ class TimesCalls(ServiceClient):
 
 
 def _params(chains: Sequence[UUID], template: str | None, since: datetime | None) -> dict[str, Any]:
-    given = {
+    params = {
         "chain_uid": [str(chain) for chain in chains] or None,
         "template": template,
         "since": None if since is None else since.isoformat(),
     }
-    return {name: value for name, value in given.items() if value is not None}
+    return {name: value for name, value in params.items() if value is not None}

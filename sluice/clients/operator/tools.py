@@ -1,6 +1,6 @@
 """Calls to the operator service about the library of tools."""
 
-from sluice.clients.base import API, ServiceClient, path_of
+from sluice.clients.base import API, ServiceClient, build_path
 from sluice.contracts.templates.tools import (
     ComposeTools,
     Composition,
@@ -50,15 +50,15 @@ class ToolCalls(ServiceClient):
         """
         await self.call("DELETE", _path(name), params={"version": version})
 
-    async def compose(self, asked: ComposeTools) -> Composition:
+    async def compose(self, request: ComposeTools) -> Composition:
         """Compose a workflow from tools.
 
         Raises:
             NotFound: A tool does not exist. The error names similar tools.
             Unprocessable: The tools do not fit. The error has all reasons.
         """
-        return await self.call("POST", f"{API}/pipelines/compose", body=asked, answer=Composition)
+        return await self.call("POST", f"{API}/pipelines/compose", body=request, answer=Composition)
 
 
 def _path(name: str) -> str:
-    return path_of("tools", name)
+    return build_path("tools", name)

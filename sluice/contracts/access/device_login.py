@@ -5,7 +5,7 @@ from typing import Annotated
 from pydantic import Field
 
 from sluice.contracts.access.people import Claimed, Label, NewTokenSecret
-from sluice.contracts.access.secrets import SecretContract, ToldSecret
+from sluice.contracts.access.secrets import OneTimeSecret, SecretContract
 from sluice.contracts.common.base import Contract
 
 #: Letters of a code that a person compares: no vowels, so no words (RFC 8628, 6.1).
@@ -33,7 +33,7 @@ class DeviceLogin(SecretContract):
 
     """
 
-    device_code: ToldSecret
+    device_code: OneTimeSecret
     user_code: str
     verification_uri: str
     verification_uri_complete: str
@@ -53,17 +53,17 @@ class DeviceAnswer(SecretContract):
     given: NewTokenSecret | None = None
 
 
-def shown_code(letters: str) -> str:
+def format_code(letters: str) -> str:
     """Return the code in two halves with a dash between them."""
     return f"{letters[: CODE_LENGTH // 2]}-{letters[CODE_LENGTH // 2 :]}"
 
 
-def code_letters(typed: str) -> str | None:
+def parse_code(text: str) -> str | None:
     """Return the letters of a typed code, or None if it is not a code.
 
     Lower case, spaces and a missing or other dash are accepted.
 
     """
-    letters = "".join(char for char in typed.upper() if char not in " -\u2010\u2013")
-    whole = len(letters) == CODE_LENGTH and set(letters) <= set(CODE_LETTERS)
-    return letters if whole else None
+    letters = "".join(char for char in text.upper() if char not in " -\u2010\u2013")
+    is_valid = len(letters) == CODE_LENGTH and set(letters) <= set(CODE_LETTERS)
+    return letters if is_valid else None

@@ -14,7 +14,7 @@ from pydantic import (
 
 from sluice.contracts.access.access import Role
 from sluice.contracts.access.owners import GroupName, GroupNames
-from sluice.contracts.access.secrets import IN_JSON_ALONE, SecretContract, ToldSecret
+from sluice.contracts.access.secrets import ONLY_IN_JSON, OneTimeSecret, SecretContract
 from sluice.contracts.common.base import Contract, Timestamp
 from sluice.contracts.common.wording import StringRule, in_words
 
@@ -81,11 +81,11 @@ def _long_enough(password: SecretStr) -> SecretStr:
 Password = Annotated[
     SecretStr,
     AfterValidator(_long_enough),
-    IN_JSON_ALONE,
+    ONLY_IN_JSON,
     Field(description=f"{LEAST_PASSWORD} to {MAX_PASSWORD} characters."),
 ]
 #: A password or token in a request, not yet verified.
-Claimed = Annotated[SecretStr, IN_JSON_ALONE, Field(max_length=MAX_CLAIMED)]
+Claimed = Annotated[SecretStr, ONLY_IN_JSON, Field(max_length=MAX_CLAIMED)]
 
 
 #: Description of the groups of an account.
@@ -205,7 +205,7 @@ class NewTokenSecret(SecretContract):
     """
 
     token: Token
-    secret: ToldSecret
+    secret: OneTimeSecret
 
 
 class SignInWithPassword(SecretContract):

@@ -8,13 +8,13 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from sluice.contracts.common.base import Contract
-from sluice.contracts.common.numbers import counted, size_text
+from sluice.contracts.common.numbers import format_count, size_text
 
 Most = Annotated[int, Field(ge=0, le=2**53, strict=True)]
 
 #: No limit.
 UNBOUNDED = "none"
-MostSaid = Most | Literal["none"] | None
+NewLimit = Most | Literal["none"] | None
 
 #: The name of a group or a person.
 HolderName = Annotated[str, Field(max_length=100)]
@@ -41,15 +41,15 @@ class QuotaHolder:
         return f"the group {self.name}" if self.kind is HolderKind.GROUP else self.name
 
 
-def holders_of(*, group: str, owner: str | None) -> list[QuotaHolder]:
+def quota_holders(*, group: str, owner: str | None) -> list[QuotaHolder]:
     """Return the holders of an object, in the order in which they are locked.
 
     Args:
         group: The group that owns the object.
         owner: The person who created the object. None: no known person.
     """
-    found = [QuotaHolder(HolderKind.GROUP, group)]
-    return found if owner is None else [*found, QuotaHolder(HolderKind.PERSON, owner)]
+    holders = [QuotaHolder(HolderKind.GROUP, group)]
+    return holders if owner is None else [*holders, QuotaHolder(HolderKind.PERSON, owner)]
 
 
 class Quantity(StrEnum):
@@ -72,13 +72,13 @@ class Quantity(StrEnum):
         """Return an amount with its noun, as in ``2 chains at a time`` or ``1.5 GB``."""
         match self:
             case Quantity.CHAINS:
-                return f"{counted(number, 'chain')} at a time"
+                return f"{format_count(number, 'chain')} at a time"
             case Quantity.BYTES:
                 return self.number(number)
             case Quantity.FILES:
-                return counted(number, "file")
+                return format_count(number, "file")
             case Quantity.WAITING:
-                return f"{counted(number, 'job')} waiting"
+                return f"{format_count(number, 'job')} waiting"
 
 
 class Quota(Contract):
@@ -157,17 +157,17 @@ class Quotas(Contract):
 class SetQuotas(Contract):
     """New limits of a group or a person. Null: no change; ``none``: no limit."""
 
-    chains: MostSaid = None
-    bytes: MostSaid = None
-    files: MostSaid = None
-    waiting: MostSaid = None
+    chains: NewLimit = None
+    bytes: NewLimit = None
+    files: NewLimit = None
+    waiting: NewLimit = None
 
-    def said(self) -> Mapping[Quantity, int | None]:
+    def changes(self) -> Mapping[Quantity, int | None]:
         """Return the limits to be changed; None removes a limit."""
-        named = ((quantity, getattr(self, quantity)) for quantity in Quantity)
+        limits = ((quantity, getattr(self, quantity)) for quantity in Quantity)
         return {
             quantity: None if most == UNBOUNDED else most
-            for quantity, most in named
+            for quantity, most in limits
             if most is not None
         }
 

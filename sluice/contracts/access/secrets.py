@@ -56,7 +56,7 @@ TemplateGlob = Annotated[
 TemplateGlobs = Annotated[list[TemplateGlob], Field(min_length=1, max_length=100)]
 
 
-def _that_a_tool_can_have(value: SecretStr) -> SecretStr:
+def _require_usable(value: SecretStr) -> SecretStr:
     """Check that a tool can get the value; no error repeats any part of it."""
     text = value.get_secret_value()
     if not text:
@@ -78,24 +78,24 @@ def _that_a_tool_can_have(value: SecretStr) -> SecretStr:
 
 
 #: A secret value is masked when printed. Only its JSON has the value.
-IN_JSON_ALONE = PlainSerializer(
+ONLY_IN_JSON = PlainSerializer(
     lambda value: value.get_secret_value(), return_type=str, when_used="json"
 )
 
 
-def _is_told(schema: dict[str, Any]) -> None:
+def _remove_write_only(schema: dict[str, Any]) -> None:
     """Remove ``writeOnly``, which pydantic sets for masked fields, from the schema."""
     schema.pop("writeOnly", None)
 
 
 #: A secret value in the only answer that shows it.
-ToldSecret = Annotated[SecretStr, IN_JSON_ALONE, Field(json_schema_extra=_is_told)]
+OneTimeSecret = Annotated[SecretStr, ONLY_IN_JSON, Field(json_schema_extra=_remove_write_only)]
 
 #: The value of a secret.
 SecretText = Annotated[
     SecretStr,
-    AfterValidator(_that_a_tool_can_have),
-    IN_JSON_ALONE,
+    AfterValidator(_require_usable),
+    ONLY_IN_JSON,
     Field(description=f"At most {MAX_SECRET} bytes in UTF-8, without NUL."),
 ]
 

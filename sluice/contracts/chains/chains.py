@@ -200,7 +200,7 @@ class ChainListState(StrEnum):
     CANCELED = ChainState.CANCELED.value
 
 
-def outcome_of(state: ChainState | StepState, *, failed_jobs: int) -> str:
+def derive_outcome(state: ChainState | StepState, *, failed_jobs: int) -> str:
     """Return the state of a chain or step in one word; finished with failed jobs is incomplete."""
     finished = state in {ChainState.FINISHED, StepState.FINISHED}
     return INCOMPLETE if finished and failed_jobs else state.value
@@ -230,7 +230,7 @@ class ChainStep(Contract):
     @property
     def outcome(self) -> str:
         """Return the state in one word; finished with failed jobs is incomplete."""
-        return outcome_of(self.state, failed_jobs=self.failed_jobs)
+        return derive_outcome(self.state, failed_jobs=self.failed_jobs)
 
 
 class Chain(Contract):
@@ -276,7 +276,7 @@ class Chain(Contract):
     @property
     def outcome(self) -> str:
         """Return the state in one word; finished with failed jobs is incomplete."""
-        return outcome_of(self.state, failed_jobs=self.failed_jobs)
+        return derive_outcome(self.state, failed_jobs=self.failed_jobs)
 
 
 class ChainOutput(Contract):

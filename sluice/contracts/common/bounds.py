@@ -30,7 +30,7 @@ MAX_TEXT, MAX_URL, MAX_WORD = 4_000, 4_096, 255
 MAX_GPUS = 256
 
 
-def json_of(subject: str, most: int, remedy: str) -> Callable[[dict[str, Any]], dict[str, Any]]:
+def json_check(subject: str, most: int, remedy: str) -> Callable[[dict[str, Any]], dict[str, Any]]:
     """Return a check for JSON objects that are too large, too deep or not valid JSON.
 
     Args:
@@ -42,28 +42,28 @@ def json_of(subject: str, most: int, remedy: str) -> Callable[[dict[str, Any]], 
     def check(value: dict[str, Any]) -> dict[str, Any]:
         if not value:
             return value
-        if deeper(value, DEEPEST):
+        if is_deeper_than(value, DEEPEST):
             raise in_words(
                 f"{subject} may nest objects and lists {DEEPEST} deep, and these go deeper:"
                 f" {remedy}"
             )
-        written = pydantic_core.to_json(value, inf_nan_mode="null")
-        if len(written) > most:
+        content = pydantic_core.to_json(value, inf_nan_mode="null")
+        if len(content) > most:
             raise in_words(
-                f"{subject} may have {most} bytes as JSON, and these have {len(written)}: {remedy}"
+                f"{subject} may have {most} bytes as JSON, and these have {len(content)}: {remedy}"
             )
         # It stands for what JSON has no number for, and would be stored instead.
-        if b"null" in written and (wrong := not_finite(value)) is not None:
+        if b"null" in content and (number := find_non_finite(value)) is not None:
             raise in_words(
-                f"{subject} may have numbers that JSON knows, and {shown_number(wrong)} is none:"
-                " give it as text"
+                f"{subject} may have numbers that JSON knows, and {describe_number(number)} is"
+                " none: give it as text"
             )
         return value
 
     return check
 
 
-def deeper(value: object, most: int) -> bool:
+def is_deeper_than(value: object, most: int) -> bool:
     """Return whether a value nests objects and lists deeper than ``most`` levels.
 
     It goes level by level, so deep input cannot exhaust the stack.
@@ -85,13 +85,13 @@ def deeper(value: object, most: int) -> bool:
     return True
 
 
-def shown_number(number: float) -> str:
+def describe_number(number: float) -> str:
     """Return a number that JSON does not have as messages show it."""
     beyond = " (numbers beyond 1.8e308 become that)" if math.isinf(number) else ""
     return f"{quoted(number)}{beyond}"
 
 
-def not_finite(value: object) -> float | None:
+def find_non_finite(value: object) -> float | None:
     """Return a number in the value that is infinite or NaN, or None."""
     waiting = [value]
     while waiting:
@@ -104,9 +104,9 @@ def not_finite(value: object) -> float | None:
 
 
 _REMEDY = "keep what is larger in a file of a data set"
-check_meta = json_of("metadata", MAX_META, _REMEDY)
-check_inherited = json_of("metadata", MAX_META + MAX_ADDED, _REMEDY)
-check_origin = json_of("the origin of a file", MAX_META, "name what made it in fewer words")
+check_meta = json_check("metadata", MAX_META, _REMEDY)
+check_inherited = json_check("metadata", MAX_META + MAX_ADDED, _REMEDY)
+check_origin = json_check("the origin of a file", MAX_META, "name what made it in fewer words")
 
 #: Metadata in a request.
 NewMetadata = Annotated[
@@ -118,7 +118,7 @@ NewMetadata = Annotated[
 #: Values of parameters in a request.
 NewParams = Annotated[
     dict[str, Any],
-    AfterValidator(json_of("values of parameters", MAX_PARAMS, "give what is larger as a file")),
+    AfterValidator(json_check("values of parameters", MAX_PARAMS, "give what is larger as a file")),
     Field(description=f"At most {MAX_PARAMS} bytes as JSON, nested at most {DEEPEST} deep."),
 ]
 

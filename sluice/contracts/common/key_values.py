@@ -4,7 +4,7 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from sluice.contracts.common.bounds import not_finite, shown_number
+from sluice.contracts.common.bounds import describe_number, find_non_finite
 from sluice.contracts.common.problems import Unprocessable
 from sluice.text.visible_text import quoted
 
@@ -37,8 +37,8 @@ def metadata_filter(texts: Sequence[str]) -> dict[str, Any]:
         if key in values:
             raise Unprocessable(f"query.meta: {quoted(key)} is given twice: name each key once")
         values[key] = json_or_text(typed)
-        if (number := not_finite(values[key])) is not None:
+        if (number := find_non_finite(values[key])) is not None:
             raise Unprocessable(
-                f"query.meta: {quoted(key)}: JSON has no number such as {shown_number(number)}"
+                f"query.meta: {quoted(key)}: JSON has no number such as {describe_number(number)}"
             )
     return values

@@ -16,10 +16,11 @@ from sluice.text.visible_text import quoted
 class Ambiguous(Conflict):
     """Several objects have the same name. The findings list them."""
 
-    def __init__(self, kind: str, called: str, candidates: Sequence[str]) -> None:
-        found = [Finding(message=candidate) for candidate in candidates]
+    def __init__(self, kind: str, name: str, candidates: Sequence[str]) -> None:
+        findings = [Finding(message=candidate) for candidate in candidates]
         super().__init__(
-            f"{len(found)} {kind} are called {quoted(called)}: name one by its uid", findings=found
+            f"{len(findings)} {kind} are called {quoted(name)}: name one by its uid",
+            findings=findings,
         )
 
 
@@ -33,7 +34,7 @@ def label(dataset: Dataset) -> str:
     return name if "chain" in dataset.meta and isinstance(name, str) else dataset.name
 
 
-def chain_of(dataset: Dataset) -> UUID | None:
+def find_chain_uid(dataset: Dataset) -> UUID | None:
     """Return the uid of the chain that wrote a data set, or None if no chain did."""
     try:
         return UUID(str(dataset.meta.get("chain")))
@@ -46,13 +47,11 @@ def short_label(dataset: Dataset) -> str:
 
     Data sets of the chain that are not its outputs are named by step and port, as in ``sum.parts``.
     """
-    called = label(dataset)
-    return (
-        called if called != dataset.name else called.removeprefix(f"{dataset.meta.get('chain')}.")
-    )
+    name = label(dataset)
+    return name if name != dataset.name else name.removeprefix(f"{dataset.meta.get('chain')}.")
 
 
-def told_apart(dataset: Dataset) -> str:
+def describe_dataset(dataset: Dataset) -> str:
     """Return a description that distinguishes a data set from others of the same name."""
     return (
         f"{dataset.uid}: {label(dataset)}, {dataset.type}, {dataset.state},"
@@ -60,7 +59,7 @@ def told_apart(dataset: Dataset) -> str:
     )
 
 
-def meant(called: str, found: Sequence[Dataset]) -> Dataset | None:
+def select_dataset(name: str, datasets: Sequence[Dataset]) -> Dataset | None:
     """Return the data set that a person means by a name, or None if there is none.
 
     Deleted data sets are ignored if there are others.
@@ -69,10 +68,10 @@ def meant(called: str, found: Sequence[Dataset]) -> Dataset | None:
         Ambiguous: Several data sets have the name.
     """
     candidates = [
-        dataset for dataset in found if dataset.state is not DatasetState.DELETED
-    ] or found
+        dataset for dataset in datasets if dataset.state is not DatasetState.DELETED
+    ] or datasets
     if len(candidates) > 1:
-        raise Ambiguous("data sets", called, [told_apart(dataset) for dataset in candidates])
+        raise Ambiguous("data sets", name, [describe_dataset(dataset) for dataset in candidates])
     return candidates[0] if candidates else None
 
 
@@ -96,8 +95,11 @@ def entry_state_text(entry: ChainDataset, dataset: Dataset | None) -> str:
         entry: The data set as the chain knows it.
         dataset: The data set as the DMS knows it, or None if it is not known there.
     """
-    gone = dataset is not None and dataset.state in {DatasetState.DELETING, DatasetState.DELETED}
-    return dataset.state.value if dataset is not None and gone else entry.state.value
+    is_deleted = dataset is not None and dataset.state in {
+        DatasetState.DELETING,
+        DatasetState.DELETED,
+    }
+    return dataset.state.value if dataset is not None and is_deleted else entry.state.value
 
 
 def entry_label(chain: Chain, entry: ChainDataset) -> str:

@@ -19,7 +19,7 @@ from collections.abc import Callable
 
 from sluice.contracts.common.plain_paths import stays_inside
 
-_MADE = re.compile(
+_ATTEMPT_NAME = re.compile(
     r"(?P<start>(?:[0-9]{8}|[1-9][0-9]{8,})\.[0-9]+)(?:\.log|-(?P<own>.+))", re.ASCII | re.DOTALL
 )
 
@@ -56,7 +56,7 @@ def fitting_name(
     A longer ``stem`` is shortened. A part of its hash distinguishes it from other names with the
     same beginning.
     """
-    return _fitting(lambda kept: f"{start}{kept}{ending}", stem, most)
+    return _shorten_to_fit(lambda shortened: f"{start}{shortened}{ending}", stem, most)
 
 
 def delivered_name(name: str, *, start: str = "") -> str:
@@ -77,27 +77,29 @@ def output_name(seq: int, attempt: int, own: str) -> str:
 def output_name_that_fits(seq: int, attempt: int, stem: str, ending: str) -> str:
     """Return the name of ``stem`` and ``ending``; a ``stem`` that is too long is shortened."""
     start = attempt_prefix(seq, attempt)
-    return _fitting(lambda kept: _named(start, kept + ending), stem, MAX_NAME_BYTES)
+    return _shorten_to_fit(
+        lambda shortened: _build_name(start, shortened + ending), stem, MAX_NAME_BYTES
+    )
 
 
-def _fitting(written: Callable[[str], str], stem: str, most: int) -> str:
-    name, kept = written(stem), stem
-    while name_bytes(name) > most and kept:
-        kept = kept[:-1]
-        name = written(f"{kept}-{file_key(stem)[:8]}")
+def _shorten_to_fit(build_name: Callable[[str], str], stem: str, most: int) -> str:
+    name, shortened = build_name(stem), stem
+    while name_bytes(name) > most and shortened:
+        shortened = shortened[:-1]
+        name = build_name(f"{shortened}-{file_key(stem)[:8]}")
     return name
 
 
 def _without_endings(name: str) -> tuple[str, str]:
-    found = _ENDINGS.search(name, 1)
-    return (name, "") if found is None else (name[: found.start()], found[0])
+    match = _ENDINGS.search(name, 1)
+    return (name, "") if match is None else (name[: match.start()], match[0])
 
 
-def _named(start: str, own: str) -> str:
+def _build_name(start: str, own: str) -> str:
     plain = f"{start}-{own}"
     if stays_inside(plain) and not own.startswith(_ESCAPE):
         return plain
-    return f"{start}-{_ESCAPE}" + _DOUBTFUL.sub(lambda found: f"{_ESCAPE}{ord(found[0]):02X}", own)
+    return f"{start}-{_ESCAPE}" + _DOUBTFUL.sub(lambda match: f"{_ESCAPE}{ord(match[0]):02X}", own)
 
 
 def log_name(seq: int, attempt: int) -> str:
@@ -125,29 +127,29 @@ def checkpoint_list_name(seq: int, attempt: int, turn: int) -> str:
 
 def log_place(name: str) -> tuple[int, int] | None:
     """Return the job number and the attempt from the name of a log, or None for other names."""
-    made = _MADE.fullmatch(name)
-    if made is None or made["own"] is not None:
+    match = _ATTEMPT_NAME.fullmatch(name)
+    if match is None or match["own"] is not None:
         return None
-    seq, attempt = str(made["start"]).split(".")
+    seq, attempt = str(match["start"]).split(".")
     return int(seq), int(attempt)
 
 
 def own_name(name: str) -> str:
     """Return the name that the tool gave the file; names of another form stay the same."""
-    made = _MADE.fullmatch(name)
-    if made is None or made["own"] is None:
+    match = _ATTEMPT_NAME.fullmatch(name)
+    if match is None or match["own"] is None:
         return name
-    own = str(made["own"])
+    own = str(match["own"])
     if not own.startswith(_ESCAPE):
         return own
-    undone = _ESCAPED.sub(lambda found: chr(int(found[1], 16)), own.removeprefix(_ESCAPE))
+    unescaped = _ESCAPED.sub(lambda match: chr(int(match[1], 16)), own.removeprefix(_ESCAPE))
     # A name that only looks escaped is returned as it is.
-    return undone if _named(made["start"], undone) == name else own
+    return unescaped if _build_name(match["start"], unescaped) == name else own
 
 
 def written_by_attempt(name: str) -> bool:
     """Return whether a name has the form of the files that attempts write."""
-    return _MADE.fullmatch(name) is not None
+    return _ATTEMPT_NAME.fullmatch(name) is not None
 
 
 def file_key(file: str) -> str:

@@ -1,7 +1,7 @@
 """Numbers in sentences."""
 
 
-def counted(number: int, noun: str) -> str:
+def format_count(number: int, noun: str) -> str:
     """Return a number with its noun, such as ``1 file`` or ``3 files``."""
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 

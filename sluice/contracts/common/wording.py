@@ -31,7 +31,7 @@ _NOUNS = {
     "dead": "dead letter",
 }
 #: Names that a sentence lists before the number of the others.
-_NAMED = 2
+_MAX_NAMES = 2
 
 
 def in_words(sentence: str) -> PydanticCustomError:
@@ -71,20 +71,20 @@ class StringRule:
             handler(source), custom_error_type=kind, custom_error_message=message
         )
 
-    def wrong(self, text: str) -> str:
+    def describe_error(self, text: str) -> str:
         """Return what is wrong with an invalid text."""
-        shown = quoted(text)
+        quotation = quoted(text)
         odd = re.sub(self.other, "", text)
         if not text:
             what = "it is empty"
         elif not re.match(self.first, text):
-            what = f"{shown} begins with {quoted(text[0])}"
+            what = f"{quotation} begins with {quoted(text[0])}"
         elif odd:
-            what = f"{shown} has {quoted(odd[0])}"
+            what = f"{quotation} has {quoted(odd[0])}"
         elif len(text) > self.most:
-            what = f"{shown} has {len(text)} characters"
+            what = f"{quotation} has {len(text)} characters"
         else:
-            what = f"{shown} is not {self.a_thing}"
+            what = f"{quotation} is not {self.a_thing}"
         return f"{what}: {self.a_thing} {self.rule}"
 
 
@@ -96,19 +96,19 @@ def in_parentheses(names: Sequence[str]) -> str:
     """Return the first names as in `` (a, b and 998 more)``, or an empty text for none."""
     if not names:
         return ""
-    others = len(names) - _NAMED
+    others = len(names) - _MAX_NAMES
     more = f" and {others} more" if others > 0 else ""
-    return f" ({', '.join(map(escaped, names[:_NAMED]))}{more})"
+    return f" ({', '.join(map(escaped, names[:_MAX_NAMES]))}{more})"
 
 
-def noun_of(part: str) -> str:
+def singular_noun(part: str) -> str:
     """Return the word for one object below a part of a path: ``chain`` for ``chains``."""
     return _NOUNS.get(part) or part.removesuffix("s").replace("-", " ")
 
 
-def did_you_mean(word: str, known: Iterable[str]) -> str:
+def did_you_mean(word: str, known_names: Iterable[str]) -> str:
     """Return `` (did you mean 'x'?)`` with the most similar known name, or an empty text."""
-    close = get_close_matches(word[:_COMPARED], list(dict.fromkeys(known)), n=1)
+    close = get_close_matches(word[:_COMPARED], list(dict.fromkeys(known_names)), n=1)
     return f" (did you mean {quoted(close[0])}?)" if close else ""
 
 
@@ -117,11 +117,11 @@ def sentence_of(error: ErrorDetails) -> str:
 
     For a value with a ``StringRule``, the sentence says what is wrong in it.
     """
-    spelling, given = _SPELLINGS.get(error["type"]), error.get("input")
-    if spelling is not None and isinstance(given, str):
-        return spelling.wrong(given)
+    spelling, value = _SPELLINGS.get(error["type"]), error.get("input")
+    if spelling is not None and isinstance(value, str):
+        return spelling.describe_error(value)
     if error["type"] in _UIDS:
-        return f"{quoted(given) if 'input' in error else 'it'} is no uid: give the {A_UID}"
+        return f"{quoted(value) if 'input' in error else 'it'} is no uid: give the {A_UID}"
     return error["msg"].removeprefix("Value error, ").partition(", unable to parse")[0]
 
 

@@ -28,8 +28,8 @@ class AppendOnlyDataset(Contract):
 
     def used_by(self, name: str) -> int:
         """Return how many of its files the template has been given."""
-        found = self.reader(name)
-        return 0 if found is None else found.used
+        reader = self.reader(name)
+        return 0 if reader is None else reader.used
 
     def new_to(self, name: str) -> int:
         """Return how many of its files the template has not been given yet."""

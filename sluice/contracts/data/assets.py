@@ -28,7 +28,7 @@ MAX_CHECK = 256 * 1024
 PIECE = 8 * 1024 * 1024
 
 
-class AssetKept(Conflict):
+class AssetInUse(Conflict):
     """The data set holds a version of an asset that new chains may get."""
 
     def __init__(self, uid: UUID, name: str, asset: object) -> None:
@@ -48,7 +48,7 @@ class AssetFile(Contract):
     checksum: Checksum
 
 
-def digest_of(files: Iterable[AssetFile]) -> str:
+def compute_digest(files: Iterable[AssetFile]) -> str:
     """Return the SHA-256 digest of the paths and checksums of files.
 
     The order of the files does not matter.

@@ -25,7 +25,9 @@ MAX_SUM = 2**63 - 1
 
 _RESERVED = frozenset({"files", "bytes"})
 
-_WANTED = "give at most 16 names (letters, digits, _), each with a whole number from 0 to 2^53 - 1"
+_VALID_COUNTS = (
+    "give at most 16 names (letters, digits, _), each with a whole number from 0 to 2^53 - 1"
+)
 
 #: Exactly so many fit into a number of JSON.
 Count = Annotated[int, Field(ge=0, lt=2**53, strict=True)]
@@ -42,7 +44,7 @@ _Name = Annotated[
 ]
 Counts = Annotated[dict[_Name, Count], Field(max_length=16)]
 
-_counts: TypeAdapter[dict[str, int]] = TypeAdapter(Counts)
+_counts_adapter: TypeAdapter[dict[str, int]] = TypeAdapter(Counts)
 
 
 class WrongCounts(ValueError):
@@ -56,19 +58,19 @@ def require_counts(value: Any) -> dict[str, int]:
         WrongCounts: The value is not valid.
     """
     try:
-        found = _counts.validate_python(value)
+        counts = _counts_adapter.validate_python(value)
     except ValidationError as error:
-        wrong = error.errors()[0]
-        where = "".join(f" {part}" for part in wrong["loc"][:1])
-        sentence = sentence_of(wrong)
+        fault = error.errors()[0]
+        where = "".join(f" {part}" for part in fault["loc"][:1])
+        sentence = sentence_of(fault)
         why = f"{sentence[0].lower()}{sentence[1:]}"
-        raise WrongCounts(f"{COUNTS}{where}: {why}; {_WANTED}") from error
-    if taken := sorted(_RESERVED & found.keys()):
+        raise WrongCounts(f"{COUNTS}{where}: {why}; {_VALID_COUNTS}") from error
+    if reserved := sorted(_RESERVED & counts.keys()):
         raise WrongCounts(
-            f"{COUNTS} {taken[0]}: the system counts {' and '.join(sorted(_RESERVED))} itself; take"
-            " another name"
+            f"{COUNTS} {reserved[0]}: the system counts {' and '.join(sorted(_RESERVED))} itself;"
+            " take another name"
         )
-    return found
+    return counts
 
 
 def counts_in(meta: Mapping[str, Any]) -> dict[str, int]:
@@ -79,7 +81,7 @@ def counts_in(meta: Mapping[str, Any]) -> dict[str, int]:
         return {}
 
 
-def added(total: Mapping[str, int], further: Mapping[str, int]) -> dict[str, int]:
+def add_counts(total: Mapping[str, int], further: Mapping[str, int]) -> dict[str, int]:
     """Return the sums of two sets of counts.
 
     New names are ignored once there are ``MAX_NAMES``, so each sum is complete. A sum stops at

@@ -72,20 +72,20 @@ class NewDataset(Contract):
 
 #: What the system itself says in the metadata: that it holds a version of an asset, and by which
 #: name people call the output of a chain.
-KEPT_KEYS = (MARK, "output_name")
+RESERVED_KEYS = (MARK, "output_name")
 
 
-def require_no_kept_keys(meta: Metadata) -> None:
+def require_no_reserved_keys(meta: Metadata) -> None:
     """Check metadata that a person registers.
 
     Raises:
         Unprocessable: It has a key that the system sets itself.
 
     """
-    if kept := [key for key in KEPT_KEYS if key in meta]:
+    if reserved := [key for key in RESERVED_KEYS if key in meta]:
         raise Unprocessable(
-            f"the metadata has {' and '.join(kept)}, which the system sets itself: give it another"
-            " name"
+            f"the metadata has {' and '.join(reserved)}, which the system sets itself: give it"
+            " another name"
         )
 
 

@@ -51,10 +51,10 @@ class Show(StrEnum):
     IMAGE = "image"  #: with a box, where it has one
 
 
-def _show(given: Any) -> Show:
+def _show(value: Any) -> Show:
     """Return the way to show an item, or raise an error that names the possible values."""
-    if isinstance(given, str) and given in list(Show):
-        return Show(given)
+    if isinstance(value, str) and value in list(Show):
+        return Show(value)
     raise in_words("it is text, html or image")
 
 

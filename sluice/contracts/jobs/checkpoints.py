@@ -15,14 +15,14 @@ SHORTEST, LONGEST = 1, 86_400
 #: Patterns of one tool, and characters of each.
 MAX_PATTERNS, MAX_PATTERN = 64, 1024
 #: Files of one checkpoint: all are open while they are looked at.
-MAX_KEPT_FILES = 500
+MAX_CHECKPOINT_FILES = 500
 #: Bytes of the list of its files that are read.
 MAX_LIST = 4 << 20
 
 EXAMPLE = "sluice:checkpoint: {files: [state/*], every: 10}"
 
 
-def _below_the_folder(pattern: str) -> str:
+def _require_relative(pattern: str) -> str:
     parts = pattern.split("/")
     if "$(" in pattern or "${" in pattern:
         raise in_words(f"{quoted(pattern)} is an expression; name the files as the tool does")
@@ -35,7 +35,7 @@ def _below_the_folder(pattern: str) -> str:
     return pattern
 
 
-Pattern = Annotated[str, Field(max_length=MAX_PATTERN), AfterValidator(_below_the_folder)]
+Pattern = Annotated[str, Field(max_length=MAX_PATTERN), AfterValidator(_require_relative)]
 
 
 class Checkpoint(Contract):
@@ -92,7 +92,7 @@ class KeptCheckpoint(Contract):
 
     number: Annotated[int, Field(ge=0)]
     taken_at: Timestamp
-    files: Annotated[list[KeptFile], Field(max_length=MAX_KEPT_FILES)]
+    files: Annotated[list[KeptFile], Field(max_length=MAX_CHECKPOINT_FILES)]
     spent: list[Annotated[int, Field(ge=0)]] = Field(default_factory=list)
 
     @property

@@ -14,7 +14,7 @@ from sluice.contracts.data.asset_refs import AssetName
 from sluice.contracts.human_tasks.ask import Ask
 from sluice.contracts.jobs.checkpoints import Checkpoint
 from sluice.contracts.jobs.gpus import GpuNeeds
-from sluice.contracts.jobs.resources import NamedAmounts, WantedLabels
+from sluice.contracts.jobs.resources import NamedAmounts, RequestedLabels
 
 #: Memory in MiB that is counted for a job without a request (the default of CWL).
 COUNTED_RAM = 256
@@ -108,7 +108,7 @@ class Needs(Contract):
     device_type: DeviceType = DeviceType.CPU
     gpu: GpuNeeds | None = None
     named: NamedAmounts = Field(default_factory=dict)
-    nodes: WantedLabels = Field(default_factory=dict)
+    nodes: RequestedLabels = Field(default_factory=dict)
     container: Container | None = None
     sandbox: bool = False
     secrets: dict[str, SecretRef] = Field(default_factory=dict)

@@ -50,7 +50,7 @@ SpentAmounts = Annotated[
 #: The labels of a node, with one value each.
 Labels = Annotated[dict[ResourceName, NewWord], Field(max_length=MAX_LABELS)]
 #: The labels that a node must have, each with one of the values.
-WantedLabels = Annotated[
+RequestedLabels = Annotated[
     dict[ResourceName, Annotated[list[NewWord], Field(min_length=1, max_length=MAX_LABELS)]],
     Field(max_length=MAX_LABELS),
 ]
@@ -92,26 +92,26 @@ class AllocatedAmounts(Contract):
     named: NamedRest = Field(default_factory=dict)
 
 
-def taken_in_words(
-    taken: AllocatedAmounts, offered: AllocatedAmounts, between: str
+def describe_allocation(
+    allocated: AllocatedAmounts, offered: AllocatedAmounts, between: str
 ) -> dict[str, str]:
     """Return texts such as ``2 of 8`` by resource.
 
     Args:
-        taken: What the jobs have. Disk space is left out if they have none.
+        allocated: What the jobs have. Disk space is left out if they have none.
         offered: What the node has.
         between: The text between the two numbers.
     """
     amounts: dict[str, tuple[float, float]] = {
-        "cores": (taken.cores, offered.cores),
-        "memory": (taken.ram, offered.ram),
+        "cores": (allocated.cores, offered.cores),
+        "memory": (allocated.ram, offered.ram),
     }
-    if taken.disk:
-        amounts["disk"] = (taken.disk, offered.disk)
+    if allocated.disk:
+        amounts["disk"] = (allocated.disk, offered.disk)
     if offered.gpus:
-        amounts["GPUs"] = (taken.gpus, offered.gpus)
+        amounts["GPUs"] = (allocated.gpus, offered.gpus)
     for name, amount in offered.named.items():
-        amounts[name] = (taken.named.get(name, 0), amount)
+        amounts[name] = (allocated.named.get(name, 0), amount)
     return {
         name: f"{in_full(round(used, 3))}{between}{in_full(most)}"
         for name, (used, most) in amounts.items()

@@ -10,14 +10,14 @@ SPENT_FILE = "sluice.spent.json"
 #: Most bytes of the file.
 MAX_SPENT_FILE = 1 << 16
 
-_spent: TypeAdapter[dict[str, float]] = TypeAdapter(SpentAmounts)
+_spent_adapter: TypeAdapter[dict[str, float]] = TypeAdapter(SpentAmounts)
 
 
 class WrongSpent(ValueError):
     """The file is not valid; the text of the exception says why."""
 
 
-def spent_in(text: bytes) -> dict[str, float]:
+def parse_spent(text: bytes) -> dict[str, float]:
     """Return the amounts that a tool's file names.
 
     Raises:
@@ -26,8 +26,8 @@ def spent_in(text: bytes) -> dict[str, float]:
     if len(text) > MAX_SPENT_FILE:
         raise WrongSpent(f"{SPENT_FILE} is larger than {MAX_SPENT_FILE} bytes")
     try:
-        return _spent.validate_json(text)
+        return _spent_adapter.validate_json(text)
     except ValidationError as error:
-        wrong = error.errors()[0]
-        where = "".join(f" {part}" for part in wrong["loc"][:1])
-        raise WrongSpent(f"{SPENT_FILE}{where}: {sentence_of(wrong)}") from error
+        fault = error.errors()[0]
+        where = "".join(f" {part}" for part in fault["loc"][:1])
+        raise WrongSpent(f"{SPENT_FILE}{where}: {sentence_of(fault)}") from error

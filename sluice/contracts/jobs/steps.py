@@ -122,15 +122,15 @@ class StepList(Contract):
     priorities: list[StepPriority] = Field(default_factory=list)
 
 
-def priority_of(
+def find_priority(
     step: str, template: str, priorities: Iterable[StepPriority]
 ) -> StepPriority | None:
     """Return the priority that applies to a step of a template.
 
     A priority for the template overrides the one for all templates.
     """
-    of_step = {found.template: found for found in priorities if found.step == step}
-    return of_step.get(template, of_step.get(None))
+    by_template = {priority.template: priority for priority in priorities if priority.step == step}
+    return by_template.get(template, by_template.get(None))
 
 
 def off_in_words(priority: StepPriority) -> str:

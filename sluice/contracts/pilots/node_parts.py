@@ -26,7 +26,7 @@ PartName = Annotated[
 ]
 
 
-def _is_one_of_them(text: str) -> str:
+def _require_existing_part(text: str) -> str:
     number, _, count = text.partition("/")
     if int(number) > int(count):
         raise in_words(f"there is no part {number} of {count}")
@@ -34,7 +34,7 @@ def _is_one_of_them(text: str) -> str:
 
 
 #: The name of a part in the settings of a pilot.
-ToldPart = Annotated[PartName, AfterValidator(_is_one_of_them)]
+ValidPart = Annotated[PartName, AfterValidator(_require_existing_part)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +65,7 @@ class NodePart:
         """Return the objects that belong to the part; the parts take them in turn."""
         return list(of[self.number - 1 :: self.count])
 
-    def named(self, of: float) -> float:
+    def named_amount(self, of: float) -> float:
         """Return the part of a named resource.
 
         Whole units are dealt out in turn, because half a licence is of no use.

@@ -8,7 +8,7 @@ from pydantic import Field
 from sluice.contracts.chains.attention import Acknowledgement
 from sluice.contracts.common.base import Contract, Name, Timestamp
 from sluice.contracts.common.states import PilotState
-from sluice.contracts.jobs.resources import AllocatedAmounts, taken_in_words
+from sluice.contracts.jobs.resources import AllocatedAmounts, describe_allocation
 from sluice.contracts.jobs.warm_workers import LoadedTools, LoadState
 from sluice.contracts.pilots.pilots import NodeResources, WithIsolation
 
@@ -95,7 +95,7 @@ class Pilot(WithIsolation):
         offered = AllocatedAmounts(
             cores=has.cores, ram=has.ram, disk=has.disk, gpus=len(has.gpus), named=has.named
         )
-        return taken_in_words(self.booked or AllocatedAmounts(), offered, between)
+        return describe_allocation(self.booked or AllocatedAmounts(), offered, between)
 
     @property
     def busy_slots(self) -> int:

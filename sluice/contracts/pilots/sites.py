@@ -4,7 +4,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from sluice.contracts.access.secrets import SecretContract, ToldSecret
+from sluice.contracts.access.secrets import OneTimeSecret, SecretContract
 from sluice.contracts.common.base import Contract, Name, Timestamp
 from sluice.contracts.jobs.resources import ResourceName
 
@@ -74,4 +74,4 @@ class NewSiteSecret(SecretContract):
     """
 
     site: Site
-    secret: ToldSecret
+    secret: OneTimeSecret

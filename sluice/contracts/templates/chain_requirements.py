@@ -9,7 +9,7 @@ from typing import Any
 
 from sluice.contracts.common.states import DatasetState
 from sluice.contracts.data.datasets import Dataset
-from sluice.contracts.templates.matching import difference, facts_of, wanted
+from sluice.contracts.templates.matching import describe_condition, difference, facts_of
 from sluice.contracts.templates.plan import Between, Condition, Plan
 
 
@@ -113,6 +113,9 @@ def _size(name: str, condition: Condition, size: int, *, is_open: bool) -> str:
     The size of an open data set may grow, so only a minimum that it has reached is sure to hold.
     """
     if is_open and not (isinstance(condition, Between) and condition.maximum is None):
-        return f"{name} {wanted(condition)}, and the data set is still open: close it first"
+        return (
+            f"{name} {describe_condition(condition)}, and the data set is still open:"
+            " close it first"
+        )
     broken = difference(condition, {name: size}, name)
     return f"{broken} so far: the data set is still open" if broken and is_open else broken

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from fnmatch import fnmatchcase
 from typing import Any, assert_never
 
-from sluice.contracts.common.numbers import counted, in_full
+from sluice.contracts.common.numbers import format_count, in_full
 from sluice.contracts.data.append_only import Trigger
 from sluice.contracts.data.counts import produced_facts
 from sluice.contracts.data.datasets import Dataset
@@ -55,22 +55,24 @@ def objection_to(dataset: Dataset, plan: Plan, *, template: str) -> str | None:
         return f"is not the template {dataset.slice.reader}, for which it was cut"
     if dataset.slice is None and plan.due is not None:
         what = "takes what is new in standing data sets" if plan.match else "takes no data set"
-        return f"{what}, and runs {due_text(plan.due)}"
+        return f"{what}, and runs {describe_trigger(plan.due)}"
     return objection(plan, facts_of(dataset))
 
 
-def due_text(due: Trigger) -> str:
+def describe_trigger(trigger: Trigger) -> str:
     """Return when a trigger starts a chain, in words.
 
     Examples are ``when 1000 files are new, or 24 hours have gone`` and
     ``at 0 3 * * * (Europe/Warsaw)``.
     """
-    every = due.every
+    every = trigger.every
     if every is None:
-        return f"at {due.schedule} ({due.zone})"
+        return f"at {trigger.schedule} ({trigger.zone})"
     parts = []
     if every.files is not None:
-        parts.append(f"{counted(every.files, 'file')} {'is' if every.files == 1 else 'are'} new")
+        parts.append(
+            f"{format_count(every.files, 'file')} {'is' if every.files == 1 else 'are'} new"
+        )
     if every.hours is not None:
         hours = in_full(every.hours)
         parts.append(f"{hours} {'hour has' if hours == '1' else 'hours have'} gone")
@@ -96,10 +98,11 @@ def difference(
     """
     if holds(condition, facts.get(key)):
         return ""
-    return f"{called or key} {wanted(condition)}, which is {_found(condition, facts.get(key), key)}"
+    fact = _describe_fact(condition, facts.get(key), key)
+    return f"{called or key} {describe_condition(condition)}, which is {fact}"
 
 
-def _found(condition: Condition, value: Any, key: str) -> str:
+def _describe_fact(condition: Condition, value: Any, key: str) -> str:
     """Return the value of a key as messages show it.
 
     A number can look like the text that is required. It is not converted, because its spelling
@@ -135,10 +138,10 @@ def missing_parameters_text(missing: Mapping[str, str]) -> str:
     ``missing`` is the second result of ``bind``.
     """
     listed = ", ".join(f"{name} (from metadata {quoted(key)})" for name, key in missing.items())
-    given = " ".join(f"--param {name}=…" for name in missing)
+    options = " ".join(f"--param {name}=…" for name in missing)
     return (
         f"matches, but the data set has no value for its parameters {listed}; by hand they are"
-        f" given so: sluice chain start DATASET TEMPLATE {given}"
+        f" given so: sluice chain start DATASET TEMPLATE {options}"
     )
 
 
@@ -146,9 +149,9 @@ def holds(condition: Condition, value: Any) -> bool:
     """Return whether a value fulfils a condition. The value of a missing key is None."""
     match condition:
         case Equals():
-            return _same(value, condition.value)
+            return _equals(value, condition.value)
         case OneOf():
-            return any(_same(value, allowed) for allowed in condition.values)
+            return any(_equals(value, allowed) for allowed in condition.values)
         case Between():
             if isinstance(value, bool) or not isinstance(value, int | float):
                 return False
@@ -164,24 +167,24 @@ def bind(plan: Plan, facts: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str
 
     The second result maps such a parameter to its metadata key. The chain service adds defaults.
     """
-    bound = {name: facts[key] for name, key in plan.bind.items() if facts.get(key) is not None}
+    values = {name: facts[key] for name, key in plan.bind.items() if facts.get(key) is not None}
     missing = {
         name: key
         for name, key in plan.bind.items()
-        if name not in bound
+        if name not in values
         and name in plan.parameters
         and plan.parameters[name].required
         and plan.parameters[name].default is None
     }
-    return bound, missing
+    return values, missing
 
 
-def _same(value: Any, wanted: Any) -> bool:
+def _equals(value: Any, expected: Any) -> bool:
     """Return whether two values are equal, and both or neither are Boolean (True is not 1)."""
-    return isinstance(value, bool) == isinstance(wanted, bool) and value == wanted
+    return isinstance(value, bool) == isinstance(expected, bool) and value == expected
 
 
-def wanted(condition: Condition) -> str:
+def describe_condition(condition: Condition) -> str:
     """Return a condition for error messages, such as ``= 'raw'`` or ``from 3 to 9``."""
     match condition:
         case Equals():

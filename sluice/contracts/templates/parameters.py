@@ -17,21 +17,23 @@ from sluice.contracts.templates.scatters import unequal_lists
 from sluice.text.visible_text import quoted
 
 
-def findings(plan: Plan, given: Mapping[str, Any]) -> list[Finding]:
+def find_problems(plan: Plan, values: Mapping[str, Any]) -> list[Finding]:
     """Return what is wrong with the parameter values of a chain.
 
     These are unknown names, missing required values, wrong types, and lists that do not fit
     together.
     """
-    wrong = [Finding(message=_unknown(plan, name)) for name in given if name not in plan.parameters]
+    problems = [
+        Finding(message=_unknown(plan, name)) for name in values if name not in plan.parameters
+    ]
     for name, parameter in plan.parameters.items():
-        if name in plan.file_parameters and is_asset(given.get(name)):
+        if name in plan.file_parameters and is_asset(values.get(name)):
             bundles = parameter.entries is not None and name not in plan.assets
-            if trouble := _asset_trouble(given[name], bundles=bundles):
-                wrong.append(Finding(message=f"parameter {quoted(name)}: {trouble}"))
-        elif given.get(name) is None:
+            if trouble := _asset_trouble(values[name], bundles=bundles):
+                problems.append(Finding(message=f"parameter {quoted(name)}: {trouble}"))
+        elif values.get(name) is None:
             if parameter.required and parameter.default is None and name not in plan.assets:
-                wrong.append(
+                problems.append(
                     Finding(
                         message=(
                             f"parameter {quoted(name)} ({describe(parameter.type)}) is required"
@@ -40,23 +42,23 @@ def findings(plan: Plan, given: Mapping[str, Any]) -> list[Finding]:
                     )
                 )
         elif name in plan.dataset_parameters or (name in plan.assets and parameter.type != "File"):
-            if trouble := _files_trouble(given[name], asset=name in plan.assets):
-                wrong.append(Finding(message=f"parameter {quoted(name)} {trouble}"))
-        elif not fits(given[name], parameter.type):
-            wrong.append(
-                Finding(message=f"parameter {quoted(name)}{_misfit(given[name], parameter.type)}")
+            if trouble := _files_trouble(values[name], asset=name in plan.assets):
+                problems.append(Finding(message=f"parameter {quoted(name)} {trouble}"))
+        elif not fits(values[name], parameter.type):
+            problems.append(
+                Finding(message=f"parameter {quoted(name)}{_misfit(values[name], parameter.type)}")
             )
         elif name in plan.file_parameters and (
-            trouble := _file_trouble(given[name], str(parameter.type))
+            trouble := _file_trouble(values[name], str(parameter.type))
         ):
-            wrong.append(Finding(message=f"parameter {quoted(name)} {trouble}"))
-    lists = [] if wrong else [_list_trouble(plan, step, given) for step in plan.steps]
-    return [*wrong, *(Finding(message=trouble) for trouble in lists if trouble)]
+            problems.append(Finding(message=f"parameter {quoted(name)} {trouble}"))
+    lists = [] if problems else [_list_trouble(plan, step, values) for step in plan.steps]
+    return [*problems, *(Finding(message=trouble) for trouble in lists if trouble)]
 
 
-def _list_trouble(plan: Plan, step: PlanStep, given: Mapping[str, Any]) -> str:
+def _list_trouble(plan: Plan, step: PlanStep, values: Mapping[str, Any]) -> str:
     """Return what is wrong with the lists that a step scatters over, or an empty string."""
-    lists = {port: argument_value(plan, step.arguments[port], given) for port in step.needs.items}
+    lists = {port: argument_value(plan, step.arguments[port], values) for port in step.needs.items}
     for port, items in lists.items():
         if not isinstance(items, list):
             return f"step {quoted(step.name)} scatters over {quoted(port)}, which is given no list"
@@ -78,8 +80,8 @@ def argument_value(plan: Plan, argument: ParameterRef | Constant, params: Mappin
         return argument.value
     if params.get(argument.name) is not None:
         return params[argument.name]
-    known = plan.parameters.get(argument.name)
-    return None if known is None else known.default
+    parameter = plan.parameters.get(argument.name)
+    return None if parameter is None else parameter.default
 
 
 def _unknown(plan: Plan, name: str) -> str:
@@ -91,11 +93,11 @@ def _unknown(plan: Plan, name: str) -> str:
             f" `sluice secret set {secret}` sets"
         )
     listed = ", ".join(
-        f"{known} ({', '.join(filter(None, (describe(parameter.type), need(parameter))))})"
-        for known, parameter in sorted(plan.parameters.items())
+        f"{other} ({', '.join(filter(None, (describe(parameter.type), need(parameter))))})"
+        for other, parameter in sorted(plan.parameters.items())
     )
-    meant = did_you_mean(name, plan.parameters)
-    return f"parameter {quoted(name)} is unknown{meant}; the workflow has {listed or 'none'}"
+    suggestion = did_you_mean(name, plan.parameters)
+    return f"parameter {quoted(name)} is unknown{suggestion}; the workflow has {listed or 'none'}"
 
 
 def need(parameter: Parameter) -> str:
@@ -110,11 +112,11 @@ def _file_trouble(value: Mapping[str, Any], kind: str) -> str:
     try:
         FileValue.model_validate(value)
     except ValidationError:
-        wanted = (
+        example = (
             f'{{"class": "{kind}", "dataset": UID, "retention": "keep" or "delete"}}, naming a data'
             f" set of one {kind.lower()}"
         )
-        return f"is a {kind.lower()}, which is given as {wanted}; retention may be left out (keep)"
+        return f"is a {kind.lower()}, which is given as {example}; retention may be left out (keep)"
     return ""
 
 
@@ -183,13 +185,13 @@ def fits(value: Any, kind: Any) -> bool:
 
 def _misfit(value: Any, kind: Any) -> str:
     """Return what to say of a value that does not fit its type, with the field of a record."""
-    place, wanted, found = _innermost_misfit(value, kind)
+    place, expected, actual = _innermost_misfit(value, kind)
     if "." not in place:
         return f" must be {describe(kind)}, not {quoted(value)}"
     field = f": field {quoted(place.removeprefix('.'))}"
-    if found is None:
-        return f"{field} ({describe(wanted)}) is required and has no value"
-    return f"{field} must be {describe(wanted)}, not {quoted(found)}"
+    if actual is None:
+        return f"{field} ({describe(expected)}) is required and has no value"
+    return f"{field} must be {describe(expected)}, not {quoted(actual)}"
 
 
 def _innermost_misfit(value: Any, kind: Any) -> tuple[str, Any, Any]:
@@ -199,8 +201,8 @@ def _innermost_misfit(value: Any, kind: Any) -> tuple[str, Any, Any]:
     """
     for place, part, inner in _parts(value, kind):
         if not fits(part, inner):
-            below, wanted, found = _innermost_misfit(part, inner)
-            return place + below, wanted, found
+            below, expected, actual = _innermost_misfit(part, inner)
+            return place + below, expected, actual
     return "", kind, value
 
 
@@ -214,23 +216,25 @@ def unknown_fields(value: Any, kind: Any, place: str = "") -> list[str]:
     """
     match kind:
         case list():
-            found = [unknown_fields(value, each, place) for each in kind if fits(value, each)]
-            return min(found, key=len, default=[])
+            alternatives = [
+                unknown_fields(value, each, place) for each in kind if fits(value, each)
+            ]
+            return min(alternatives, key=len, default=[])
         case {"type": "record", "fields": _, **_others} if isinstance(value, dict):
-            known = dict(_fields(kind))
-            wrong = [
+            fields = dict(_fields(kind))
+            problems = [
                 f"field {quoted(f'{place}.{name}'.removeprefix('.'))} is unknown"
-                f"{did_you_mean(name, known)}; it is {describe(kind)}"
+                f"{did_you_mean(name, fields)}; it is {describe(kind)}"
                 for name in value
-                if name not in known
+                if name not in fields
             ]
         case {"type": dict() | list() as inner}:
             return unknown_fields(value, inner, place)
         case _:
-            wrong = []
+            problems = []
     for below, part, inner in _parts(value, kind):
-        wrong += unknown_fields(part, inner, place + below)
-    return wrong
+        problems += unknown_fields(part, inner, place + below)
+    return problems
 
 
 def _parts(value: Any, kind: Any) -> list[tuple[str, Any, Any]]:

@@ -250,8 +250,8 @@ class PlanStep(Contract):
     @property
     def in_words(self) -> str:
         """Return the mode and the checkpoint of the step for people."""
-        kept = self.needs.checkpoint
-        return f"{self.mode.value}, {kept.words}" if kept else self.mode.value
+        checkpoint = self.needs.checkpoint
+        return f"{self.mode.value}, {checkpoint.words}" if checkpoint else self.mode.value
 
     @property
     def main_input(self) -> StepInput:
@@ -270,12 +270,12 @@ class PlanStep(Contract):
         """Return the inputs of which a job gets one file or one group of files."""
         if self.mode is TaskMode.MERGE:
             return [self.main_input]
-        return [given for given in self.inputs if given.mode is InputMode.EACH]
+        return [step_input for step_input in self.inputs if step_input.mode is InputMode.EACH]
 
     @property
     def sources(self) -> list[Source]:
         """Return the sources of all inputs."""
-        return [source for given in self.inputs for source in given.sources]
+        return [source for step_input in self.inputs for source in step_input.sources]
 
 
 class PlanOutput(Contract):
@@ -364,12 +364,12 @@ class Plan(Contract):
 
     def depth(self, name: str) -> int:
         """Return the number of steps before this step, on the longest path to it."""
-        known: dict[str, int] = {}
+        depths: dict[str, int] = {}
 
-        def of(name: str) -> int:
-            if name not in known:
+        def depth_of(name: str) -> int:
+            if name not in depths:
                 before = {source.step for source in self.step(name).sources if source.step}
-                known[name] = max((of(step) + 1 for step in before), default=0)
-            return known[name]
+                depths[name] = max((depth_of(step) + 1 for step in before), default=0)
+            return depths[name]
 
-        return of(name)
+        return depth_of(name)

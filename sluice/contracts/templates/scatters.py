@@ -4,23 +4,23 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from sluice.contracts.common.numbers import counted
+from sluice.contracts.common.numbers import format_count
 from sluice.text.visible_text import quoted
 
-_WAY = (
+_REMEDY = (
     "give as many of each, or write 'scatterMethod: flat_crossproduct', which takes each with each"
 )
 
 #: Characters of a list in a text.
-_SHOWN = 200
+_MAX_TEXT = 200
 
 
 def value_in_short(value: Any) -> str:
     """Return a value as JSON; of a long list, the beginning and the number of values."""
     text = json.dumps(value, ensure_ascii=False)
-    if not isinstance(value, list) or len(text) <= _SHOWN:
+    if not isinstance(value, list) or len(text) <= _MAX_TEXT:
         return text
-    return f"{text[:_SHOWN]}… ({counted(len(value), 'value')})"
+    return f"{text[:_MAX_TEXT]}… ({format_count(len(value), 'value')})"
 
 
 def unequal_lists(step: str, sizes: Mapping[str, int], *, files: Mapping[str, int] = {}) -> str:
@@ -33,11 +33,11 @@ def unequal_lists(step: str, sizes: Mapping[str, int], *, files: Mapping[str, in
     """
     if len({*sizes.values(), *files.values()}) <= 1:
         return ""
-    told = [
-        *(f"{counted(size, 'file')} at {quoted(port)}" for port, size in files.items()),
-        *(f"{counted(size, 'value')} at {quoted(port)}" for port, size in sizes.items()),
+    descriptions = [
+        *(f"{format_count(size, 'file')} at {quoted(port)}" for port, size in files.items()),
+        *(f"{format_count(size, 'value')} at {quoted(port)}" for port, size in sizes.items()),
     ]
     return (
         f"step {quoted(step)} takes those of the same number of its inputs together, and there are"
-        f" {' and '.join(told)}: {_WAY}"
+        f" {' and '.join(descriptions)}: {_REMEDY}"
     )

@@ -25,7 +25,7 @@ def template_label(name: str, version: int) -> str:
     return f"{name} (run)" if version == RUN_VERSION else f"{name} {version}"
 
 
-class _Written(Contract):
+class _TemplateFiles(Contract):
     """The files of a template: either one text in ``cwl``, or several in ``files``.
 
     Attributes:
@@ -40,7 +40,7 @@ class _Written(Contract):
     main: str | None = None
 
 
-class NewTemplate(_Written):
+class NewTemplate(_TemplateFiles):
     """A template to be stored.
 
     Attributes:
@@ -183,7 +183,7 @@ class RestoreTemplate(Contract):
     version: Annotated[int, Field(ge=1)]
 
 
-class CheckTemplate(_Written):
+class CheckTemplate(_TemplateFiles):
     """A template to be checked.
 
     Attributes:

@@ -8,7 +8,7 @@ from collections import deque
 from collections.abc import Sequence
 
 from sluice.contracts.access.owners import ALL, Visibility
-from sluice.contracts.common.numbers import counted
+from sluice.contracts.common.numbers import format_count
 from sluice.contracts.data.append_only_list import AppendOnlyDataset
 from sluice.contracts.templates.matching import objection
 from sluice.contracts.templates.plan import Plan
@@ -29,28 +29,28 @@ def feeds(giver: Plan, taker: Plan) -> bool:
     )
 
 
-def cycle_of(template: Template, templates: Sequence[Template]) -> list[Template]:
+def find_cycle(template: Template, templates: Sequence[Template]) -> list[Template]:
     """Return the shortest trigger cycle of a template, or an empty list.
 
     Args:
         template: The first and the last template of the cycle.
         templates: The latest versions of the enabled templates, with ``template``.
     """
-    ways, seen = deque([[template]]), set[str]()
-    while ways:
-        way = ways.popleft()
+    paths, visited = deque([[template]]), set[str]()
+    while paths:
+        path = paths.popleft()
         for other in templates:
-            if not feeds(way[-1].plan, other.plan):
+            if not feeds(path[-1].plan, other.plan):
                 continue
             if other.name == template.name:
-                return [*way, other]
-            if other.name not in seen:
-                seen.add(other.name)
-                ways.append([*way, other])
+                return [*path, other]
+            if other.name not in visited:
+                visited.add(other.name)
+                paths.append([*path, other])
     return []
 
 
-def cycle_text(ring: Sequence[Template], visibility: Visibility = ALL) -> str:
+def describe_cycle(cycle: Sequence[Template], visibility: Visibility = ALL) -> str:
     """Return a cycle as text, as in ``la → lb → la``.
 
     Templates that ``visibility`` does not include are not named.
@@ -59,13 +59,13 @@ def cycle_text(ring: Sequence[Template], visibility: Visibility = ALL) -> str:
         each.name
         if visibility.sees(each.group, each.shared_with)
         else "a template of another group"
-        for each in ring
+        for each in cycle
     )
 
 
 def why_cycle(
     template: Template,
-    one: AppendOnlyDataset,
+    dataset: AppendOnlyDataset,
     templates: Sequence[Template],
     *,
     most: int,
@@ -78,7 +78,7 @@ def why_cycle(
 
     Args:
         template: The template.
-        one: The append-only data set, with generations.
+        dataset: The append-only data set, with generations.
         templates: The latest versions of the enabled templates.
         most: The highest generation of chains in a cycle.
         visibility: The templates that the text may name.
@@ -86,15 +86,15 @@ def why_cycle(
     Returns:
         The reason, or None if the template may start.
     """
-    before = _generation(template, one)
-    if before < most or one.new_to(template.name) <= 0:
+    before = _generation(template, dataset)
+    if before < most or dataset.new_to(template.name) <= 0:
         return None
-    ring = cycle_of(template, templates)
-    if not ring:
+    cycle = find_cycle(template, templates)
+    if not cycle:
         return None
     return (
-        f"it does not begin by itself: {counted(before, 'chain')} have begun so, each on what the"
-        f" one before gave, and templates form a ring: {cycle_text(ring, visibility)}."
+        f"it does not begin by itself: {format_count(before, 'chain')} have begun so, each on what"
+        f" the one before gave, and templates form a ring: {describe_cycle(cycle, visibility)}."
         f" Disable one of them (sluice template disable {template.name}), or publish it so that it"
         " collects elsewhere: the others then go on. By hand it can be started on any data set"
         f" (sluice chain start DATASET {template.name}). Where the ring is meant, let"
@@ -102,8 +102,8 @@ def why_cycle(
     )
 
 
-def _generation(template: Template, one: AppendOnlyDataset) -> int:
+def _generation(template: Template, dataset: AppendOnlyDataset) -> int:
     """Return the highest generation of the files that the template would get."""
-    due, reader = template.plan.due, one.reader(template.name)
-    takes_all = due is not None and due.every is not None and due.every.all
-    return one.generation if reader is None or takes_all else reader.generation
+    trigger, reader = template.plan.due, dataset.reader(template.name)
+    takes_all = trigger is not None and trigger.every is not None and trigger.every.all
+    return dataset.generation if reader is None or takes_all else reader.generation

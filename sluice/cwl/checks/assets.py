@@ -21,7 +21,7 @@ def check_assets(flow: Dataflow, findings: Findings) -> None:
         step = flow.workflow.steps[name]
         if origin.step is None and origin.port in flow.assets and link in step.scatter:
             findings.error(
-                step.place_of("scatter"),
+                step.field_place("scatter"),
                 f"step {quoted(name)} scatters over {quoted(link)}, which is an asset: every job"
                 " gets all of it",
             )

@@ -22,10 +22,10 @@ def check_checkpoints(flow: Dataflow, findings: Findings) -> None:
         step = flow.workflow.steps.get(name)
         if not isinstance(fields.values.get(_NAME), Checkpoint) or step is None:
             continue
-        if step.has_tool and (why := _obstacle(step, fields, flow, findings)):
+        if step.has_tool and (obstacle := _obstacle(step, fields, flow, findings)):
             findings.error(
                 fields.places[_NAME],
-                f"step {quoted(name)} cannot keep checkpoints (sluice:checkpoint): {why}",
+                f"step {quoted(name)} cannot keep checkpoints (sluice:checkpoint): {obstacle}",
             )
 
 
@@ -41,14 +41,14 @@ def _obstacle(step: Step, fields: Fields, flow: Dataflow, findings: Findings) ->
     kind = step.tool.get("class")
     if kind != "CommandLineTool":
         return f"it runs a process of class {kind}; only a CommandLineTool has a folder of its own"
-    if step.contained or (not findings.failed and hides_list(step, flow.wiring)):
-        why = (
+    if step.runs_as_workflow or (not findings.failed and hides_list(step, flow.wiring)):
+        reason = (
             "it has an expression ('when', 'valueFrom')"
             if _has_expression(step)
             else "its type does not say whether it takes one file or all"
         )
         return (
-            f"{why}, so that each job is a workflow of its own: say it in the tool (its inputs'"
+            f"{reason}, so that each job is a workflow of its own: say it in the tool (its inputs'"
             " types, the valueFrom of its arguments)"
         )
     return ""

@@ -11,14 +11,14 @@ from typing import Any
 
 from ruamel.yaml.comments import CommentedMap, CommentedSeq
 
-from sluice.cwl.features import OF_TOOLS
+from sluice.cwl.features import TOOL_REQUIREMENTS
 from sluice.cwl.reading.findings import Findings, TextPlace, did_you_mean, text_place
 from sluice.cwl.reading.nodes import named_nodes
 from sluice.text.visible_text import quoted
 
 _JAVASCRIPT = "InlineJavascriptRequirement"
 #: The start of an expression, or an escaped character.
-_BEGINNING = re.compile(r"\\.|\$[({]", re.DOTALL)
+_EXPRESSION_START = re.compile(r"\\.|\$[({]", re.DOTALL)
 #: A parameter reference of the CWL grammar: a name, and fields of its value.
 _REFERENCE = re.compile(
     r"""\$\( (?:null | (?:inputs|self|runtime)
@@ -30,8 +30,8 @@ _INPUT = re.compile(
     r"""\$\(inputs (?: \.(\w+) | \['((?:[^'\\]|\\.)+)'\] | \["((?:[^"\\]|\\.)+)"\] )""", re.VERBOSE
 )
 #: Keys whose values may be expressions, in a step and anywhere in a tool.
-_OF_STEPS = frozenset({"valueFrom", "when"})
-_OF_TOOLS = frozenset(
+_STEP_FIELDS = frozenset({"valueFrom", "when"})
+_TOOL_FIELDS = frozenset(
     {
         *(
             "arguments",
@@ -57,16 +57,16 @@ _OF_TOOLS = frozenset(
         ),
         *("position", "required"),
         *(
-            f"{resource}{bound}"
+            f"{resource}{limit}"
             for resource in ("cores", "ram", "tmpdir", "outdir")
-            for bound in ("Min", "Max")
+            for limit in ("Min", "Max")
         ),
     }
 )
 #: Keys to skip: values, texts, other processes, and requirements, which are collected separately.
-_LEFT_ASIDE = frozenset({"default", "doc", "label", "steps", "requirements", "hints"})
+_SKIPPED_FIELDS = frozenset({"default", "doc", "label", "steps", "requirements", "hints"})
 #: Collections whose keys, in a mapping, are names that the author chose.
-_OF_NAMES = frozenset({"inputs", "outputs", "fields"})
+_NAMED_COLLECTIONS = frozenset({"inputs", "outputs", "fields"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,15 +100,18 @@ def check_expressions(
     for step in named_nodes(workflow.get("steps")):
         if step.body is None:
             continue
-        around = _ExpressionContext(
-            _has(*owners), "workflow", f"step {quoted(step.name)}", _names(step.body, "in")
+        context = _ExpressionContext(
+            _requires_javascript(*owners),
+            "workflow",
+            f"step {quoted(step.name)}",
+            _input_names(step.body, "in"),
         )
         for link in (
             step.body,
             *(link.body for link in named_nodes(step.body.get("in")) if link.body is not None),
         ):
-            for key in _OF_STEPS & link.keys():
-                _check(link[key], text_place(link, key), findings, around)
+            for key in _STEP_FIELDS & link.keys():
+                _check_expression(link[key], text_place(link, key), findings, context)
         run = step.body.get("run")
         if not isinstance(run, CommentedMap):
             continue
@@ -116,15 +119,18 @@ def check_expressions(
             check_expressions(run, findings, outer=(step.body, *owners))
             continue
         tool = (run, step.body, *owners)
-        around = _ExpressionContext(
-            _has(*tool), "tool", f"the tool of step {quoted(step.name)}", _names(run, "inputs")
+        context = _ExpressionContext(
+            _requires_javascript(*tool),
+            "tool",
+            f"the tool of step {quoted(step.name)}",
+            _input_names(run, "inputs"),
         )
-        needs = _needs(tool) if run.get("class") == "CommandLineTool" else None
-        for text, place in (*texts_of(run), *texts_of(needs)):
-            _check(text, place, findings, around)
+        requirements = _tool_requirements(tool) if run.get("class") == "CommandLineTool" else None
+        for text, place in (*expression_values(run), *expression_values(requirements)):
+            _check_expression(text, place, findings, context)
 
 
-def _has(*owners: CommentedMap) -> bool:
+def _requires_javascript(*owners: CommentedMap) -> bool:
     """Return whether JavaScript is required. The reference runner ignores it as a hint."""
     return any(
         entry.name == _JAVASCRIPT
@@ -133,48 +139,52 @@ def _has(*owners: CommentedMap) -> bool:
     )
 
 
-def _needs(owners: tuple[CommentedMap, ...]) -> CommentedSeq:
+def _tool_requirements(owners: tuple[CommentedMap, ...]) -> CommentedSeq:
     """Return the requirements and hints that apply to a tool.
 
-    Requirements come before hints. The tool's own come before those of the processes around it.
+    Requirements come before hints. Those of the tool come before those of the processes around it.
     """
-    held: dict[str, CommentedMap | None] = {}
+    requirements: dict[str, CommentedMap | None] = {}
     for kind in ("requirements", "hints"):
         for owner in owners:
             for entry in named_nodes(owner.get(kind), "class"):
-                if kind == "requirements" or entry.name in OF_TOOLS:
-                    held.setdefault(entry.name, entry.body)
-    return CommentedSeq(held.values())
+                if kind == "requirements" or entry.name in TOOL_REQUIREMENTS:
+                    requirements.setdefault(entry.name, entry.body)
+    return CommentedSeq(requirements.values())
 
 
-def _names(owner: CommentedMap, key: str) -> frozenset[str] | None:
-    found = owner.get(key)
+def _input_names(owner: CommentedMap, key: str) -> frozenset[str] | None:
+    collection = owner.get(key)
     return (
-        frozenset(entry.name for entry in named_nodes(found))
-        if isinstance(found, CommentedMap | CommentedSeq)
+        frozenset(entry.name for entry in named_nodes(collection))
+        if isinstance(collection, CommentedMap | CommentedSeq)
         else None
     )
 
 
-def texts_of(node: Any, *, named: bool = False) -> Iterator[tuple[Any, TextPlace]]:
+def expression_values(
+    node: Any, *, keys_are_names: bool = False
+) -> Iterator[tuple[Any, TextPlace]]:
     """Yield each value of a tool that may be an expression, with its place.
 
     Args:
         node: A part of the tool.
-        named: Whether the keys of ``node`` are names.
+        keys_are_names: Whether the keys of ``node`` are names that the author chose.
     """
     if isinstance(node, CommentedMap):
         for key, value in node.items():
-            if key in _OF_TOOLS and not named:
-                yield from _values(value, text_place(node, key))
-            if key not in _LEFT_ASIDE or named:
-                yield from texts_of(value, named=key in _OF_NAMES and not named)
+            if key in _TOOL_FIELDS and not keys_are_names:
+                yield from _string_values(value, text_place(node, key))
+            if key not in _SKIPPED_FIELDS or keys_are_names:
+                yield from expression_values(
+                    value, keys_are_names=key in _NAMED_COLLECTIONS and not keys_are_names
+                )
     elif isinstance(node, CommentedSeq):
         for item in node:
-            yield from texts_of(item)
+            yield from expression_values(item)
 
 
-def _values(value: Any, place: TextPlace) -> Iterator[tuple[Any, TextPlace]]:
+def _string_values(value: Any, place: TextPlace) -> Iterator[tuple[Any, TextPlace]]:
     """Yield a text, or the texts in a list or in a mapping of environment variables."""
     if isinstance(value, CommentedMap | CommentedSeq):
         keys = value if isinstance(value, CommentedMap) else range(len(value))
@@ -185,43 +195,45 @@ def _values(value: Any, place: TextPlace) -> Iterator[tuple[Any, TextPlace]]:
         yield value, place
 
 
-def _check(text: Any, place: TextPlace, findings: Findings, around: _ExpressionContext) -> None:
+def _check_expression(
+    text: Any, place: TextPlace, findings: Findings, context: _ExpressionContext
+) -> None:
     if not isinstance(text, str):
         return
-    found, beyond = references_in(text)
-    for reference in found:
-        name, known = input_of(reference), around.inputs
-        if name is not None and known is not None and name not in known:
-            hint = did_you_mean(name, known)
+    references, rest = references_in(text)
+    for reference in references:
+        name, input_names = referenced_input(reference), context.inputs
+        if name is not None and input_names is not None and name not in input_names:
+            hint = did_you_mean(name, input_names)
             findings.error(
-                place, f"{quoted(reference)}: {around.holder} has no input {quoted(name)}{hint}"
+                place, f"{quoted(reference)}: {context.holder} has no input {quoted(name)}{hint}"
             )
-    if beyond and not around.javascript:
+    if rest and not context.javascript:
         findings.error(
             place,
-            f"{quoted(beyond)} is more than a parameter reference such as $(inputs.file.path), and"
+            f"{quoted(rest)} is more than a parameter reference such as $(inputs.file.path), and"
             f" so needs JavaScript: add '{_JAVASCRIPT}: {{}}' to the requirements of the"
-            f" {around.owner}",
+            f" {context.owner}",
         )
 
 
 def references_in(text: str) -> tuple[list[str], str]:
     """Return the parameter references in a text, and the rest from the first other expression."""
-    found: list[str] = []
-    at = 0
-    while beginning := _BEGINNING.search(text, at):
-        at = beginning.end()
-        if beginning[0].startswith("\\"):
+    references: list[str] = []
+    position = 0
+    while start := _EXPRESSION_START.search(text, position):
+        position = start.end()
+        if start[0].startswith("\\"):
             continue
-        reference = _REFERENCE.match(text, beginning.start())
+        reference = _REFERENCE.match(text, start.start())
         if reference is None:
-            return found, text[beginning.start() :]
-        found.append(reference[0])
-        at = reference.end()
-    return found, ""
+            return references, text[start.start() :]
+        references.append(reference[0])
+        position = reference.end()
+    return references, ""
 
 
-def input_of(reference: str) -> str | None:
+def referenced_input(reference: str) -> str | None:
     """Return the input that a reference names, or None if it names no input or all of them."""
-    named = _INPUT.match(reference)
-    return None if named is None else named[1] or re.sub(r"\\(.)", r"\1", named[2] or named[3])
+    match = _INPUT.match(reference)
+    return None if match is None else match[1] or re.sub(r"\\(.)", r"\1", match[2] or match[3])

@@ -9,7 +9,7 @@ from sluice.text.visible_text import quoted
 
 def check_bound_parameters(flow: Dataflow, findings: Findings) -> None:
     """Report parameters in ``sluice:bind`` that metadata cannot set."""
-    workflow, parameters = flow.extensions.workflow, _values(flow)
+    workflow, parameters = flow.extensions.workflow, _value_parameters(flow)
     for name in workflow.values.get("bind", {}):
         place = workflow.inner.get(("bind", name), START)
         if name == flow.wiring.data_input:
@@ -37,32 +37,33 @@ def check_fields_without_data(flow: Dataflow, findings: Findings) -> None:
         return
     workflow = flow.extensions.workflow
     match: Match = workflow.values.get("match", Match())
-    told = []
-    if "match" in workflow.places and (match.due is None or match.conditions):
-        told.append(("match", workflow.places["match"]))
-    told += [
+    fields = []
+    if "match" in workflow.places and (match.trigger is None or match.conditions):
+        fields.append(("match", workflow.places["match"]))
+    fields += [
         (f"{field}: {key.split('.')[0]}", place)
         for (field, key), place in workflow.inner.items()
-        if _is_of_data(field, key, flow)
+        if _needs_data_set(field, key, flow)
     ]
-    single = next(
+    single_file = next(
         (port.name for port in flow.workflow.inputs.values() if port.type in ("File", "Directory")),
         None,
     )
-    way = (
+    advice = (
         "leave it out, or let an input be a File[] or Directory[]"
-        if single is None
-        else f"leave it out, or let {quoted(single)} be a list,"
+        if single_file is None
+        else f"leave it out, or let {quoted(single_file)} be a list,"
         " with the first step scattered over it"
     )
-    for field, place in told:
+    for field, place in fields:
         findings.error(
             place,
-            f"'sluice:{field}' is about the data set, and no input of the workflow is one: {way}",
+            f"'sluice:{field}' is about the data set, and no input of the workflow is one:"
+            f" {advice}",
         )
 
 
-def _is_of_data(field: str, key: str, flow: Dataflow) -> bool:
+def _needs_data_set(field: str, key: str, flow: Dataflow) -> bool:
     match field:
         case "bind":
             return key not in flow.assets and key not in flow.secrets
@@ -75,7 +76,7 @@ def _is_of_data(field: str, key: str, flow: Dataflow) -> bool:
 
 def check_required_parameters(flow: Dataflow, findings: Findings) -> None:
     """Report parameters in ``sluice:require`` that are secret, unknown or files."""
-    workflow, parameters = flow.extensions.workflow, _values(flow)
+    workflow, parameters = flow.extensions.workflow, _value_parameters(flow)
     required = workflow.values.get("require")
     for name in required.parameters if required is not None else ():
         if name in flow.secrets:
@@ -91,7 +92,7 @@ def check_required_parameters(flow: Dataflow, findings: Findings) -> None:
             )
 
 
-def _values(flow: Dataflow) -> list[str]:
+def _value_parameters(flow: Dataflow) -> list[str]:
     """Return the parameters that are not files."""
     files = flow.wiring.file_inputs
     return [

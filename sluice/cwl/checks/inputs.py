@@ -4,11 +4,11 @@ from typing import Any
 
 from sluice.cwl.dataflow.file_defaults import file_literal
 from sluice.cwl.dataflow.links import Wiring
-from sluice.cwl.dataflow.secondary_files import patterns_of
+from sluice.cwl.dataflow.secondary_files import secondary_file_patterns
 from sluice.cwl.documents.types import (
     ARRAY_OF_FILES,
     PRIMITIVES,
-    holds_files,
+    contains_files,
     short_form,
     type_names,
     value_fits,
@@ -30,9 +30,9 @@ def check_input(port: Port, wiring: Wiring, findings: Findings) -> None:
         _check_secondary_patterns(port, wiring, findings)
     if port.name in wiring.data_inputs:
         _check_default_of_files(port, wiring, findings)
-    elif holds_files(port.type) and short_form(without_null(port.type)) not in _LISTS:
+    elif contains_files(port.type) and short_form(without_null(port.type)) not in _LISTS:
         findings.error(
-            port.place_of("type"),
+            port.field_place("type"),
             f"the parameter {quoted(port.name)} is of type {short_form(port.type)}, which is not"
             f" supported: {INPUTS['files within other types'].note}",
         )
@@ -40,14 +40,14 @@ def check_input(port: Port, wiring: Wiring, findings: Findings) -> None:
         port.body.get("default"),
         port,
         findings,
-        place=port.place_of("default"),
+        place=port.field_place("default"),
         subject=f"parameter {quoted(port.name)}",
     )
 
 
 def _check_default_of_files(port: Port, wiring: Wiring, findings: Findings) -> None:
     """Report a default of files, unless it is one file that travels as text with the template."""
-    default, place = port.body.get("default"), port.place_of("default")
+    default, place = port.body.get("default"), port.field_place("default")
     if default is None:
         return
     if port.name == wiring.data_input:
@@ -79,7 +79,7 @@ def _check_secondary_patterns(port: Port, wiring: Wiring, findings: Findings) ->
 
     Pilots fetch the files and evaluate no expressions.
     """
-    place = port.place_of("secondaryFiles")
+    place = port.field_place("secondaryFiles")
     if port.name in wiring.asset_inputs:
         findings.error(
             place,
@@ -90,7 +90,7 @@ def _check_secondary_patterns(port: Port, wiring: Wiring, findings: Findings) ->
         findings.error(
             place, f"{quoted(port.name)} is no File or File[]; files alone have secondaryFiles"
         )
-    elif None in patterns_of(port.body):
+    elif None in secondary_file_patterns(port.body):
         findings.error(
             place,
             f"the secondaryFiles of {quoted(port.name)} are looked for where the files are brought"
@@ -124,6 +124,6 @@ def refuse_names_as_types(workflow: Workflow, findings: Findings) -> None:
     for port in ports:
         for name in type_names(port.type) & names - PRIMITIVES:
             findings.error(
-                port.place_of("type"),
+                port.field_place("type"),
                 f"there is no type {quoted(name)}{did_you_mean(name, PRIMITIVES)}",
             )

@@ -8,8 +8,8 @@ from sluice.contracts.common.states import InputMode, TaskMode
 from sluice.contracts.templates.plan import Boundary
 from sluice.cwl.dataflow.dataflow import Dataflow
 from sluice.cwl.dataflow.links import Wiring
-from sluice.cwl.dataflow.merging import pick_of
-from sluice.cwl.dataflow.single_values import grouped_by, merges_in_tree
+from sluice.cwl.dataflow.merging import find_pick
+from sluice.cwl.dataflow.single_values import find_grouped_merge, merges_in_tree
 from sluice.cwl.documents.types import (
     fit,
     is_optional,
@@ -31,7 +31,7 @@ def check_shared_files(flow: Dataflow, findings: Findings) -> None:
     for (name, port), origin in wiring.origins.items():
         stream = wiring.streams.get(origin)
         is_list = stream is not None and stream.spread and port in workflow.steps[name].scatter
-        writer = grouped_by(origin.step, flow) if is_list else None
+        writer = find_grouped_merge(origin.step, flow) if is_list else None
         place = workflow.steps[name].links[port].source_place
         if writer is not None and not findings.has_error_at(place):
             findings.error(
@@ -42,9 +42,9 @@ def check_shared_files(flow: Dataflow, findings: Findings) -> None:
             )
     for name, sides in wiring.side_links.items():
         for side in sides:
-            single = side.mode is InputMode.ONE and pick_of(side.link) is None
+            single = side.mode is InputMode.ONE and find_pick(side.link) is None
             source = wiring.origins[name, side.link.name].step
-            writer = grouped_by(source, flow) if single else None
+            writer = find_grouped_merge(source, flow) if single else None
             if writer is not None:
                 findings.error(
                     side.link.source_place,
@@ -62,41 +62,45 @@ def check_merge_trees(flow: Dataflow, findings: Findings) -> None:
     for name, step in flow.workflow.steps.items():
         is_merge = flow.wiring.modes.get(name) is TaskMode.MERGE
         if is_merge and merges_in_tree(name, flow.extensions):
-            trouble = _trouble(step, flow.wiring, flow.extensions)
-            if trouble:
+            obstacle = _obstacle(step, flow.wiring, flow.extensions)
+            if obstacle:
                 findings.error(
                     flow.extensions.steps[name].places["merge"],
-                    f"step {quoted(name)} cannot merge in a tree: {trouble}",
+                    f"step {quoted(name)} cannot merge in a tree: {obstacle}",
                 )
 
 
-def _trouble(step: Step, wiring: Wiring, extensions: Extensions) -> str:
+def _obstacle(step: Step, wiring: Wiring, extensions: Extensions) -> str:
     if len(step.outputs) != 1:
         return (
             f"it has {len(step.outputs)} outputs, and what one of its jobs gives must be what"
             " another takes; leave the others out"
         )
     (port,) = step.outputs
-    data, given = wiring.data_links[step.name], step.tool_outputs.get(port)
-    if given is None:
+    data, output = wiring.data_links[step.name], step.tool_outputs.get(port)
+    if output is None:
         return ""
-    taken = step.input_type(data.name)
-    items = taken["items"] if isinstance(taken, dict) and taken.get("type") == "array" else "Any"
-    stream, read = (
-        wiring.streams[SourcePort(step.name, port)],
-        wiring.stream_of(step.name, data.name),
+    input_type = step.input_type(data.name)
+    item_type = (
+        input_type["items"]
+        if isinstance(input_type, dict) and input_type.get("type") == "array"
+        else "Any"
     )
-    if step.conditional or is_optional(given.type):
+    stream, input_stream = (
+        wiring.streams[SourcePort(step.name, port)],
+        wiring.find_stream(step.name, data.name),
+    )
+    if step.conditional or is_optional(output.type):
         return "a job may give nothing"
     if (
-        fit(given.type, items) == "does not fit"
+        fit(output.type, item_type) == "does not fit"
         or stream.spread
-        or read is None
-        or stream.kind is not read.kind
+        or input_stream is None
+        or stream.kind is not input_stream.kind
     ):
         return (
-            f"its output {quoted(port)} is {short_form(given.type)}, and its input"
-            f" {quoted(data.name)} takes {short_form(taken)}"
+            f"its output {quoted(port)} is {short_form(output.type)}, and its input"
+            f" {quoted(data.name)} takes {short_form(input_type)}"
         )
     if extensions.steps[step.name].values.get("boundary", Boundary()) != Boundary():
         return "every job must succeed; leave 'sluice:boundary' out"

@@ -14,7 +14,7 @@ from sluice.cwl.dataflow.links import Wiring
 from sluice.cwl.documents.workflow import Step
 from sluice.cwl.features import JOB_FIELDS, LINK_FIELDS
 from sluice.cwl.reading.findings import Findings, TextPlace, text_place
-from sluice.cwl.reading.nodes import listed, named_nodes
+from sluice.cwl.reading.nodes import as_list, named_nodes
 from sluice.text.visible_text import quoted
 
 
@@ -27,7 +27,7 @@ def warn_of_nested_scatters(flow: Dataflow, findings: Findings) -> None:
         if (
             step.scatter
             or step.tool.get("class") != "Workflow"
-            or not _scatters(step.tool, _whole(step, flow.wiring))
+            or not _scatters(step.tool, _list_inputs(step, flow.wiring))
         ):
             continue
         for reason, place in _reasons(step):
@@ -49,9 +49,9 @@ def _reasons(step: Step) -> Iterator[tuple[str, TextPlace]]:
                 yield f"{quoted(key)} of {quoted(link.name)}", text_place(link.body, key)
 
 
-def _whole(step: Step, wiring: Wiring) -> set[str]:
+def _list_inputs(step: Step, wiring: Wiring) -> set[str]:
     """Return the inputs of the step that take a data set as a list."""
-    streams = {name: wiring.stream_of(step.name, name) for name in step.links}
+    streams = {name: wiring.find_stream(step.name, name) for name in step.links}
     return {name for name, stream in streams.items() if stream is not None and stream.many}
 
 
@@ -75,20 +75,26 @@ def _scatters(workflow: CommentedMap, data: set[str]) -> bool:
             readers.setdefault(
                 source if source in data else f"{source.partition('/')[0]}/", []
             ).append(name)
-    reached: set[str] = set()
-    ahead = list(data)
-    while ahead:
-        found = set(readers.get(ahead.pop(), ())) - reached
-        reached |= found
-        ahead += [f"{name}/" for name in found]
+    downstream_steps: set[str] = set()
+    pending = list(data)
+    while pending:
+        new_steps = set(readers.get(pending.pop(), ())) - downstream_steps
+        downstream_steps |= new_steps
+        pending += [f"{name}/" for name in new_steps]
     for _, body, links in steps:
-        fed = {
-            name for name, source in links if source in data or source.partition("/")[0] in reached
+        data_inputs = {
+            name
+            for name, source in links
+            if source in data or source.partition("/")[0] in downstream_steps
         }
         run = body.get("run")
-        if fed & set(_texts(body.get("scatter"))):
+        if data_inputs & set(_strings(body.get("scatter"))):
             return True
-        if isinstance(run, CommentedMap) and run.get("class") == "Workflow" and _scatters(run, fed):
+        if (
+            isinstance(run, CommentedMap)
+            and run.get("class") == "Workflow"
+            and _scatters(run, data_inputs)
+        ):
             return True
     return False
 
@@ -99,9 +105,9 @@ def _links(step: CommentedMap) -> list[tuple[str, str]]:
         (link.name, link.value if link.body is None else link.body.get("source"))
         for link in named_nodes(step.get("in"))
     ]
-    return [(name, source) for name, written in links for source in _texts(written)]
+    return [(name, source) for name, sources in links for source in _strings(sources)]
 
 
-def _texts(written: Any) -> list[str]:
+def _strings(value: Any) -> list[str]:
     """Return the texts of a value or list. Other checks report other values."""
-    return [text for text in listed(written) if isinstance(text, str)]
+    return [text for text in as_list(value) if isinstance(text, str)]

@@ -8,7 +8,7 @@ from sluice.contracts.common.states import EntryKind
 from sluice.contracts.human_tasks.ask import Ask
 from sluice.cwl.dataflow.dataflow import Dataflow
 from sluice.cwl.documents.workflow import Step
-from sluice.cwl.features import OF_TOOLS
+from sluice.cwl.features import TOOL_REQUIREMENTS
 from sluice.cwl.properties.extension_reader import Fields
 from sluice.cwl.reading.findings import Findings, did_you_mean
 from sluice.cwl.reading.nodes import named_nodes
@@ -17,11 +17,11 @@ from sluice.text.visible_text import quoted
 _INVOKE, _ASK = "invoke", "ask"
 
 #: Requirements that describe a tool's needs. Types do not belong to them.
-_ASKED_OF_NODES = frozenset({*OF_TOOLS, "CUDARequirement", "TimeLimit", "Secrets"}) - {
+_NODE_REQUIREMENTS = frozenset({*TOOL_REQUIREMENTS, "CUDARequirement", "TimeLimit", "Secrets"}) - {
     "SchemaDefRequirement"
 }
 #: Fields of a step about how its jobs are made and how pilots run them.
-_OF_PILOTS = (
+_PILOT_FIELDS = (
     "batch",
     "checkpoint",
     "gpu",
@@ -41,13 +41,13 @@ def check_operations(flow: Dataflow, findings: Findings) -> None:
         is_operation = step.tool.get("class") == "Operation"
         if is_operation and not {_INVOKE, _ASK} & fields.places.keys():
             findings.error(
-                step.place_of("run"),
+                step.field_place("run"),
                 f"step {quoted(step.name)} runs an Operation, which does nothing: write a"
                 " CommandLineTool, or 'sluice:ask' where people are asked of each file, or"
                 " 'sluice:invoke: true' where the step's files are invocations",
             )
         elif not is_operation and step.has_tool:
-            _check_others(step, fields, findings)
+            _refuse_operation_fields(step, fields, findings)
         elif {_INVOKE, _ASK} <= fields.places.keys():
             findings.error(
                 fields.places[_INVOKE],
@@ -55,44 +55,45 @@ def check_operations(flow: Dataflow, findings: Findings) -> None:
                 " it, or its files say what is run",
             )
         elif _ASK in fields.places:
-            _check_asked(step, fields, flow, findings)
+            _check_human_task(step, fields, flow, findings)
         elif _INVOKE in fields.values:
-            _check_invoked(step, findings)
+            _check_invocations(step, findings)
 
 
-def _check_others(step: Step, fields: Fields, findings: Findings) -> None:
-    said = {
+def _refuse_operation_fields(step: Step, fields: Fields, findings: Findings) -> None:
+    reasons = {
         _INVOKE: "so its files say what is run",
         _ASK: "so people do it, and no tool",
     }
-    for name, why in said.items():
+    for name, reason in reasons.items():
         if name in fields.places:
             findings.error(
                 fields.places[name],
-                f"step {quoted(step.name)} has 'sluice:{name}', {why}: make its tool an Operation",
+                f"step {quoted(step.name)} has 'sluice:{name}', {reason}: make its tool an"
+                " Operation",
             )
 
 
-def _check_invoked(step: Step, findings: Findings) -> None:
-    taken, given = (
+def _check_invocations(step: Step, findings: Findings) -> None:
+    input_types, output_types = (
         [port.type for port in step.tool_inputs.values()],
         [port.type for port in step.tool_outputs.values()],
     )
     if (
-        (taken, given) != (["File"], ["File"])
+        (input_types, output_types) != (["File"], ["File"])
         or list(step.tool_inputs) != step.scatter
-        or step.contained
+        or step.runs_as_workflow
     ):
         findings.error(
-            step.place_of("run"),
+            step.field_place("run"),
             f"step {quoted(step.name)} carries out invocations: its Operation has one input, of"
             " type File, that the step scatters over, and one output, of type File; and the step"
             " has no expressions",
         )
 
 
-def _check_asked(step: Step, fields: Fields, flow: Dataflow, findings: Findings) -> None:
-    for name in _OF_PILOTS:
+def _check_human_task(step: Step, fields: Fields, flow: Dataflow, findings: Findings) -> None:
+    for name in _PILOT_FIELDS:
         if name in fields.places:
             findings.error(
                 fields.places[name],
@@ -101,7 +102,7 @@ def _check_asked(step: Step, fields: Fields, flow: Dataflow, findings: Findings)
             )
     for owner in (step.tool, step.body):
         for requirement in named_nodes(owner.get("requirements"), "class"):
-            if requirement.name.rpartition("#")[2].rpartition(":")[2] in _ASKED_OF_NODES:
+            if requirement.name.rpartition("#")[2].rpartition(":")[2] in _NODE_REQUIREMENTS:
                 findings.error(
                     requirement.place,
                     f"{quoted(requirement.name)} is for tools; step {quoted(step.name)} is done by"
@@ -113,7 +114,7 @@ def _check_asked(step: Step, fields: Fields, flow: Dataflow, findings: Findings)
     if _has_gold(step, ask, fields, findings):
         _check_ports(step, ask, findings)
     for name in step.links:
-        _check_plain(step, name, flow, findings)
+        _refuse_bundles(step, name, flow, findings)
 
 
 def _has_gold(step: Step, ask: Ask, fields: Fields, findings: Findings) -> bool:
@@ -147,17 +148,17 @@ def _check_ports(step: Step, ask: Ask, findings: Findings) -> None:
         or len(step.tool_outputs) != 1
         or any(kind != "File" for kind in types)
         or any("secondaryFiles" in port.body for port in step.tool_outputs.values())
-        or step.contained
+        or step.runs_as_workflow
     ):
         findings.error(
-            step.place_of("run"),
+            step.field_place("run"),
             f"step {quoted(step.name)} asks people of each file: its Operation has one input, of"
             " type File, that the step scatters over, one more for what 'gold' names, and one"
             " output, of type File; and the step has no expressions",
         )
 
 
-def _check_plain(step: Step, name: str, flow: Dataflow, findings: Findings) -> None:
+def _refuse_bundles(step: Step, name: str, flow: Dataflow, findings: Findings) -> None:
     """Report inputs from bundles, because annotators can only be shown plain files."""
     origin = flow.wiring.origins.get((step.name, name))
     stream = None if origin is None else flow.wiring.streams.get(origin)

@@ -5,7 +5,7 @@ from typing import Any
 
 from sluice.cwl.dataflow.dataflow import Dataflow
 from sluice.cwl.documents.types import (
-    holds_files,
+    contains_files,
     short_form,
     without_null,
 )
@@ -21,16 +21,16 @@ def check_outputs_of_workflow(flow: Dataflow, findings: Findings) -> None:
             text_place(flow.workflow.body, "outputs"),
             "the workflow has no outputs: name what is to be kept",
         )
-    first: dict[Any, str] = {}
+    names: dict[Any, str] = {}
     for name, origin in flow.wiring.outputs.items():
-        if origin in first:
+        if origin in names:
             place = flow.workflow.outputs[name].source_place
             findings.error(
                 place,
-                f"outputs {quoted(first[origin])} and {quoted(name)} are the same data set"
+                f"outputs {quoted(names[origin])} and {quoted(name)} are the same data set"
                 f" ({origin.step}/{origin.port}): give it one name",
             )
-        first.setdefault(origin, name)
+        names.setdefault(origin, name)
 
 
 def warn_of_unused(flow: Dataflow, findings: Findings) -> None:
@@ -40,14 +40,14 @@ def warn_of_unused(flow: Dataflow, findings: Findings) -> None:
     """
     workflow, wiring = flow.workflow, flow.wiring
     sources = [origin for _, _, origin in wiring.all_sources()]
-    used = {origin.port for origin in sources if origin.step is None}
+    used_parameters = {origin.port for origin in sources if origin.step is None}
     for port in workflow.inputs.values():
-        if port.name not in used and port.name != wiring.data_input:
+        if port.name not in used_parameters and port.name != wiring.data_input:
             findings.warning(port.place, f"the parameter {quoted(port.name)} is never used")
-    taken = {(origin.step, origin.port) for origin in [*sources, *wiring.outputs.values()]}
+    used_outputs = {(origin.step, origin.port) for origin in [*sources, *wiring.outputs.values()]}
     for step in workflow.steps.values():
         for name, place in step.outputs.items():
-            if (step.name, name) not in taken:
+            if (step.name, name) not in used_outputs:
                 findings.warning(
                     place,
                     f"output {quoted(name)} of step {quoted(step.name)} is never used: its files"
@@ -55,18 +55,18 @@ def warn_of_unused(flow: Dataflow, findings: Findings) -> None:
                 )
     for step in workflow.steps.values():
         for port in step.tool_inputs.values():
-            _warn_slow_binding(step, port, findings)
+            _warn_of_slow_binding(step, port, findings)
 
 
-def _warn_slow_binding(step: Step, port: Port, findings: Findings) -> None:
+def _warn_of_slow_binding(step: Step, port: Port, findings: Findings) -> None:
     binding = port.body.get("inputBinding")
     if (
         isinstance(binding, Mapping)
-        and holds_files(port.type)
+        and contains_files(port.type)
         and short_form(without_null(port.type)) == "File[]"
     ):
         findings.warning(
-            port.place_of("inputBinding"),
+            port.field_place("inputBinding"),
             f"{quoted(port.name)} of step {quoted(step.name)} is a File[] with an inputBinding,"
             " which takes minutes for thousands of files: write 'arguments:"
             f" [$(inputs.{port.name})]' instead",

@@ -20,25 +20,25 @@ def check_pairs(flow: Dataflow, findings: Findings) -> None:
         for link in data:
             if len(numbering.lineage(name, link)) > MAX_DATA_SETS:
                 findings.error(
-                    step.place_of("scatter"),
+                    step.field_place("scatter"),
                     f"step {quoted(name)} scatters over more than {MAX_DATA_SETS} data sets",
                 )
                 break
-        if step.crosses or not data or numbering.by_place(step):
+        if step.is_crossproduct or not data or numbering.pairs_by_position(step):
             continue
         first, *others = data
         for other in others:
-            trouble = _unlike(step, first, other, numbering)
-            if trouble:
+            mismatch = _describe_mismatch(step, first, other, numbering)
+            if mismatch:
                 findings.error(
                     step.links[other].source_place,
-                    f"step {quoted(name)} takes files of the same number {trouble}",
+                    f"step {quoted(name)} takes files of the same number {mismatch}",
                 )
         if len({numbering.lineage(name, link) for link in data}) == 1:
-            _check_what_is_left(step, data, numbering, findings)
+            _check_filters(step, data, numbering, findings)
 
 
-def _unlike(step: Step, first: str, other: str, numbering: Numbering) -> str:
+def _describe_mismatch(step: Step, first: str, other: str, numbering: Numbering) -> str:
     lineage, others = (numbering.lineage(step.name, link) for link in (first, other))
     if lineage == others:
         return ""
@@ -57,20 +57,20 @@ def _unlike(step: Step, first: str, other: str, numbering: Numbering) -> str:
     )
 
 
-def _check_what_is_left(
+def _check_filters(
     step: Step, data: Sequence[str], numbering: Numbering, findings: Findings
 ) -> None:
-    """Report pairs of which different files were left out.
+    """Report pairs of inputs from which different files were left out.
 
-    It is no problem if only one side leaves out more. Then nothing was left out, or other runners
-    refuse lists of different lengths.
+    One side may leave out more files than the other. Then no file was left out when the workflow
+    ran, or other runners refuse the lists because their lengths differ.
     """
     filters = {link: numbering.filters(step, step.links[link]) for link in data}
     for number, other in enumerate(data):
         for first in data[:number]:
             if all(
-                left_out <= others or others <= left_out
-                for left_out, others in zip(filters[first], filters[other], strict=True)
+                first_filters <= other_filters or other_filters <= first_filters
+                for first_filters, other_filters in zip(filters[first], filters[other], strict=True)
             ):
                 continue
             body = step.links[other].body

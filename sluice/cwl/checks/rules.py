@@ -1,6 +1,5 @@
 """All checks of what Sluice does not support over data sets, and of what each step must have."""
 
-from sluice.cwl.checks.due_templates import check_due, warn_of_circles
 from sluice.cwl.checks.extension_rules import (
     check_bound_parameters,
     check_fields_of_steps,
@@ -13,12 +12,13 @@ from sluice.cwl.checks.nested_scatters import warn_of_nested_scatters
 from sluice.cwl.checks.operations import check_operations
 from sluice.cwl.checks.outputs import check_outputs_of_workflow, warn_of_unused
 from sluice.cwl.checks.steps import (
-    check_features,
     check_link,
     check_outputs,
     check_ports,
+    check_required_features,
     check_secondary_files,
 )
+from sluice.cwl.checks.triggers import check_trigger, warn_of_trigger_cycles
 from sluice.cwl.dataflow.dataflow import Dataflow
 from sluice.cwl.reading.findings import Findings
 
@@ -31,7 +31,7 @@ def check_rules(flow: Dataflow, findings: Findings) -> None:
         for link in step.links.values():
             check_link(step, link, flow, findings)
         if step.for_output is None:
-            check_features(step, flow.workflow, findings)
+            check_required_features(step, flow.workflow, findings)
         if step.has_tool:
             check_ports(step, findings)
             check_outputs(step, flow.wiring.modes.get(step.name), findings)
@@ -40,12 +40,12 @@ def check_rules(flow: Dataflow, findings: Findings) -> None:
     check_bound_parameters(flow, findings)
     check_required_parameters(flow, findings)
     check_fields_without_data(flow, findings)
-    check_due(flow, findings)
+    check_trigger(flow, findings)
     check_fields_of_steps(flow, findings)
     check_operations(flow, findings)
     check_shared_files(flow, findings)
     check_merge_trees(flow, findings)
     check_outputs_of_workflow(flow, findings)
     warn_of_unused(flow, findings)
-    warn_of_circles(flow, findings)
+    warn_of_trigger_cycles(flow, findings)
     warn_of_nested_scatters(flow, findings)

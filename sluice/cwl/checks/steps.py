@@ -5,11 +5,11 @@ from dataclasses import replace
 from sluice.contracts.common.states import TaskMode
 from sluice.cwl.checks.inputs import check_default
 from sluice.cwl.dataflow.dataflow import Dataflow
-from sluice.cwl.dataflow.file_defaults import defaults_of
-from sluice.cwl.dataflow.secondary_files import patterns_of
+from sluice.cwl.dataflow.file_defaults import default_files
+from sluice.cwl.dataflow.secondary_files import secondary_file_patterns
 from sluice.cwl.documents.types import (
     array_of,
-    holds_files,
+    contains_files,
     is_optional,
     short_form,
     without_null,
@@ -23,12 +23,12 @@ from sluice.text.visible_text import quoted
 
 def check_link(step: Step, link: Link, flow: Dataflow, findings: Findings) -> None:
     """Report values, sources and defaults of a step input that do not go together."""
-    wiring, subject = flow.wiring, step.input_named(link.name)
+    wiring, subject = flow.wiring, step.describe_input(link.name)
     origin = wiring.origins.get((step.name, link.name))
     is_parameter = origin is not None and origin.step is None and origin.port != wiring.data_input
     if origin is not None and not wiring.is_data(step.name, link.name):
-        _check_values(link, subject, findings)
-    if len(wiring.sources(step.name, link.name)) > 1 and defaults_of(
+        _refuse_merged_parameters(link, subject, findings)
+    if len(wiring.sources(step.name, link.name)) > 1 and default_files(
         step, link.name, flow.workflow, wiring
     ):
         findings.error(
@@ -54,7 +54,7 @@ def check_link(step: Step, link: Link, flow: Dataflow, findings: Findings) -> No
         check_default(link.body["default"], port, findings, place=place, subject=subject)
 
 
-def _check_values(link: Link, subject: str, findings: Findings) -> None:
+def _refuse_merged_parameters(link: Link, subject: str, findings: Findings) -> None:
     """Report several sources, 'linkMerge' and 'pickValue' on parameters: these need data sets."""
     if link.sources is not None and len(link.sources) > 1:
         findings.error(
@@ -71,36 +71,36 @@ def _check_values(link: Link, subject: str, findings: Findings) -> None:
             )
 
 
-def check_features(step: Step, workflow: Workflow, findings: Findings) -> None:
+def check_required_features(step: Step, workflow: Workflow, findings: Findings) -> None:
     """Report features that a step uses and that the workflow does not require."""
-    values = [
+    value_expressions = [
         text_place(link.body, "valueFrom")
         for link in step.links.values()
         if "valueFrom" in link.body
     ]
-    nested = [step.place_of("run")] if step.tool.get("class") == "Workflow" else []
-    several = [
+    nested = [step.field_place("run")] if step.tool.get("class") == "Workflow" else []
+    merged_links = [
         link.source_place
         for link in step.links.values()
         if link.sources is not None and len(link.sources) > 1
     ]
-    used = {
-        "MultipleInputFeatureRequirement": ("has an input with several sources", several),
+    features = {
+        "MultipleInputFeatureRequirement": ("has an input with several sources", merged_links),
         "ScatterFeatureRequirement": (
             "scatters",
-            [step.place_of("scatter")] if step.scatter else [],
+            [step.field_place("scatter")] if step.scatter else [],
         ),
-        "StepInputExpressionRequirement": ("has a 'valueFrom'", values),
+        "StepInputExpressionRequirement": ("has a 'valueFrom'", value_expressions),
         "SubworkflowFeatureRequirement": ("runs a workflow", nested),
     }
-    said = {
+    declared = {
         entry.name
         for owner in (workflow.body, step.body)
         for kind in ("requirements", "hints")
         for entry in named_nodes(owner.get(kind), "class")
     }
-    for feature, (use, places) in used.items():
-        for place in places if feature not in said else []:
+    for feature, (use, places) in features.items():
+        for place in places if feature not in declared else []:
             findings.error(
                 place,
                 f"step {quoted(step.name)} {use}: add 'requirements: {{{feature}: {{}}}}' to the"
@@ -111,20 +111,22 @@ def check_features(step: Step, workflow: Workflow, findings: Findings) -> None:
 def check_ports(step: Step, findings: Findings) -> None:
     """Report links to unknown inputs of the tool, and inputs of the tool without a value."""
     for link in step.links.values():
-        if link.name not in step.tool_inputs and not step.contained:
+        if link.name not in step.tool_inputs and not step.runs_as_workflow:
             hint = did_you_mean(link.name, step.tool_inputs)
             findings.error(
                 link.place,
                 f"the tool of step {quoted(step.name)} has no input {quoted(link.name)}{hint}",
             )
     for port in step.tool_inputs.values():
-        fed = step.links.get(port.name)
-        given = fed is not None and (
-            fed.sources is not None or "default" in fed.body or "valueFrom" in fed.body
+        port_link = step.links.get(port.name)
+        has_value = port_link is not None and (
+            port_link.sources is not None
+            or "default" in port_link.body
+            or "valueFrom" in port_link.body
         )
-        if not given and not is_optional(port.type) and "default" not in port.body:
+        if not has_value and not is_optional(port.type) and "default" not in port.body:
             findings.error(
-                fed.place if fed else step.place_of("in"),
+                port_link.place if port_link else step.field_place("in"),
                 f"step {quoted(step.name)} gives no value for {quoted(port.name)}, which its tool"
                 " needs",
             )
@@ -132,7 +134,7 @@ def check_ports(step: Step, findings: Findings) -> None:
             port.body.get("default"),
             port,
             findings,
-            place=port.place_of("default"),
+            place=port.field_place("default"),
             subject=quoted(port.name),
         )
 
@@ -141,7 +143,7 @@ def check_outputs(step: Step, mode: TaskMode | None, findings: Findings) -> None
     """Report a step without outputs, unknown outputs, and optional outputs of merges."""
     if not step.outputs:
         findings.error(
-            step.place_of("out"),
+            step.field_place("out"),
             f"step {quoted(step.name)} gives nothing on: name at least one output of its tool in"
             " 'out'",
         )
@@ -155,7 +157,7 @@ def check_outputs(step: Step, mode: TaskMode | None, findings: Findings) -> None
             )
         elif mode is TaskMode.MERGE and is_optional(port.type):
             findings.error(
-                port.place_of("type"),
+                port.field_place("type"),
                 f"output {quoted(name)} of the tool of step {quoted(step.name)} is"
                 f" {short_form(port.type)}; a merge must write what it gives: make it"
                 f" {short_form(without_null(port.type))}",
@@ -177,16 +179,16 @@ def check_secondary_files(flow: Dataflow, findings: Findings) -> None:
             or "valueFrom" in step.links[port].body
         ):
             continue
-        needed = [
-            found.pattern
-            for found in patterns_of(sink.body)
-            if found is not None and found.required
+        required_patterns = [
+            pattern.pattern
+            for pattern in secondary_file_patterns(sink.body)
+            if pattern is not None and pattern.required
         ]
-        if needed and holds_files(sink.type):
+        if required_patterns and contains_files(sink.type):
             source = (step.links[port].sources or ["?"])[0]
             findings.error(
-                sink.place_of("secondaryFiles"),
-                f"{quoted(port)} of step {quoted(name)} needs secondaryFiles ({', '.join(needed)}),"
-                f" and {quoted(source)} does not say that it has any: write 'secondaryFiles' there,"
-                " too",
+                sink.field_place("secondaryFiles"),
+                f"{quoted(port)} of step {quoted(name)} needs secondaryFiles"
+                f" ({', '.join(required_patterns)}), and {quoted(source)} does not say that it has"
+                " any: write 'secondaryFiles' there, too",
             )

@@ -5,7 +5,13 @@ from typing import Any
 
 from ruamel.yaml.comments import CommentedMap
 
-from sluice.cwl.documents.types import holds_files, is_optional, members_of, normal_type, short_form
+from sluice.cwl.documents.types import (
+    contains_files,
+    is_optional,
+    normal_type,
+    short_form,
+    type_alternatives,
+)
 from sluice.cwl.reading.findings import Findings, text_place
 from sluice.cwl.reading.nodes import NamedNode, mappings, named_nodes
 from sluice.text.visible_text import quoted
@@ -21,13 +27,13 @@ def warn_of_tool_fields(workflow: CommentedMap, findings: Findings) -> None:
         _warn_of_program(tool, name, findings)
         for output in named_nodes(tool.get("outputs")):
             _warn_of_output(output, name, findings)
-        asked = any(
+        has_shell = any(
             requirement.name == _SHELL
             for owner in owners
             for kind in _KINDS
             for requirement in named_nodes(owner.get(kind), "class")
         )
-        bindings = [] if asked else [tool.get("arguments"), tool.get("inputs")]
+        bindings = [] if has_shell else [tool.get("arguments"), tool.get("inputs")]
         for binding in (binding for node in bindings for binding in mappings(node)):
             if binding.get("shellQuote") is False:
                 findings.warning(
@@ -78,9 +84,9 @@ def _warn_of_output(output: NamedNode, step: str, findings: Findings) -> None:
     Outputs of values are skipped: their tools often write ``cwl.output.json``. Records are skipped
     because their fields have bindings of their own.
     """
-    written = output.value if output.body is None else output.body
-    kind = normal_type(written)
-    is_stream = (written if output.body is None else output.body.get("type")) in (
+    value = output.value if output.body is None else output.body
+    kind = normal_type(value)
+    is_stream = (value if output.body is None else output.body.get("type")) in (
         "stdout",
         "stderr",
     )
@@ -88,7 +94,7 @@ def _warn_of_output(output: NamedNode, step: str, findings: Findings) -> None:
         is_stream
         or "outputBinding" in (output.body or ())
         or is_optional(kind)
-        or not holds_files(kind)
+        or not contains_files(kind)
         or _has_records(kind)
     ):
         return
@@ -103,5 +109,5 @@ def _warn_of_output(output: NamedNode, step: str, findings: Findings) -> None:
 def _has_records(kind: Any) -> bool:
     return any(
         isinstance(member, Mapping) and member.get("type") == "record"
-        for member in members_of(kind)
+        for member in type_alternatives(kind)
     )

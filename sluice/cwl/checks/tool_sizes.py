@@ -41,39 +41,39 @@ class _Size:
                 self.add(item)
 
     @property
-    def is_too_much(self) -> bool:
+    def exceeds_limit(self) -> bool:
         return self.values > MAX_VALUES or self.characters > MAX_CHARACTERS
 
 
 def check_tool_sizes(workflow: CommentedMap, findings: Findings) -> bool:
     """Return whether the tools are small enough, and report the step that exceeds the limit."""
-    return _Scale(findings).weigh(workflow, _Size())
+    return _SizeChecker(findings).check(workflow, _Size())
 
 
-class _Scale:
+class _SizeChecker:
     def __init__(self, findings: Findings) -> None:
         self._findings = findings
         self._all = _Size()
 
-    def weigh(self, workflow: CommentedMap, around: _Size) -> bool:
+    def check(self, workflow: CommentedMap, outer_size: _Size) -> bool:
         """Return whether the tools of a workflow are small enough, and report the first excess.
 
         Args:
             workflow: The workflow.
-            around: The size of the requirements that apply to the workflow from outside.
+            outer_size: The size of the requirements that apply to the workflow from outside.
         """
-        above = around + _required(workflow)
+        workflow_size = outer_size + _requirements_size(workflow)
         for step in named_nodes(workflow.get("steps")):
             run = None if step.body is None else step.body.get("run")
             if step.body is None or not isinstance(run, CommentedMap):
                 continue
-            held = above + _required(step.body)
+            step_size = workflow_size + _requirements_size(step.body)
             if run.get("class") == "Workflow":
-                if not self.weigh(run, held):
+                if not self.check(run, step_size):
                     return False
                 continue
-            self._all += held + _size(run)
-            if self._all.is_too_much:
+            self._all += step_size + _size(run)
+            if self._all.exceeds_limit:
                 self._findings.error(
                     step.place,
                     f"the tools up to step {quoted(step.name)}, each with what the workflow"
@@ -85,7 +85,7 @@ class _Scale:
         return True
 
 
-def _required(owner: CommentedMap) -> _Size:
+def _requirements_size(owner: CommentedMap) -> _Size:
     return _size(owner.get("requirements")) + _size(owner.get("hints"))
 
 

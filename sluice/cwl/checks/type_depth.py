@@ -46,11 +46,11 @@ def _levels(kind: Any) -> int:
         return max(map(_levels, kind), default=0)
     if not isinstance(kind, Mapping):
         return 0
-    inner = max(_levels(kind.get("items")), _of_fields(kind.get("fields")))
-    own = _levels(kind.get("type")) if not isinstance(kind.get("type"), str) else 0
-    return max(own, 1 + inner if kind.keys() & {"items", "fields"} else 0)
+    inner_levels = max(_levels(kind.get("items")), _field_levels(kind.get("fields")))
+    own_levels = _levels(kind.get("type")) if not isinstance(kind.get("type"), str) else 0
+    return max(own_levels, 1 + inner_levels if kind.keys() & {"items", "fields"} else 0)
 
 
-def _of_fields(fields: Any) -> int:
+def _field_levels(fields: Any) -> int:
     inner = fields.values() if isinstance(fields, Mapping) else fields
     return max(map(_levels, inner), default=0) if isinstance(fields, (Mapping, list)) else 0

@@ -20,15 +20,18 @@ from sluice.cwl.composing.library_tool import LibraryTool, ToolPort
 from sluice.cwl.documents.types import array_of
 from sluice.text.visible_text import quoted
 
-NOTHING_BOUND: Mapping[str, str] = MappingProxyType({})
+NO_BINDINGS: Mapping[str, str] = MappingProxyType({})
 
 
 class LinkMethod(Enum):
     """How an input takes a value."""
 
-    WHOLE = auto()  #: the value as it is
-    EACH = auto()  #: each item of a list on its own
-    ALONE = auto()  #: the value as the only item of a list
+    #: The input takes the value as it is.
+    DIRECT = auto()
+    #: The input takes each item of a list on its own.
+    EACH = auto()
+    #: The input takes the value as the only item of a list.
+    WRAPPED = auto()
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,16 +61,16 @@ class LinkCandidate:
 
     @property
     def words(self) -> str:
-        """The offer in words."""
+        """The candidate in words."""
         return "the data set" if self.step is None else f"{quoted(self.port)} of {self.step}"
 
 
 @dataclass(frozen=True, slots=True)
 class ToolLink:
-    """An offer and how an input takes it."""
+    """A candidate and how an input takes it."""
 
-    offer: LinkCandidate
-    how: LinkMethod
+    candidate: LinkCandidate
+    method: LinkMethod
 
 
 @dataclass(slots=True)
@@ -89,14 +92,19 @@ class ComposedStep:
     @property
     def scatter(self) -> list[str]:
         """The inputs that the step scatters over."""
-        return [port for port, link in self.links.items() if link.how is LinkMethod.EACH]
+        return [port for port, link in self.links.items() if link.method is LinkMethod.EACH]
 
-    def offers(self) -> list[LinkCandidate]:
+    def candidates(self) -> list[LinkCandidate]:
         """Return the outputs of the step that are files or folders, as other steps see them."""
-        more = 1 if self.scatter else 0
+        added_depth = 1 if self.scatter else 0
         return [
             LinkCandidate(
-                self.name, port.name, port.item, port.depth + more, port.format, port.optional
+                self.name,
+                port.name,
+                port.item,
+                port.depth + added_depth,
+                port.format,
+                port.optional,
             )
             for port in self.tool.outputs.values()
             if port.item is not None
@@ -125,7 +133,7 @@ class ComposedWorkflow:
 
 
 def join_tools(
-    tools: Sequence[tuple[str, LibraryTool]], *, bind: Mapping[str, str] = NOTHING_BOUND
+    tools: Sequence[tuple[str, LibraryTool]], *, bind: Mapping[str, str] = NO_BINDINGS
 ) -> ComposedWorkflow:
     """Compose a workflow of tools.
 
@@ -133,94 +141,99 @@ def join_tools(
         tools: The tools in order, each with its name in the library.
         bind: More bindings of parameters, in addition to those of the tools.
     """
-    joined = ComposedWorkflow()
-    _require_one_version(tools, joined)
+    workflow = ComposedWorkflow()
+    _require_one_version(tools, workflow)
     for name, tool in zip(_step_names([name for name, _ in tools]), tools, strict=True):
         step = ComposedStep(name, tool[1])
-        if joined.data is None and not joined.steps:
-            _take_data(step, joined)
-        _link(step, joined)
-        joined.steps.append(step)
-    _name_parameters(joined)
-    _bind(bind, joined)
-    _name_outputs(joined)
-    return joined
+        if workflow.data is None and not workflow.steps:
+            _take_data(step, workflow)
+        _link_inputs(step, workflow)
+        workflow.steps.append(step)
+    _name_parameters(workflow)
+    _add_bindings(bind, workflow)
+    _name_outputs(workflow)
+    return workflow
 
 
 def _require_one_version(
-    tools: Sequence[tuple[str, LibraryTool]], joined: ComposedWorkflow
+    tools: Sequence[tuple[str, LibraryTool]], workflow: ComposedWorkflow
 ) -> None:
     versions = {tool.version: name for name, tool in tools}
     if len(versions) > 1:
-        listed = ", ".join(f"{name} is {version or 'none'}" for version, name in versions.items())
-        joined.misfits.append(f"tools of different versions of CWL cannot be joined: {listed}")
-    spaces: dict[str, str] = {}
+        tool_versions = ", ".join(
+            f"{name} is {version or 'none'}" for version, name in versions.items()
+        )
+        workflow.misfits.append(
+            f"tools of different versions of CWL cannot be joined: {tool_versions}"
+        )
+    namespaces: dict[str, str] = {}
     for name, tool in tools:
         for prefix, address in tool.namespaces.items():
-            if spaces.setdefault(prefix, address) != address:
-                joined.misfits.append(
+            if namespaces.setdefault(prefix, address) != address:
+                workflow.misfits.append(
                     f"tool {name}: its prefix {quoted(prefix)} stands for {address}, and for"
-                    f" {spaces[prefix]} in a tool before it"
+                    f" {namespaces[prefix]} in a tool before it"
                 )
 
 
 def _step_names(names: Sequence[str]) -> list[str]:
     """Return a step name for each tool. Tools that occur again get a number."""
-    plain = [name.replace(".", "_") for name in names]
-    seen: Counter[str] = Counter()
-    found = []
-    for name in plain:
-        seen[name] += 1
-        found.append(name if seen[name] == 1 else f"{name}_{seen[name]}")
-    return found
+    plain_names = [name.replace(".", "_") for name in names]
+    counts: Counter[str] = Counter()
+    step_names = []
+    for name in plain_names:
+        counts[name] += 1
+        step_names.append(name if counts[name] == 1 else f"{name}_{counts[name]}")
+    return step_names
 
 
-def _wanted(step: ComposedStep) -> list[ToolPort]:
+def _file_inputs(step: ComposedStep) -> list[ToolPort]:
     """Return the inputs that take files or folders and are not bound to an asset."""
     ports = step.tool.inputs.values()
     return [port for port in ports if port.item is not None and port.name not in step.tool.bind]
 
 
-def _take_data(step: ComposedStep, joined: ComposedWorkflow) -> None:
+def _take_data(step: ComposedStep, workflow: ComposedWorkflow) -> None:
     """Make the data set a list of what the first suitable input of the first tool takes."""
-    first = next((port for port in _wanted(step) if not port.optional and port.depth < 2), None)
-    if first is None:
-        joined.misfits.append(
+    port = next((port for port in _file_inputs(step) if not port.optional and port.depth < 2), None)
+    if port is None:
+        workflow.misfits.append(
             f"step {step.name}: it is the first, and none of its inputs takes the data set (a File,"
             " File[] or Directory that it needs and that is bound to no asset)"
         )
         return
-    joined.data = LinkCandidate(None, first.name, str(first.item), 1, first.format)
+    workflow.data = LinkCandidate(None, port.name, str(port.item), 1, port.format)
 
 
-def _link(step: ComposedStep, joined: ComposedWorkflow) -> None:
-    wanted = _wanted(step)
-    before = [previous.offers() for previous in reversed(joined.steps)]
-    groups = [*before, [] if joined.data is None else [joined.data]]
-    for port in wanted:
-        found = next(
+def _link_inputs(step: ComposedStep, workflow: ComposedWorkflow) -> None:
+    ports = _file_inputs(step)
+    upstream_candidates = [previous.candidates() for previous in reversed(workflow.steps)]
+    groups = [*upstream_candidates, [] if workflow.data is None else [workflow.data]]
+    for port in ports:
+        link = next(
             (
-                ToolLink(offer, how)
+                ToolLink(candidate, method)
                 for group in groups
-                for offer in group
-                if offer.port in _names(port) and (how := _how(offer, port)) is not None
+                for candidate in group
+                if candidate.port in _matching_output_names(port)
+                and (method := _link_method(candidate, port)) is not None
             ),
             None,
         )
-        if found is not None:
-            step.links[port.name] = found
-    for port in wanted:
+        if link is not None:
+            step.links[port.name] = link
+    for port in ports:
         if port.name not in step.links and not port.optional and port.default is None:
             # After the first step, an input takes the data set only by name.
-            _link_by_type(step, port, before or groups, joined)
-    if joined.steps and not step.links:
-        joined.misfits.append(
-            f"step {step.name}: it takes nothing of what comes before it ({_listed(groups)}); its"
-            f" inputs are {_ports_listed(wanted)}"
+            _link_by_type(step, port, upstream_candidates or groups, workflow)
+    if workflow.steps and not step.links:
+        workflow.misfits.append(
+            f"step {step.name}: it takes nothing of what comes before it"
+            f" ({_describe_candidates(groups)}); its inputs are {_describe_ports(ports)}"
         )
 
 
-def _names(port: ToolPort) -> tuple[str, ...]:
+def _matching_output_names(port: ToolPort) -> tuple[str, ...]:
     """Return the names of outputs that match the port by name."""
     return (port.name, port.name.removesuffix("s")) if port.depth else (port.name,)
 
@@ -229,133 +242,144 @@ def _link_by_type(
     step: ComposedStep,
     port: ToolPort,
     groups: Sequence[Sequence[LinkCandidate]],
-    joined: ComposedWorkflow,
+    workflow: ComposedWorkflow,
 ) -> None:
-    used = {link.offer.source for link in step.links.values()}
+    used = {link.candidate.source for link in step.links.values()}
     for group in groups:
-        fitting = [
-            ToolLink(offer, how)
-            for offer in group
-            if offer.source not in used and (how := _how(offer, port)) is not None
+        links = [
+            ToolLink(candidate, method)
+            for candidate in group
+            if candidate.source not in used
+            and (method := _link_method(candidate, port)) is not None
         ]
-        if len(fitting) > 1:
-            names = " or ".join(link.offer.words for link in fitting)
-            joined.misfits.append(
-                f"step {step.name}: its input {quoted(port.name)} ({_words(port)}) could be"
+        if len(links) > 1:
+            names = " or ".join(link.candidate.words for link in links)
+            workflow.misfits.append(
+                f"step {step.name}: its input {quoted(port.name)} ({_port_words(port)}) could be"
                 f" {names}: give the one that is meant and the input the same name"
             )
             return
-        if fitting:
-            step.links[port.name] = fitting[0]
+        if links:
+            step.links[port.name] = links[0]
             return
     if port.depth == 0 and step.links:
         return  # given with each chain
-    joined.misfits.append(
-        f"step {step.name}: its input {quoted(port.name)} takes {_words(port)}, and nothing before"
-        f" it gives one: there is {_listed(groups)}; where it is an asset, the tool says so:"
-        f" 'sluice:bind: {{{port.name}: \"asset:NAME\"}}'"
+    workflow.misfits.append(
+        f"step {step.name}: its input {quoted(port.name)} takes {_port_words(port)}, and nothing"
+        f" before it gives one: there is {_describe_candidates(groups)}; where it is an asset, the"
+        f" tool says so: 'sluice:bind: {{{port.name}: \"asset:NAME\"}}'"
     )
 
 
-def _how(offer: LinkCandidate, port: ToolPort) -> LinkMethod | None:
-    """Return how the port takes the offer, or None if it cannot."""
-    if offer.item != port.item:
+def _link_method(candidate: LinkCandidate, port: ToolPort) -> LinkMethod | None:
+    """Return how the port takes the candidate, or None if it cannot."""
+    if candidate.item != port.item:
         return None
-    if offer.format is not None and port.format is not None and offer.format != port.format:
+    if candidate.format is not None and port.format is not None and candidate.format != port.format:
         return None
-    match offer.depth - port.depth:
+    match candidate.depth - port.depth:
         case 0:
-            return LinkMethod.WHOLE
+            return LinkMethod.DIRECT
         case 1:
             return LinkMethod.EACH
         case -1 if port.depth == 1:
-            return LinkMethod.ALONE
+            return LinkMethod.WRAPPED
     return None
 
 
-def _name_parameters(joined: ComposedWorkflow) -> None:
+def _name_parameters(workflow: ComposedWorkflow) -> None:
     """Name the inputs of the workflow after the ports that no tool feeds.
 
     The name of the step is added if several ports have the same name.
     """
-    left = [
+    unlinked_ports = [
         (step, port)
-        for step in joined.steps
+        for step in workflow.steps
         for port in step.tool.inputs.values()
         if port.name not in step.links
         and not (port.item is not None and port.optional and port.name not in step.tool.bind)
         and not (port.item is not None and port.default is not None)
     ]
-    taken = Counter(port.name for _, port in left)
-    if joined.data is not None:
-        taken[joined.data.port] += 1
-    for step, port in left:
-        name = port.name if taken[port.name] == 1 else f"{step.name}_{port.name}"
+    name_counts = Counter(port.name for _, port in unlinked_ports)
+    if workflow.data is not None:
+        name_counts[workflow.data.port] += 1
+    for step, port in unlinked_ports:
+        name = port.name if name_counts[port.name] == 1 else f"{step.name}_{port.name}"
         step.parameters[port.name] = name
-        joined.parameters[name] = port
+        workflow.parameters[name] = port
         if port.name in step.tool.bind:
-            joined.bind[name] = step.tool.bind[port.name]
+            workflow.bind[name] = step.tool.bind[port.name]
 
 
-def _bind(bind: Mapping[str, str], joined: ComposedWorkflow) -> None:
-    unknown = [name for name in bind if name not in joined.parameters]
+def _add_bindings(bind: Mapping[str, str], workflow: ComposedWorkflow) -> None:
+    unknown = [name for name in bind if name not in workflow.parameters]
     if unknown:
         names = ", ".join(quoted(name) for name in unknown)
-        known = ", ".join(joined.parameters) or "none"
-        joined.misfits.append(f"bind: {names} is no parameter of the workflow, which has {known}")
-    joined.bind |= bind
+        known_names = ", ".join(workflow.parameters) or "none"
+        workflow.misfits.append(
+            f"bind: {names} is no parameter of the workflow, which has {known_names}"
+        )
+    workflow.bind |= bind
 
 
-def _name_outputs(joined: ComposedWorkflow) -> None:
+def _name_outputs(workflow: ComposedWorkflow) -> None:
     """Make the outputs of the last step, and all unused outputs, outputs of the workflow."""
-    used = {link.offer.source for step in joined.steps for link in step.links.values()}
-    left = [
-        offer
-        for step in joined.steps
-        for offer in step.offers()
-        if offer.source not in used or step is joined.steps[-1]
+    used_sources = {
+        link.candidate.source for step in workflow.steps for link in step.links.values()
+    }
+    outputs = [
+        candidate
+        for step in workflow.steps
+        for candidate in step.candidates()
+        if candidate.source not in used_sources or step is workflow.steps[-1]
     ]
-    taken = Counter(offer.port for offer in left)
-    for offer in left:
-        name = offer.port if taken[offer.port] == 1 else f"{offer.step}_{offer.port}"
-        joined.outputs[name] = offer
-    if joined.steps and not left:
-        joined.misfits.append(f"step {joined.steps[-1].name}: it gives no file")
+    name_counts = Counter(candidate.port for candidate in outputs)
+    for candidate in outputs:
+        name = (
+            candidate.port
+            if name_counts[candidate.port] == 1
+            else f"{candidate.step}_{candidate.port}"
+        )
+        workflow.outputs[name] = candidate
+    if workflow.steps and not outputs:
+        workflow.misfits.append(f"step {workflow.steps[-1].name}: it gives no file")
 
 
-def type_of(offer: LinkCandidate) -> Any:
-    """Return the CWL type of an offer as an output of the workflow."""
-    kind: Any = offer.item
-    for _ in range(offer.depth):
+def output_type(candidate: LinkCandidate) -> Any:
+    """Return the CWL type of a candidate as an output of the workflow."""
+    kind: Any = candidate.item
+    for _ in range(candidate.depth):
         kind = array_of(kind)
-    return ["null", kind] if offer.optional and offer.depth == 0 else kind
+    return ["null", kind] if candidate.optional and candidate.depth == 0 else kind
 
 
-def _words(port: ToolPort) -> str:
+def _port_words(port: ToolPort) -> str:
     kind = f"{port.item}{'[]' * port.depth}"
     return kind if port.format is None else f"{kind} of format {port.format}"
 
 
-def _listed(groups: Sequence[Sequence[LinkCandidate]]) -> str:
-    offers = [offer for group in groups for offer in group]
+def _describe_candidates(groups: Sequence[Sequence[LinkCandidate]]) -> str:
+    candidates = [candidate for group in groups for candidate in group]
     return (
         ", ".join(
-            f"{offer.words} ({offer.item}{'[]' * offer.depth}"
-            f"{'' if offer.format is None else f' of format {offer.format}'})"
-            for offer in offers
+            f"{candidate.words} ({candidate.item}{'[]' * candidate.depth}"
+            f"{'' if candidate.format is None else f' of format {candidate.format}'})"
+            for candidate in candidates
         )
         or "nothing"
     )
 
 
-def _ports_listed(ports: Sequence[ToolPort]) -> str:
-    return ", ".join(f"{quoted(port.name)} ({_words(port)})" for port in ports) or "no files"
+def _describe_ports(ports: Sequence[ToolPort]) -> str:
+    return ", ".join(f"{quoted(port.name)} ({_port_words(port)})" for port in ports) or "no files"
 
 
-def fitting(
-    before: Sequence[tuple[str, LibraryTool]], library: Mapping[str, LibraryTool]
+def fitting_tools(
+    chosen_tools: Sequence[tuple[str, LibraryTool]], library: Mapping[str, LibraryTool]
 ) -> list[str]:
     """Return the names of the tools that could come next."""
     return [
-        name for name, tool in library.items() if not join_tools([*before, (name, tool)]).misfits
+        name
+        for name, tool in library.items()
+        if not join_tools([*chosen_tools, (name, tool)]).misfits
     ]

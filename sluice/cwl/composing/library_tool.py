@@ -25,7 +25,7 @@ from sluice.text.visible_text import quoted
 #: The largest text of a tool, in bytes.
 MAX_TOOL = 256 * 1024
 #: Fields that belong to a document, and not to a process inside a workflow.
-_OF_DOCUMENTS = ("cwlVersion", "$namespaces", "$schemas", "id")
+_DOCUMENT_FIELDS = ("cwlVersion", "$namespaces", "$schemas", "id")
 #: Fields that refer to other files.
 _INCLUSIONS = ("$import", "$include", "$mixin", "$graph")
 
@@ -97,9 +97,10 @@ def read_tool(text: str, *, file: str) -> tuple[LibraryTool | None, list[Finding
     if root is None and findings.failed:
         return None, findings.sorted()
     if not isinstance(root, CommentedMap) or root.get("class") != "CommandLineTool":
-        found = root.get("class") if isinstance(root, CommentedMap) else None
+        class_name = root.get("class") if isinstance(root, CommentedMap) else None
         findings.error(
-            START, f"not a CommandLineTool, which is what the library has, but {found or 'none'}"
+            START,
+            f"not a CommandLineTool, which is what the library has, but {class_name or 'none'}",
         )
         return None, findings.sorted()
     if not check_type_depth(root, findings):
@@ -151,7 +152,7 @@ def _extensions(root: CommentedMap, findings: Findings) -> tuple[dict[str, str],
             continue
         if name == "bind" and isinstance(value, CommentedMap):
             bind = {str(port): str(target) for port, target in value.items()}
-        elif name in FIELDS and FIELDS[name].may_stand_on("step"):
+        elif name in FIELDS and FIELDS[name].is_allowed_on("step"):
             fields[key] = plain_json(value)
         else:
             findings.error(
@@ -175,21 +176,23 @@ def _ports(root: CommentedMap, key: str) -> dict[str, ToolPort]:
     }
 
 
-def _port(name: str, written: Any) -> ToolPort:
-    is_body = isinstance(written, CommentedMap) and "type" in written
-    kind = normal_type(plain_json(written["type"] if is_body else written))
+def _port(name: str, declaration: Any) -> ToolPort:
+    is_body = isinstance(declaration, CommentedMap) and "type" in declaration
+    kind = normal_type(plain_json(declaration["type"] if is_body else declaration))
     item, depth = _item(without_null(kind))
-    given = written.get("format") if is_body else None
-    plain_format = given if isinstance(given, str) and "$" not in given else None
+    declared_format = declaration.get("format") if is_body else None
+    plain_format = (
+        declared_format if isinstance(declared_format, str) and "$" not in declared_format else None
+    )
     return ToolPort(
         name=name,
         type=kind,
         item=item,
         depth=depth,
         optional=is_optional(kind),
-        default=plain_json(written.get("default")) if is_body else None,
+        default=plain_json(declaration.get("default")) if is_body else None,
         format=plain_format,
-        doc=documentation(written) if is_body else "",
+        doc=documentation(declaration) if is_body else "",
     )
 
 
@@ -210,7 +213,7 @@ def _body(text: str) -> str:
     yaml.preserve_quotes = True
     yaml.indent(mapping=2, sequence=4, offset=2)
     root = yaml.load(text)
-    for key in [key for key in root if key in _OF_DOCUMENTS or str(key).startswith("sluice:")]:
+    for key in [key for key in root if key in _DOCUMENT_FIELDS or str(key).startswith("sluice:")]:
         del root[key]
     out = StringIO()
     yaml.dump(root, out)

@@ -6,15 +6,15 @@ from ruamel.yaml.comments import CommentedMap, CommentedSeq
 
 from sluice.cwl.cwltool_checks.cwltool_library import load_cwltool, quiet
 from sluice.cwl.cwltool_checks.document_parts import parts
-from sluice.cwl.cwltool_checks.messages import tell_error, tell_text
+from sluice.cwl.cwltool_checks.messages import report_error, report_text
 from sluice.cwl.documents.versions import VERSIONS
 from sluice.cwl.properties.requirements import remove_unknown_hints
 from sluice.cwl.properties.template import ParsedTemplate
 from sluice.cwl.reading.findings import Findings
 from sluice.cwl.reading.nodes import clone, processes_inside
 
-#: The number of items from which on a list is long.
-_LONG = 50
+#: The number of items above which a list is long.
+_LONG_LIST_LENGTH = 50
 
 
 class _SamePlace(dict[int, list[int]]):
@@ -39,7 +39,7 @@ def check_with_cwltool(template: ParsedTemplate, findings: Findings) -> None:
     """
     if template.document.is_incomplete or findings.full:
         return
-    workflow, namespaces = clone(template.written), template.document.namespaces
+    workflow, namespaces = clone(template.unflattened), template.document.namespaces
     remove_unknown_hints(workflow, namespaces)
     for step, process in processes_inside(workflow):
         remove_unknown_hints(step, namespaces)
@@ -66,21 +66,23 @@ def _load_as_cwltool(workflow: CommentedMap, findings: Findings) -> None:
         try:
             cwltool.load(_with_short_lists(clone(workflow)))
         except SchemaSaladException as error:
-            tell_error(error, findings)
+            report_error(error, findings)
         # The loader can raise any exception on a malformed document.
         except Exception as error:
             cause: BaseException = error
             while cause.__cause__ is not None:
                 cause = cause.__cause__
-            tell_text(_in_words(cause), findings)
+            report_text(_describe_exception(cause), findings)
 
 
-def _in_words(cause: BaseException) -> str:
+def _describe_exception(cause: BaseException) -> str:
     """Return the text of an exception, and say so if it is a fault of the loader."""
-    said = str(cause) or type(cause).__name__
+    message = str(cause) or type(cause).__name__
     if isinstance(cause, LookupError | TypeError | AttributeError | AssertionError):
-        return f"cwltool cannot load this document, and says only: {type(cause).__name__}: {said}"
-    return said
+        return (
+            f"cwltool cannot load this document, and says only: {type(cause).__name__}: {message}"
+        )
+    return message
 
 
 def _with_short_lists(node: Any) -> Any:
@@ -88,7 +90,7 @@ def _with_short_lists(node: Any) -> Any:
 
     ruamel copies all places of a list again for each of its items, and cwltool copies often.
     """
-    if isinstance(node, CommentedSeq) and len(node) > _LONG:
+    if isinstance(node, CommentedSeq) and len(node) > _LONG_LIST_LENGTH:
         node.lc.data = _SamePlace(node.lc.line or 0, node.lc.col or 0)
     for inner in (
         node.values() if isinstance(node, dict) else node if isinstance(node, list) else ()
@@ -112,16 +114,16 @@ def _check_all_parts(workflow: CommentedMap, findings: Findings) -> None:
                 try:
                     cwltool.validate(resolved, part)
                 except SchemaSaladException as error:
-                    tell_error(error, findings)
+                    report_error(error, findings)
         try:
             cwltool.check_names(resolved)
         except SchemaSaladException as error:
-            tell_error(error, findings)
+            report_error(error, findings)
     except SchemaSaladException as error:
-        tell_error(error, findings)
+        report_error(error, findings)
     except Exception as error:  # see _load_as_cwltool
         if not findings.failed:
-            tell_text(
+            report_text(
                 f"not CWL: {error}; a mapping, a list or a text stands where another of these is"
                 " wanted",
                 findings,

@@ -40,8 +40,8 @@ class Cwltool:
         from schema_salad.ref_resolver import Loader  # noqa: PLC0415
         from schema_salad.schema import validate_doc  # noqa: PLC0415
 
-        from sluice.cwl.cwltool_checks.link_checks import make_checks_bearable  # noqa: PLC0415
-        from sluice.tools.cwltool_types import take_types_from_the_newest  # noqa: PLC0415
+        from sluice.cwl.cwltool_checks.link_checks import install_fast_checks  # noqa: PLC0415
+        from sluice.tools.cwltool_types import use_newest_types  # noqa: PLC0415
 
         class NoFetcher(Fetcher):  # type: ignore[misc]  # the library ships no types
             """A fetcher that reads nothing: references outside the document are errors."""
@@ -60,8 +60,8 @@ class Cwltool:
                 """Return an absolute address."""
                 return urllib.parse.urljoin(base_url, url)
 
-        take_types_from_the_newest()
-        make_checks_bearable()
+        use_newest_types()
+        install_fast_checks()
         self._fetcher = lambda _cache, _session: NoFetcher()
         self._load_tool, self._process, self._make = load_tool, process, workflow.default_make_tool
         self._context, self._loader, self._validate = LoadingContext, Loader, validate_doc

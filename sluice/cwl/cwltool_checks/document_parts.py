@@ -8,10 +8,10 @@ from typing import Any
 
 from ruamel.yaml.comments import CommentedMap, CommentedSeq
 
-#: Lists of a process or a step, of which the schema check reports the first wrong item only.
+#: Lists of a process or a step. The schema check reports only the first wrong item of each list.
 _LISTS = ("requirements", "hints", "inputs", "outputs", "steps", "in")
 #: Fields that every part keeps, so that it is complete.
-_BONES = frozenset({*_LISTS, "class", "cwlVersion", "expression", "id", "out", "run"})
+_REQUIRED_FIELDS = frozenset({*_LISTS, "class", "cwlVersion", "expression", "id", "out", "run"})
 
 
 def parts(node: CommentedMap) -> Iterator[CommentedMap]:
@@ -21,51 +21,59 @@ def parts(node: CommentedMap) -> Iterator[CommentedMap]:
     tools are divided the same way. Each part takes about as long to check as its item.
     """
     yield _emptied(node)
-    bones = _emptied(node, bones=True)
+    skeleton = _emptied(node, required_only=True)
     for key in _LISTS:
         items = node.get(key)
         for index, item in enumerate(items) if isinstance(items, CommentedSeq) else ():
             is_step = key == "steps" and isinstance(item, CommentedMap)
             for part in parts(item) if is_step else (item,):
-                yield _with(bones, key, _some(items, index, part))
+                yield _with_field(skeleton, key, _shortened_list(items, index, part))
     if isinstance(node.get("run"), CommentedMap):
         for part in parts(node["run"]):
-            yield _with(bones, "run", part)
+            yield _with_field(skeleton, "run", part)
 
 
-def _emptied(node: CommentedMap, *, bones: bool = False) -> CommentedMap:
+def _emptied(node: CommentedMap, *, required_only: bool = False) -> CommentedMap:
     """Return a copy with empty lists.
 
     Args:
         node: The process or step.
-        bones: Whether to keep only what a part needs.
+        required_only: Whether to keep only the fields that every part needs.
     """
     empty = node.copy()
     for key in list(empty):
-        if bones and key not in _BONES:
+        if required_only and key not in _REQUIRED_FIELDS:
             del empty[key]
         elif key in _LISTS and isinstance(empty[key], CommentedSeq):
-            empty[key] = _some(empty[key])
+            empty[key] = _shortened_list(empty[key])
         elif key == "run" and isinstance(empty[key], CommentedMap):
-            empty[key] = _emptied(empty[key], bones=True)
+            empty[key] = _emptied(empty[key], required_only=True)
     return empty
 
 
-def _with(node: CommentedMap, key: str, value: Any) -> CommentedMap:
+def _with_field(node: CommentedMap, key: str, value: Any) -> CommentedMap:
     changed = node.copy()
     changed[key] = value
     return changed
 
 
-def _some(items: CommentedSeq, index: int = 0, *kept: Any) -> CommentedSeq:
-    """Return a list at the place of ``items`` with only ``kept``, which stood at ``index``."""
-    found = CommentedSeq(kept)
-    found.lc.line, found.lc.col, found.lc.filename = (
+def _shortened_list(items: CommentedSeq, index: int = 0, *items_to_keep: Any) -> CommentedSeq:
+    """Return a list at the place of ``items`` with only ``items_to_keep``, which were at ``index``.
+
+    Args:
+        items: The list that is shortened.
+        index: The former index of the item that is kept.
+        items_to_keep: The item that is kept, or nothing.
+    """
+    shortened = CommentedSeq(items_to_keep)
+    shortened.lc.line, shortened.lc.col, shortened.lc.filename = (
         items.lc.line,
         items.lc.col,
         getattr(items.lc, "filename", None),
     )
-    found.lc.data = (
-        {0: items.lc.data[index]} if kept and items.lc.data and index in items.lc.data else {}
+    shortened.lc.data = (
+        {0: items.lc.data[index]}
+        if items_to_keep and items.lc.data and index in items.lc.data
+        else {}
     )
-    return found
+    return shortened

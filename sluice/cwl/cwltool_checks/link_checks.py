@@ -12,27 +12,27 @@ from cwltool import checker, workflow
 from schema_salad.exceptions import ValidationException
 from schema_salad.sourceline import SourceLine
 
-from sluice.cwl.reading.findings import circle
+from sluice.cwl.reading.findings import cycle_message
 from sluice.cwl.reading.nodes import local_name
 
-#: The fields of a step that the type check reads. Others would be copied into messages.
-_OF_STEPS = ("when", "loop", "outputMethod")
+#: The fields of a step that the type check reads. Other fields would be copied into messages.
+_STEP_FIELDS = ("when", "loop", "outputMethod")
 
 _Parameters = list[Any]
 
 
-def make_checks_bearable() -> None:
+def install_fast_checks() -> None:
     """Replace cwltool's checks of links in this process."""
-    workflow.circular_dependency_checker = _refuse_circles
-    workflow.static_checker = _check_types(checker.static_checker)
+    workflow.circular_dependency_checker = _refuse_cycles
+    workflow.static_checker = _faster_type_check(checker.static_checker)
 
 
-def _refuse_circles(step_inputs: _Parameters) -> None:
+def _refuse_cycles(step_inputs: _Parameters) -> None:
     try:
         TopologicalSorter(checker.get_dependency_tree(step_inputs)).prepare()
     except CycleError as error:
         first, *_ = steps = list(reversed(error.args[1]))[1:]
-        message = circle([local_name(step) for step in steps])
+        message = cycle_message([local_name(step) for step in steps])
         link = next(
             link
             for link in step_inputs
@@ -41,44 +41,46 @@ def _refuse_circles(step_inputs: _Parameters) -> None:
         raise ValidationException(SourceLine(link, "source").makeError(message)) from None
 
 
-def _check_types(check: Callable[..., None]) -> Callable[..., None]:
-    def checked(*parameters: _Parameters | dict[str, Any]) -> None:
+def _faster_type_check(check: Callable[..., None]) -> Callable[..., None]:
+    def check_types(*parameters: _Parameters | dict[str, Any]) -> None:
         """Check the types of all links.
 
         Args:
-            parameters: The inputs and outputs of the workflow, then of the steps, then the step of
-                each of these by name.
+            parameters: The inputs and outputs of the workflow, and those of the steps. The last
+                parameter maps the names of these ports to their steps.
         """
-        *ends, steps = parameters
+        *ports, steps = parameters
         assert isinstance(steps, dict)  # noqa: S101 - as cwltool calls it
-        known: dict[int, dict[str, Any]] = {}
+        step_fields: dict[int, dict[str, Any]] = {}
         for step in steps.values():
-            if id(step) not in known:
-                known[id(step)] = {key: step[key] for key in _OF_STEPS if key in step} | {
+            if id(step) not in step_fields:
+                step_fields[id(step)] = {key: step[key] for key in _STEP_FIELDS if key in step} | {
                     "run": "its tool",
                     "inputs": [],
                 }
-        written = _Written(checker.json_dumps)
-        checker.json_dumps = written
+        dumper = _TypeDumper(checker.json_dumps)
+        checker.json_dumps = dumper
         try:
-            check(*ends, {name: known[id(step)] for name, step in steps.items()})
+            check(*ports, {name: step_fields[id(step)] for name, step in steps.items()})
         finally:
-            checker.json_dumps = written.dumps
+            checker.json_dumps = dumper.dumps
 
-    return checked
+    return check_types
 
 
-class _Written:
+class _TypeDumper:
     """A JSON dump of types, which is cached and shortened because many links share a type."""
 
-    most = 1000
+    max_length = 1000
 
     def __init__(self, dumps: Callable[..., str]) -> None:
         self.dumps = dumps
-        self._known: dict[int, str] = {}
+        self._texts: dict[int, str] = {}
 
     def __call__(self, kind: Any) -> str:
-        if id(kind) not in self._known:
+        if id(kind) not in self._texts:
             text = self.dumps(kind)
-            self._known[id(kind)] = text if len(text) <= self.most else text[: self.most] + " …}"
-        return self._known[id(kind)]
+            self._texts[id(kind)] = (
+                text if len(text) <= self.max_length else text[: self.max_length] + " …}"
+            )
+        return self._texts[id(kind)]

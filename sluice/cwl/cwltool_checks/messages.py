@@ -9,7 +9,7 @@ from sluice.cwl.documents.types import PRIMITIVES, normal_type, short_form
 from sluice.cwl.reading.findings import START, Findings, TextPlace, did_you_mean
 from sluice.text.visible_text import escaped, quoted
 
-_PLACED = re.compile(
+_PLACED_MESSAGE = re.compile(
     r"^\s*(?P<file>\S.*?):(?P<line>\d+):(?P<column>\d+): ?(?P<indent> *)(?P<message>.*)$"
 )
 #: A type as JSON, at the end of a message or before its next word.
@@ -32,7 +32,7 @@ _KINDS = {
 }
 
 
-def tell_error(error: Any, findings: Findings) -> None:
+def report_error(error: Any, findings: Findings) -> None:
     """Add one error for each reason and place.
 
     A place that has an error already is skipped, because our own message is clearer.
@@ -40,7 +40,7 @@ def tell_error(error: Any, findings: Findings) -> None:
     messages_at: dict[TextPlace, list[str]] = {}
     for leaf in error.leaves():
         if leaf.start is None:
-            tell_text(leaf.message, findings)
+            report_text(leaf.message, findings)
             continue
         message = _plain_words(leaf.message)
         place = TextPlace(int(leaf.start[0]), int(leaf.start[1]), leaf.file)
@@ -48,11 +48,11 @@ def tell_error(error: Any, findings: Findings) -> None:
             messages_at[place].append(message)
     for place, messages in messages_at.items():
         if not findings.has_error_at(place):
-            nothing = _NOTHING in messages
-            findings.error(place, _NOTHING if nothing else "; or ".join(messages))
+            is_empty = _NOTHING in messages
+            findings.error(place, _NOTHING if is_empty else "; or ".join(messages))
 
 
-def tell_text(text: str, findings: Findings) -> None:
+def report_text(text: str, findings: Findings) -> None:
     """Add the errors of messages that contain their places in the text.
 
     A message of several lines gets the place of its last line, which for links is their end.
@@ -66,11 +66,11 @@ def tell_text(text: str, findings: Findings) -> None:
 def _messages(text: str) -> Iterator[tuple[TextPlace, list[str]]]:
     place, lines = START, list[str]()
     for line in text.splitlines():
-        match = _PLACED.match(line)
+        match = _PLACED_MESSAGE.match(line)
         part = match["message"] if match else line
         # The libraries indent the further lines of a message.
-        goes_on = match is None or match["indent"] or not lines
-        if not goes_on:
+        continues = match is None or match["indent"] or not lines
+        if not continues:
             yield place, lines
             place, lines = START, []
         if match:
@@ -91,12 +91,12 @@ def _plain_words(message: str) -> str:
     )
     message = message.replace("a CommentedSeq", "a list").replace("a CommentedMap", "a mapping")
     message = _reworded(message)
-    message = _TYPE.sub(lambda found: f"of type {_shown(found[1])}", message)
+    message = _TYPE.sub(lambda match: f"of type {_short_type(match[1])}", message)
     unknown_field = re.match(r"invalid field '([^']*)', expected one of: (.*)", message)
     if unknown_field:
-        known = re.findall(r"'([^']+)'", unknown_field[2])
+        fields = re.findall(r"'([^']+)'", unknown_field[2])
         name = unknown_field[1]
-        return f"there is no field {quoted(name)} here{did_you_mean(name, known)}"
+        return f"there is no field {quoted(name)} here{did_you_mean(name, fields)}"
     unknown_name = re.match(r"Field '(\w+)' references unknown identifier '([^']*)'", message)
     if unknown_name:
         name = unknown_name[2]
@@ -115,17 +115,17 @@ def _reworded(message: str) -> str:
     message = re.sub(r"\bis not a valid \w+_[0-9a-f]{20,}", "is not valid here", message)
     message = re.sub(
         r"\bis not a dict\. Expected an? (\w+) object\.?",
-        lambda found: f"a mapping is expected here ({_in_words(found[1])})",
+        lambda match: f"a mapping is expected here ({_in_words(match[1])})",
         message,
     )
     message = re.sub(
         r"(?i:value) is an? (\w+)\b",
-        lambda found: f"the value is {_KINDS.get(found[1], f'a {found[1]}')}",
+        lambda match: f"the value is {_KINDS.get(match[1], f'a {match[1]}')}",
         message,
     )
     message = re.sub(
         r"the value (\S+) is not (long|float or double|int|float|double|string|boolean)\b",
-        lambda found: f"{_unquoted(found[1])} is not {_KINDS[found[2]]}",
+        lambda match: f"{_unquoted(match[1])} is not {_KINDS[match[2]]}",
         message,
     )
     return re.sub(r"\bNone\b", "null", message)
@@ -141,9 +141,9 @@ def _unquoted(value: str) -> str:
     return value[1:-1] if value[:1] == value[-1:] == '"' else value
 
 
-def _shown(written: str) -> str:
+def _short_type(type_json: str) -> str:
     """Return the short form of a type that a message contains as JSON."""
     try:
-        return short_form(normal_type(json.loads(written)))
+        return short_form(normal_type(json.loads(type_json)))
     except ValueError:
-        return written
+        return type_json

@@ -4,7 +4,7 @@ from typing import Any
 
 from ruamel.yaml.comments import CommentedMap, CommentedSeq
 
-from sluice.cwl.dataflow.merging import pick_of
+from sluice.cwl.dataflow.merging import find_pick
 from sluice.cwl.documents.types import without_null
 from sluice.cwl.documents.workflow import Link, Port, Step, Workflow
 
@@ -18,7 +18,7 @@ def add_choosing_steps(workflow: Workflow) -> None:
     The tool of the new step passes on the file that it gets.
     """
     for name, link in workflow.outputs.items():
-        if link.sources is None or (len(link.sources) == 1 and pick_of(link) is None):
+        if link.sources is None or (len(link.sources) == 1 and find_pick(link) is None):
             continue
         step = _choosing_step(_free_name(name, workflow), link, workflow.output_types[name])
         workflow.steps[step.name] = step
@@ -33,20 +33,23 @@ def _free_name(name: str, workflow: Workflow) -> str:
     return name
 
 
-def _choosing_step(name: str, link: Link, given: Any) -> Step:
+def _choosing_step(name: str, link: Link, output_type: Any) -> Step:
     """Return the step that passes on what the link of an output brings.
 
     Args:
         name: The name of the step.
         link: The link of the output.
-        given: The declared type of the output: of the chosen value, or of the list of all values.
+        output_type: The declared type of the output. It is the type of the chosen value, or of the
+            list of all values.
     """
-    taken = without_null(given)
-    if pick_of(link) is None:
-        taken = (
-            taken["items"] if isinstance(taken, dict) and taken.get("type") == "array" else "Any"
+    item_type = without_null(output_type)
+    if find_pick(link) is None:
+        item_type = (
+            item_type["items"]
+            if isinstance(item_type, dict) and item_type.get("type") == "array"
+            else "Any"
         )
-    port = Port(PORT, link.place, taken, CommentedMap())
+    port = Port(PORT, link.place, item_type, CommentedMap())
     body = CommentedMap(
         (key, link.body[key]) for key in ("linkMerge", "pickValue") if key in link.body
     )
@@ -54,8 +57,10 @@ def _choosing_step(name: str, link: Link, given: Any) -> Step:
     tool = CommentedMap(
         {
             "class": "Workflow",
-            "inputs": CommentedMap({PORT: CommentedMap({"type": taken})}),
-            "outputs": CommentedMap({PORT: CommentedMap({"type": taken, "outputSource": PORT})}),
+            "inputs": CommentedMap({PORT: CommentedMap({"type": item_type})}),
+            "outputs": CommentedMap(
+                {PORT: CommentedMap({"type": item_type, "outputSource": PORT})}
+            ),
             "steps": CommentedSeq(),
         }
     )
@@ -65,7 +70,7 @@ def _choosing_step(name: str, link: Link, given: Any) -> Step:
         body=CommentedMap(),
         links={PORT: Link(PORT, link.place, link.sources, link.source_place, body)},
         outputs={PORT: link.place},
-        scatter=[] if pick_of(link) else [PORT],
+        scatter=[] if find_pick(link) else [PORT],
         tool=tool,
         tool_inputs={PORT: port},
         tool_outputs={PORT: port},

@@ -27,11 +27,12 @@ def find_data_input(workflow: Workflow, findings: Findings, assets: frozenset[st
     data = [*files, *(port for port in inputs if without_null(port.type) == ARRAY_OF_DIRECTORIES)]
     for number, port in enumerate(data):
         if is_optional(port.type):
-            what = (
+            role = (
                 "a data set that each chain is given" if number else "the data set and always given"
             )
-            kind = short_form(without_null(port.type))
+            required_type = short_form(without_null(port.type))
             findings.error(
-                port.place_of("type"), f"{quoted(port.name)} is {what}: its type is {kind}"
+                port.field_place("type"),
+                f"{quoted(port.name)} is {role}: its type is {required_type}",
             )
     return data[0].name if data else None

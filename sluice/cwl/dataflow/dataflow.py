@@ -24,19 +24,19 @@ class Dataflow:
     @property
     def secrets(self) -> dict[str, SecretRef]:
         """The secrets by parameter, as ``sluice:bind`` binds them."""
-        bound: dict[str, str] = self.extensions.workflow.values.get("bind", {})
+        bindings: dict[str, str] = self.extensions.workflow.values.get("bind", {})
         return {
             name: SecretRef(name=target.removeprefix(SCHEME))
-            for name, target in bound.items()
+            for name, target in bindings.items()
             if target.startswith(SCHEME)
         }
 
     @property
     def assets(self) -> dict[str, AssetRef]:
         """The assets by parameter, as ``sluice:bind`` binds them."""
-        return assets_of(self.extensions)
+        return bound_assets(self.extensions)
 
-    def collected(self, output: str) -> Collect | None:
+    def append_target(self, output: str) -> Collect | None:
         """Return the append-only data set that gets the files of a workflow output, or None."""
         fields = self.extensions.outputs.get(output)
         return None if fields is None else fields.values.get("collect")
@@ -44,12 +44,12 @@ class Dataflow:
     @property
     def folders_of_steps(self) -> dict[str, dict[str, str]]:
         """Return the names of folders, by step and by the tool port that gets the folder."""
-        found: dict[str, dict[str, str]] = {}
-        for (step, port), stream in self.wiring.read.items():
+        folders: dict[str, dict[str, str]] = {}
+        for (step, port), stream in self.wiring.input_streams.items():
             if stream.folder:
                 parameter = self.wiring.origins[step, port].port
-                found.setdefault(step, {})[port] = self.assets[parameter].name
-        return found
+                folders.setdefault(step, {})[port] = self.assets[parameter].name
+        return folders
 
     @property
     def items_of_steps(self) -> dict[str, list[str]]:
@@ -61,11 +61,11 @@ class Dataflow:
     @property
     def secrets_of_steps(self) -> dict[str, dict[str, SecretRef]]:
         """Return the secrets, by step and by the tool port that gets the secret."""
-        found: dict[str, dict[str, SecretRef]] = {}
+        secrets: dict[str, dict[str, SecretRef]] = {}
         for (step, port), origin in self.wiring.origins.items():
             if origin.step is None and origin.port in self.secrets:
-                found.setdefault(step, {})[port] = self.secrets[origin.port]
-        return found
+                secrets.setdefault(step, {})[port] = self.secrets[origin.port]
+        return secrets
 
 
 def read_dataflow(template: ParsedTemplate, findings: Findings) -> Dataflow:
@@ -73,17 +73,19 @@ def read_dataflow(template: ParsedTemplate, findings: Findings) -> Dataflow:
     workflow = read_workflow(template.canonical, findings)
     add_choosing_steps(workflow)
     extensions = template.extensions
-    collected = {name for name, one in extensions.outputs.items() if "collect" in one.values}
+    appended_outputs = {
+        name for name, fields in extensions.outputs.items() if "collect" in fields.values
+    }
     wiring = read_links(
         workflow,
         findings,
-        assets=frozenset(assets_of(extensions)),
-        collected=frozenset(collected),
+        assets=frozenset(bound_assets(extensions)),
+        appended_outputs=frozenset(appended_outputs),
     )
     return Dataflow(workflow, wiring, template.extensions)
 
 
-def assets_of(extensions: Extensions) -> dict[str, AssetRef]:
+def bound_assets(extensions: Extensions) -> dict[str, AssetRef]:
     """Return the assets that ``sluice:bind`` binds to parameters."""
-    bound: dict[str, str] = extensions.workflow.values.get("bind", {})
-    return {name: AssetRef.read(target) for name, target in bound.items() if is_asset(target)}
+    bindings: dict[str, str] = extensions.workflow.values.get("bind", {})
+    return {name: AssetRef.read(target) for name, target in bindings.items() if is_asset(target)}

@@ -15,11 +15,13 @@ def file_literal(port: Port) -> dict[str, Any] | None:
     return default if isinstance(default.get("contents"), str) else None
 
 
-def defaults_of(step: Step, link: str, workflow: Workflow, wiring: Wiring) -> list[dict[str, Any]]:
+def default_files(
+    step: Step, link: str, workflow: Workflow, wiring: Wiring
+) -> list[dict[str, Any]]:
     """Return the default files of the parameters among a link's sources."""
     ports = [
         workflow.inputs[origin.port]
         for origin in wiring.sources(step.name, link)
         if origin.step is None and origin.port in wiring.file_inputs
     ]
-    return [found for port in ports if (found := file_literal(port)) is not None]
+    return [literal for port in ports if (literal := file_literal(port)) is not None]

@@ -3,7 +3,7 @@
 from sluice.contracts.common.states import EntryKind, InputMode
 from sluice.contracts.templates.plan import main_input_mode
 from sluice.cwl.dataflow.links import Wiring
-from sluice.cwl.documents.types import is_list, members_of
+from sluice.cwl.documents.types import is_list, type_alternatives
 from sluice.cwl.documents.workflow import Step
 
 
@@ -12,19 +12,19 @@ def hides_list(step: Step, wiring: Wiring) -> bool:
 
     A workflow around the tool then states the type.
     """
-    for name, mode in modes_of(step, wiring).items():
-        stream, is_whole = wiring.stream_of(step.name, name), mode is InputMode.ALL
+    for name, mode in input_modes(step, wiring).items():
+        stream, takes_all = wiring.find_stream(step.name, name), mode is InputMode.ALL
         if (
             stream is not None
             and stream.kind is EntryKind.FILE
             and not stream.folder
-            and any(map(is_list, members_of(step.input_type(name)))) is not is_whole
+            and any(map(is_list, type_alternatives(step.input_type(name)))) is not takes_all
         ):
             return True
     return False
 
 
-def modes_of(step: Step, wiring: Wiring) -> dict[str, InputMode]:
+def input_modes(step: Step, wiring: Wiring) -> dict[str, InputMode]:
     """Return what a job gets at each of its data ports."""
     modes = {side.link.name: side.mode for side in wiring.side_links[step.name]}
     data = wiring.data_links.get(step.name)

@@ -6,21 +6,21 @@ from sluice.cwl.documents.types import (
     array_of,
     is_list,
     is_optional,
-    members_of,
     short_form,
+    type_alternatives,
     without_null,
 )
-from sluice.cwl.documents.workflow import InputOfStep, Link, Port, SourcePort, Step, Workflow
+from sluice.cwl.documents.workflow import Link, Port, SourcePort, Step, StepInputName, Workflow
 from sluice.cwl.reading.findings import Findings
 from sluice.text.visible_text import quoted
 
 
-def are_items(
+def is_list_link(
     step: Step,
     link: Link,
     workflow: Workflow,
     *,
-    origins: Mapping[InputOfStep, SourcePort],
+    origins: Mapping[StepInputName, SourcePort],
     findings: Findings,
 ) -> bool:
     """Return whether the link always brings a list, and report why not.
@@ -30,16 +30,20 @@ def are_items(
     origin = origins.get((step.name, link.name))
     if origin is None and link.sources is not None:
         return False
-    trouble = _of_constant(link) if origin is None else _of_parameter(workflow.inputs[origin.port])
-    if trouble:
+    problem = (
+        _constant_problem(link)
+        if origin is None
+        else _parameter_problem(workflow.inputs[origin.port])
+    )
+    if problem:
         findings.error(
-            step.place_of("scatter"),
-            f"step {quoted(step.name)} scatters over {quoted(link.name)}, {trouble}",
+            step.field_place("scatter"),
+            f"step {quoted(step.name)} scatters over {quoted(link.name)}, {problem}",
         )
-    return not trouble
+    return not problem
 
 
-def _of_constant(link: Link) -> str:
+def _constant_problem(link: Link) -> str:
     if isinstance(link.body.get("default"), list):
         return ""
     if "valueFrom" in link.body:
@@ -50,14 +54,14 @@ def _of_constant(link: Link) -> str:
     return "which gets no list: give it a 'source', or a list as its 'default'"
 
 
-def _of_parameter(port: Port) -> str:
+def _parameter_problem(port: Port) -> str:
     kind = port.type
     if is_optional(kind) and port.body.get("default") is None:
         return (
             f"and parameter {quoted(port.name)} is {short_form(kind)}, which may have no value:"
             " leave the '?' out, or give it a default"
         )
-    if not all(map(is_list, members_of(without_null(kind)))):
+    if not all(map(is_list, type_alternatives(without_null(kind)))):
         return (
             f"and parameter {quoted(port.name)} is {short_form(kind)}, which is no list: make it"
             f" {short_form(array_of(kind))}, or leave the scatter out"

@@ -18,23 +18,23 @@ from sluice.cwl.reading.findings import TextPlace, text_place
 from sluice.cwl.reading.nodes import NamedNode, clone, named_nodes, put_at
 from sluice.text.visible_text import quoted
 
-_OF_JOBS = tuple(JOB_FIELDS)
-_OF_LINKS = tuple(LINK_FIELDS)
+_JOB_FIELDS = tuple(JOB_FIELDS)
+_LINK_FIELDS = tuple(LINK_FIELDS)
 _CHOICES = ("linkMerge", "pickValue")
 
 
-class NotFlat(Exception):
+class FlatteningError(Exception):
     """A nested workflow cannot be flattened. The message is half a sentence."""
 
-    def __init__(self, step: NamedNode, why: str) -> None:
-        super().__init__(why)
+    def __init__(self, step: NamedNode, reason: str) -> None:
+        super().__init__(reason)
         self.place = step.place
         self.step = step.name
 
 
 @dataclass(frozen=True, slots=True)
 class _LinkSource:
-    """What feeds a link: sources by their new names, a choice among them, and a default."""
+    """The sources of a link by their new names, a choice among them, and a default."""
 
     sources: list[str] = field(default_factory=list)
     choice: dict[str, Any] = field(default_factory=dict)
@@ -52,22 +52,22 @@ class _Scope:
 
     body: CommentedMap
     step: NamedNode | None = None
-    around: "_Scope | None" = None
-    apart: dict[str, "_Scope"] = field(default_factory=dict)
+    outer: "_Scope | None" = None
+    flattened: dict[str, "_Scope"] = field(default_factory=dict)
 
     @property
     def prefix(self) -> str:
         """The start of the new names of its steps."""
         return (
             ""
-            if self.step is None or self.around is None
-            else f"{self.around.prefix}{self.step.name}."
+            if self.step is None or self.outer is None
+            else f"{self.outer.prefix}{self.step.name}."
         )
 
 
-def nested_to_flatten(workflow: CommentedMap) -> list[NamedNode]:
+def steps_to_flatten(workflow: CommentedMap) -> list[NamedNode]:
     """Return the steps whose workflow is to be flattened."""
-    return [step for step in named_nodes(workflow.get("steps")) if _is_apart(step)]
+    return [step for step in named_nodes(workflow.get("steps")) if _is_flattenable(step)]
 
 
 def flatten(template: ParsedTemplate) -> ParsedTemplate:
@@ -76,34 +76,38 @@ def flatten(template: ParsedTemplate) -> ParsedTemplate:
     The result shares no workflow with ``template``.
 
     Raises:
-        NotFlat: A nested workflow cannot be flattened.
+        FlatteningError: A nested workflow cannot be flattened.
     """
     workflow, extensions = template.canonical.body, template.extensions
     outer = clone(workflow)
     scope = _scope(outer)
-    gathered = _FlatSteps(extensions, _new_map(outer))
-    gathered.add(scope, above=CommentedMap(), inherited=Fields())
-    put_at(outer, "steps", gathered.steps, text_place(workflow, "steps"))
+    flat_steps = _FlatSteps(extensions, _empty_map(outer))
+    flat_steps.add(scope, outer_requirements=CommentedMap(), inherited=Fields())
+    put_at(outer, "steps", flat_steps.steps, text_place(workflow, "steps"))
     for output in named_nodes(outer.get("outputs")):
         if output.body is not None and "outputSource" in output.body:
-            _write(
+            _write_sources(
                 output.body,
                 "outputSource",
-                _supply(_SourcePlace(output, output.body, "outputSource", scope)),
+                _resolve(_SourcePlace(output, output.body, "outputSource", scope)),
             )
-    left = {
-        name: fields for name, fields in extensions.nested.items() if name not in gathered.taken
+    unused_fields = {
+        name: fields
+        for name, fields in extensions.nested.items()
+        if name not in flat_steps.used_names
     }
     return replace(
         template,
         canonical=replace(template.canonical, body=outer),
-        extensions=Extensions(extensions.workflow, gathered.fields, left, extensions.outputs),
+        extensions=Extensions(
+            extensions.workflow, flat_steps.fields, unused_fields, extensions.outputs
+        ),
     )
 
 
-def _is_apart(step: NamedNode) -> bool:
+def _is_flattenable(step: NamedNode) -> bool:
     body = step.body
-    if body is None or any(key in body for key in _OF_JOBS):
+    if body is None or any(key in body for key in _JOB_FIELDS):
         return False
     run = body.get("run")
     if not isinstance(run, CommentedMap) or run.get("class") != "Workflow":
@@ -112,27 +116,27 @@ def _is_apart(step: NamedNode) -> bool:
         key in link.body
         for link in named_nodes(body.get("in"))
         if link.body is not None
-        for key in _OF_LINKS
+        for key in _LINK_FIELDS
     ):
         return False
     return any(
-        _is_apart(inner) or (inner.body is not None and "scatter" in inner.body)
+        _is_flattenable(inner) or (inner.body is not None and "scatter" in inner.body)
         for inner in named_nodes(run.get("steps"))
     )
 
 
 def _scope(
-    body: CommentedMap, step: NamedNode | None = None, around: _Scope | None = None
+    body: CommentedMap, step: NamedNode | None = None, outer: _Scope | None = None
 ) -> _Scope:
-    scope = _Scope(body, step, around)
-    for inner in nested_to_flatten(body):
+    scope = _Scope(body, step, outer)
+    for inner in steps_to_flatten(body):
         run = (inner.body or CommentedMap())["run"]
         if any(
             port.body is not None and "loadContents" in port.body
             for port in named_nodes(run.get("inputs"))
         ):
-            raise NotFlat(inner, "an input of its workflow has 'loadContents'")
-        scope.apart[inner.name] = _scope(run, inner, scope)
+            raise FlatteningError(inner, "an input of its workflow has 'loadContents'")
+        scope.flattened[inner.name] = _scope(run, inner, scope)
     return scope
 
 
@@ -140,7 +144,7 @@ def _scope(
 class _SourcePlace:
     """The place where sources are written: ``key`` of ``body``, in the workflow of ``scope``."""
 
-    at: NamedNode
+    node: NamedNode
     body: CommentedMap
     key: str
     scope: _Scope
@@ -158,11 +162,11 @@ class _SourcePlace:
     @property
     def sources(self) -> list[str]:
         """The sources as written."""
-        written = self.body.get(self.key)
+        sources = self.body.get(self.key)
         return [
             str(source)
             for source in (
-                written if isinstance(written, list) else [] if written is None else [written]
+                sources if isinstance(sources, list) else [] if sources is None else [sources]
             )
         ]
 
@@ -174,97 +178,99 @@ class _SourcePlace:
 
 @dataclass(frozen=True, slots=True)
 class _SourceTrace:
-    """How far a source was followed back.
+    """The state of the search for the source of a link.
 
     Attributes:
-        written: The place of the next source, of several sources, or of none.
-        default: The default that was met there.
+        place: The place where the search goes on or ends.
+        default: The default of the workflow input that the search has passed.
     """
 
-    written: _SourcePlace
+    place: _SourcePlace
     default: Any = None
 
 
-def _supply(written: _SourcePlace) -> _LinkSource:
+def _resolve(place: _SourcePlace) -> _LinkSource:
     """Return what the sources are after flattening.
 
     Raises:
-        NotFlat: A choice is nested in another choice, or a source cannot be followed.
+        FlatteningError: A choice is nested in another choice, or a source cannot be followed.
     """
-    followed = _follow(written)
-    if isinstance(followed, _LinkSource):
-        return followed
-    last, found = followed.written, []
-    for source in last.sources:
-        supply = _follow(replace(last, body=CommentedMap({last.key: source})))
-        if not isinstance(supply, _LinkSource) or not supply.is_plain:
-            raise NotFlat(
-                last.at,
-                f"{quoted(last.at.name)} chooses among values that are chosen or put together"
-                " inside another workflow",
+    trace = _trace(place)
+    if isinstance(trace, _LinkSource):
+        return trace
+    end_place, sources = trace.place, []
+    for source in end_place.sources:
+        link_source = _trace(replace(end_place, body=CommentedMap({end_place.key: source})))
+        if not isinstance(link_source, _LinkSource) or not link_source.is_plain:
+            raise FlatteningError(
+                end_place.node,
+                f"{quoted(end_place.node.name)} chooses among values that are chosen or put"
+                " together inside another workflow",
             )
-        found.append(supply.sources[0])
-    return _LinkSource(found, last.choice, followed.default)
+        sources.append(link_source.sources[0])
+    return _LinkSource(sources, end_place.choice, trace.default)
 
 
-def _follow(written: _SourcePlace) -> _LinkSource | _SourceTrace:
+def _trace(place: _SourcePlace) -> _LinkSource | _SourceTrace:
     """Follow one source back through the flattened workflows.
 
-    The search is a loop, because there may be many workflows in a row. It ends where the source is
-    given, or where there is none, several, or a choice. The default is the first default of a link,
-    or else that of the last input on the way.
+    The search is a loop, because there may be many workflows in a row. It ends at a source outside
+    the flattened workflows. It also ends at a place with no source, several sources, or a choice.
+    The default is the first default of a link, or else the default of the last input on the way.
 
     Raises:
-        NotFlat: The nested workflows form a cycle, or a source does not exist.
+        FlatteningError: The nested workflows form a cycle, or a source does not exist.
     """
-    first: Any = None
-    last: Any = None
-    passed: set[tuple[int, str]] = set()
+    link_default: Any = None
+    input_default: Any = None
+    visited: set[tuple[int, str]] = set()
     while True:
-        sources = written.sources
-        first = written.body.get("default") if first is None else first
-        default = last if first is None else first
-        if len(sources) != 1 or written.choice:
-            return _SourceTrace(written, default)
-        here = (id(written.scope), sources[0])
-        if here in passed:
-            raise NotFlat(written.at, "the nested workflows feed each other in a circle")
-        passed.add(here)
-        before = _before(sources[0], written)
-        if isinstance(before, _LinkSource):
-            return replace(before, default=default)
-        written = before.written
-        last = last if before.default is None else before.default
+        sources = place.sources
+        link_default = place.body.get("default") if link_default is None else link_default
+        default = input_default if link_default is None else link_default
+        if len(sources) != 1 or place.choice:
+            return _SourceTrace(place, default)
+        position = (id(place.scope), sources[0])
+        if position in visited:
+            raise FlatteningError(place.node, "the nested workflows feed each other in a circle")
+        visited.add(position)
+        upstream = _upstream(sources[0], place)
+        if isinstance(upstream, _LinkSource):
+            return replace(upstream, default=default)
+        place = upstream.place
+        input_default = input_default if upstream.default is None else upstream.default
 
 
-def _before(source: str, written: _SourcePlace) -> _LinkSource | _SourceTrace:
+def _upstream(source: str, place: _SourcePlace) -> _LinkSource | _SourceTrace:
     """Return a source by its new name, or the place where its own source is written."""
-    scope = written.scope
+    scope = place.scope
     step, slash, port = source.rpartition("/")
     if not slash:
-        return _given(scope, source)
-    if step not in scope.apart:
+        return _workflow_input_source(scope, source)
+    if step not in scope.flattened:
         return _LinkSource([f"{scope.prefix}{source}"])
-    inner = scope.apart[step]
+    inner = scope.flattened[step]
     for output in named_nodes(inner.body.get("outputs")):
         if output.name == port and output.body is not None:
             return _SourceTrace(_SourcePlace(output, output.body, "outputSource", inner))
-    raise NotFlat(written.at, f"the workflow of step {quoted(step)} has no output {quoted(port)}")
+    raise FlatteningError(
+        place.node, f"the workflow of step {quoted(step)} has no output {quoted(port)}"
+    )
 
 
-def _given(scope: _Scope, name: str) -> _LinkSource | _SourceTrace:
+def _workflow_input_source(scope: _Scope, name: str) -> _LinkSource | _SourceTrace:
     """Return what feeds an input of the workflow."""
-    if scope.step is None or scope.around is None or scope.step.body is None:
+    if scope.step is None or scope.outer is None or scope.step.body is None:
         return _LinkSource([name])
-    nothing = NamedNode(name, scope.step.place, CommentedMap())
+    no_link = NamedNode(name, scope.step.place, CommentedMap())
     link = next(
-        (link for link in named_nodes(scope.step.body.get("in")) if link.name == name), nothing
+        (link for link in named_nodes(scope.step.body.get("in")) if link.name == name), no_link
     )
     port = next(
         (port.body for port in named_nodes(scope.body.get("inputs")) if port.name == name), None
     )
     default = None if port is None else port.get("default")
-    return _SourceTrace(_SourcePlace.link(link, scope.around), default)
+    return _SourceTrace(_SourcePlace.link(link, scope.outer), default)
 
 
 @dataclass(slots=True)
@@ -274,113 +280,121 @@ class _FlatSteps:
     extensions: Extensions
     steps: CommentedMap
     fields: dict[str, Fields] = field(default_factory=dict)
-    taken: set[str] = field(default_factory=set)
+    used_names: set[str] = field(default_factory=set)
 
-    def add(self, scope: _Scope, *, above: CommentedMap, inherited: Fields) -> None:
+    def add(self, scope: _Scope, *, outer_requirements: CommentedMap, inherited: Fields) -> None:
         """Add the steps of a workflow and of its flattened workflows.
 
         Args:
             scope: The workflow.
-            above: Requirements and hints of the steps and workflows around it.
+            outer_requirements: Requirements and hints of the steps and workflows around it.
             inherited: Extension fields of the steps around it.
         """
         for step in named_nodes(scope.body.get("steps")):
             if step.body is None:
                 continue
             name = f"{scope.prefix}{step.name}"
-            own = self.extensions.steps.get(name) or self.extensions.nested.get(name) or Fields()
-            self.taken.add(name)
-            if step.name in scope.apart:
-                needs = _needs(above, step.body, step.body["run"])
+            fields = self.extensions.steps.get(name) or self.extensions.nested.get(name) or Fields()
+            self.used_names.add(name)
+            if step.name in scope.flattened:
+                requirements = _merged_requirements(outer_requirements, step.body, step.body["run"])
                 self.add(
-                    scope.apart[step.name],
-                    above=needs,
-                    inherited=_merged(inherited, _coming_down(step, own)),
+                    scope.flattened[step.name],
+                    outer_requirements=requirements,
+                    inherited=_merge_fields(inherited, _inheritable_fields(step, fields)),
                 )
                 continue
             if name in self.steps:
-                raise NotFlat(step, f"there would be two steps {quoted(name)}")
+                raise FlatteningError(step, f"there would be two steps {quoted(name)}")
             put_at(
-                self.steps, name, _flat_step(step.body, scope, above, like=step.place), step.place
+                self.steps,
+                name,
+                _flat_step(step.body, scope, outer_requirements, default_place=step.place),
+                step.place,
             )
-            self.fields[name] = _merged(inherited, own)
+            self.fields[name] = _merge_fields(inherited, fields)
 
 
 def _flat_step(
-    body: CommentedMap, scope: _Scope, above: CommentedMap, *, like: TextPlace
+    body: CommentedMap, scope: _Scope, outer_requirements: CommentedMap, *, default_place: TextPlace
 ) -> CommentedMap:
-    new: CommentedMap = clone(body)
-    new.pop("id", None)
-    links = _new_map(body)
+    step: CommentedMap = clone(body)
+    step.pop("id", None)
+    links = _empty_map(body)
     for link in named_nodes(body.get("in")):
-        written = _new_map(body) if link.body is None else clone(link.body)
+        link_body = _empty_map(body) if link.body is None else clone(link.body)
         for key in ("id", "source", "default", *_CHOICES):
-            written.pop(key, None)
-        supply = _supply(_SourcePlace.link(link, scope))
+            link_body.pop(key, None)
+        link_source = _resolve(_SourcePlace.link(link, scope))
         place = (
             link.place
             if link.body is None or "source" not in link.body
             else text_place(link.body, "source")
         )
-        _write(written, "source", supply, place)
-        if written:
-            put_at(links, link.name, written, link.place)
-    put_at(new, "in", links, text_place(body, "in") if "in" in body else like)
-    needs = _needs(above, body) if scope.prefix else {}
+        _write_sources(link_body, "source", link_source, place)
+        if link_body:
+            put_at(links, link.name, link_body, link.place)
+    put_at(step, "in", links, text_place(body, "in") if "in" in body else default_place)
+    requirements = _merged_requirements(outer_requirements, body) if scope.prefix else {}
     for kind in ("requirements", "hints"):
-        if needs.get(kind):
-            put_at(new, kind, needs[kind], text_place(body, kind) if kind in body else like)
-    return new
+        if requirements.get(kind):
+            put_at(
+                step,
+                kind,
+                requirements[kind],
+                text_place(body, kind) if kind in body else default_place,
+            )
+    return step
 
 
-def _write(
-    body: CommentedMap, key: str, supply: _LinkSource, place: TextPlace | None = None
+def _write_sources(
+    body: CommentedMap, key: str, link_source: _LinkSource, place: TextPlace | None = None
 ) -> None:
-    where = place or text_place(body, key)
-    if supply.sources:
-        is_alone = len(supply.sources) == 1
-        written = supply.sources[0] if is_alone else CommentedSeq(supply.sources)
-        put_at(body, key, written, where)
-    for name, value in supply.choice.items():
-        put_at(body, name, value, where)
-    if supply.default is not None:
-        put_at(body, "default", supply.default, where)
+    position = place or text_place(body, key)
+    if link_source.sources:
+        is_single = len(link_source.sources) == 1
+        sources = link_source.sources[0] if is_single else CommentedSeq(link_source.sources)
+        put_at(body, key, sources, position)
+    for name, value in link_source.choice.items():
+        put_at(body, name, value, position)
+    if link_source.default is not None:
+        put_at(body, "default", link_source.default, position)
 
 
-def _needs(*owners: CommentedMap) -> CommentedMap:
-    """Return the requirements and hints of all owners. Of one class, the last owner counts."""
-    found = _new_map(owners[-1])
+def _merged_requirements(*owners: CommentedMap) -> CommentedMap:
+    """Return the requirements and hints of all owners. The last owner of a class counts."""
+    merged = _empty_map(owners[-1])
     for kind in ("requirements", "hints"):
-        held = _new_map(owners[-1])
+        requirements = _empty_map(owners[-1])
         for owner in owners:
             for entry in named_nodes(owner.get(kind), "class"):
-                value = _new_map(owner) if entry.body is None else clone(entry.body)
+                value = _empty_map(owner) if entry.body is None else clone(entry.body)
                 value.pop("class", None)
-                put_at(held, entry.name, value, entry.place)
-        put_at(found, kind, held, text_place(owners[-1]))
-    return found
+                put_at(requirements, entry.name, value, entry.place)
+        put_at(merged, kind, requirements, text_place(owners[-1]))
+    return merged
 
 
-def _coming_down(step: NamedNode, own: Fields) -> Fields:
-    staying = [name for name in own.values if not FIELDS[name].comes_down]
-    if staying:
-        raise NotFlat(step, f"it has 'sluice:{staying[0]}', which is for one task")
-    return own
+def _inheritable_fields(step: NamedNode, fields: Fields) -> Fields:
+    fixed_fields = [name for name in fields.values if not FIELDS[name].is_inherited]
+    if fixed_fields:
+        raise FlatteningError(step, f"it has 'sluice:{fixed_fields[0]}', which is for one task")
+    return fields
 
 
-def _merged(above: Fields, own: Fields) -> Fields:
+def _merge_fields(outer: Fields, own: Fields) -> Fields:
     return Fields(
-        {**above.values, **own.values}, {**above.places, **own.places}, {**above.inner, **own.inner}
+        {**outer.values, **own.values}, {**outer.places, **own.places}, {**outer.inner, **own.inner}
     )
 
 
-def _new_map(like: CommentedMap) -> CommentedMap:
+def _empty_map(node: CommentedMap) -> CommentedMap:
     """Return an empty mapping at the same place."""
-    new = CommentedMap()
-    new.lc.line, new.lc.col, new.lc.data, new.lc.filename = (
-        like.lc.line,
-        like.lc.col,
+    empty = CommentedMap()
+    empty.lc.line, empty.lc.col, empty.lc.data, empty.lc.filename = (
+        node.lc.line,
+        node.lc.col,
         {},
-        getattr(like.lc, "filename", None),
+        getattr(node.lc, "filename", None),
     )
-    return new
+    return empty

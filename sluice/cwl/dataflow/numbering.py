@@ -41,94 +41,101 @@ class Numbering:
     workflow: Workflow
     wiring: Wiring
     _order: list[Step] = field(init=False)
-    _known: dict[SourcePort, Lineage] = field(default_factory=dict)
-    _filtered: dict[SourcePort, tuple[Filters, ...]] = field(default_factory=dict)
+    _lineages: dict[SourcePort, Lineage] = field(default_factory=dict)
+    _filters_by_source: dict[SourcePort, tuple[Filters, ...]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        reads: dict[str, set[str]] = {name: set() for name in self.workflow.steps}
+        upstream_steps: dict[str, set[str]] = {name: set() for name in self.workflow.steps}
         for reader, _, origin in self.wiring.all_sources():
             if origin.step is not None:
-                reads[reader].add(origin.step)
+                upstream_steps[reader].add(origin.step)
         self._order = [
-            self.workflow.steps[name] for name in TopologicalSorter(reads).static_order()
+            self.workflow.steps[name] for name in TopologicalSorter(upstream_steps).static_order()
         ]
         for step in self._order:
             for port in step.outputs:
-                self._of(SourcePort(step.name, port))
+                self._lineage(SourcePort(step.name, port))
 
     def lineage(self, step: str, link: str) -> Lineage:
         """Return the lineage of all that the link brings.
 
         The result is cut one above the limit: doubled at each step, it could grow to millions.
         """
-        names = (name for origin in self.wiring.sources(step, link) for name in self._of(origin))
+        names = (
+            name for origin in self.wiring.sources(step, link) for name in self._lineage(origin)
+        )
         return tuple(islice(names, MAX_DATA_SETS + 1))
 
-    def by_place(self, step: Step) -> bool:
+    def pairs_by_position(self, step: Step) -> bool:
         """Return whether the step pairs different inputs of the workflow by position."""
         data = [link for link in step.scatter if self.wiring.is_data(step.name, link)]
-        found = {self.lineage(step.name, link) for link in data}
-        roots = all(len(names) == 1 and names[0].startswith("/") for names in found)
-        return not step.crosses and len(found) > 1 and roots
+        lineages = {self.lineage(step.name, link) for link in data}
+        are_inputs = all(len(names) == 1 and names[0].startswith("/") for names in lineages)
+        return not step.is_crossproduct and len(lineages) > 1 and are_inputs
 
-    def starts(self, step: str, link: str) -> list[int]:
-        """Return what is added to the file numbers of each source."""
-        starts, before = [], 0
+    def number_offsets(self, step: str, link: str) -> list[int]:
+        """Return the number that is added to the file numbers of each source."""
+        offsets, data_set_count = [], 0
         for origin in self.wiring.sources(step, link):
-            starts.append(before * STRIDE)
-            before += len(self._of(origin))
-        return starts
+            offsets.append(data_set_count * STRIDE)
+            data_set_count += len(self._lineage(origin))
+        return offsets
 
-    def _of(self, origin: SourcePort) -> Lineage:
-        if origin not in self._known:
-            self._known[origin] = self._find(origin)
-        return self._known[origin]
+    def _lineage(self, origin: SourcePort) -> Lineage:
+        if origin not in self._lineages:
+            self._lineages[origin] = self._find_lineage(origin)
+        return self._lineages[origin]
 
-    def _find(self, origin: SourcePort) -> Lineage:
-        spread = (stream := self.wiring.streams.get(origin)) is not None and stream.spread
-        if origin.step is None or spread or self.wiring.modes[origin.step] is TaskMode.MERGE:
+    def _find_lineage(self, origin: SourcePort) -> Lineage:
+        is_spread = (stream := self.wiring.streams.get(origin)) is not None and stream.spread
+        if origin.step is None or is_spread or self.wiring.modes[origin.step] is TaskMode.MERGE:
             return (origin.step or f"/{origin.port}",)
         step = self.workflow.steps[origin.step]
-        counted = [] if step.crosses else self._counted(step)
-        return (self.lineage(step.name, counted[0]) if counted else ()) or (step.name,)
+        links = [] if step.is_crossproduct else self._numbering_links(step)
+        return (self.lineage(step.name, links[0]) if links else ()) or (step.name,)
 
     def filters(self, step: Step, link: Link) -> list[Filters]:
         """Return what ``all_non_null`` left out, for each data set of the link's lineage."""
-        if not self._filtered:
-            for before in self._order:
-                for port in before.outputs:
-                    self._filters(SourcePort(before.name, port))
-        return self._left_out(step, link)
+        if not self._filters_by_source:
+            for upstream_step in self._order:
+                for port in upstream_step.outputs:
+                    self._filters(SourcePort(upstream_step.name, port))
+        return self._omitted(step, link)
 
-    def _left_out(self, step: Step, link: Link) -> list[Filters]:
-        chosen = link.body.get("pickValue") == "all_non_null"
-        found: list[Filters] = []
+    def _omitted(self, step: Step, link: Link) -> list[Filters]:
+        omits_nulls = link.body.get("pickValue") == "all_non_null"
+        filters: list[Filters] = []
         for origin in self.wiring.sources(step.name, link.name):
-            own = _filters_of(origin, self.workflow) if chosen else _NOTHING
-            found += [before | own if own else before for before in self._filters(origin)]
-            if len(found) > MAX_DATA_SETS:
+            own = _source_filters(origin, self.workflow) if omits_nulls else _NOTHING
+            filters += [
+                inherited | own if own else inherited for inherited in self._filters(origin)
+            ]
+            if len(filters) > MAX_DATA_SETS:
                 break
-        return found[: MAX_DATA_SETS + 1]
+        return filters[: MAX_DATA_SETS + 1]
 
     def _filters(self, origin: SourcePort) -> tuple[Filters, ...]:
-        if origin not in self._filtered:
-            lineage = self._of(origin)
-            inherited = origin.step is not None and lineage != (origin.step,)
+        if origin not in self._filters_by_source:
+            lineage = self._lineage(origin)
+            is_inherited = origin.step is not None and lineage != (origin.step,)
             step = (
-                self.workflow.steps[origin.step] if origin.step is not None and inherited else None
+                self.workflow.steps[origin.step]
+                if origin.step is not None and is_inherited
+                else None
             )
-            every = (
+            link_filters = (
                 []
                 if step is None
-                else [self._left_out(step, step.links[name]) for name in self._counted(step)]
+                else [self._omitted(step, step.links[name]) for name in self._numbering_links(step)]
             )
-            alike = [filters for filters in every if len(filters) == len(lineage)]
-            self._filtered[origin] = tuple(
-                _NOTHING.union(*(filters[n] for filters in alike)) for n in range(len(lineage))
+            matching_filters = [filters for filters in link_filters if len(filters) == len(lineage)]
+            self._filters_by_source[origin] = tuple(
+                _NOTHING.union(*(filters[n] for filters in matching_filters))
+                for n in range(len(lineage))
             )
-        return self._filtered[origin]
+        return self._filters_by_source[origin]
 
-    def _counted(self, step: Step) -> list[str]:
+    def _numbering_links(self, step: Step) -> list[str]:
         """Return the links whose numbers the outputs of the step get.
 
         If there are no such data sets, lists of values number the outputs. A step that gives one
@@ -139,13 +146,13 @@ class Numbering:
         return data or step.scatter or ([] if main is None else [main.name])
 
 
-def _filters_of(origin: SourcePort, workflow: Workflow) -> Filters:
+def _source_filters(origin: SourcePort, workflow: Workflow) -> Filters:
     if origin.step is None:
         return frozenset()
     step = workflow.steps[origin.step]
-    found: set[tuple[str, ...]] = set()
+    filters: set[tuple[str, ...]] = set()
     if step.conditional:
-        found.add((step.name,))
+        filters.add((step.name,))
     if may_be_null(step.tool_outputs[origin.port].type):
-        found.add((step.name, origin.port))
-    return frozenset(found)
+        filters.add((step.name, origin.port))
+    return frozenset(filters)

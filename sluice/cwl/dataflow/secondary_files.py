@@ -8,17 +8,17 @@ from sluice.cwl.documents.types import ARRAY_OF_FILES, without_null
 from sluice.cwl.documents.workflow import Port
 
 
-def patterns_of(body: Mapping[str, Any]) -> Iterator[SecondaryFile | None]:
+def secondary_file_patterns(body: Mapping[str, Any]) -> Iterator[SecondaryFile | None]:
     """Yield the patterns of a port, and None for an expression or a malformed pattern."""
-    written = body.get("secondaryFiles")
-    if written is not None:
-        yield from map(_pattern, written if isinstance(written, list) else [written])
+    patterns = body.get("secondaryFiles")
+    if patterns is not None:
+        yield from map(_pattern, patterns if isinstance(patterns, list) else [patterns])
 
 
-def _pattern(written: Any) -> SecondaryFile | None:
-    pattern, required = written, None
-    if isinstance(written, Mapping):
-        pattern, required = written.get("pattern"), written.get("required")
+def _pattern(declaration: Any) -> SecondaryFile | None:
+    pattern, required = declaration, None
+    if isinstance(declaration, Mapping):
+        pattern, required = declaration.get("pattern"), declaration.get("required")
     if (
         not isinstance(pattern, str)
         or "$(" in pattern
@@ -35,5 +35,7 @@ def data_entries(port: Port) -> DataEntries:
     """Return the kind of entries of a data input that has been checked."""
     return DataEntries(
         type="File" if without_null(port.type) in ("File", ARRAY_OF_FILES) else "Directory",
-        secondary_files=[pattern for pattern in patterns_of(port.body) if pattern is not None],
+        secondary_files=[
+            pattern for pattern in secondary_file_patterns(port.body) if pattern is not None
+        ],
     )

@@ -2,7 +2,7 @@
 
 from sluice.contracts.common.states import InputMode, TaskMode
 from sluice.cwl.dataflow.dataflow import Dataflow
-from sluice.cwl.dataflow.merging import pick_of
+from sluice.cwl.dataflow.merging import find_pick
 from sluice.cwl.documents.types import is_optional, may_be_null
 from sluice.cwl.documents.workflow import Link, SourcePort, Step, Workflow
 from sluice.cwl.properties.extension_reader import Extensions
@@ -26,7 +26,7 @@ def _merges_in_groups(step: str, extensions: Extensions) -> bool:
     )
 
 
-def grouped_by(name: str | None, flow: Dataflow) -> str | None:
+def find_grouped_merge(name: str | None, flow: Dataflow) -> str | None:
     """Return the grouped merge if the step gives one entry for each of its groups, else None."""
     wiring = flow.wiring
     while name is not None and not flow.workflow.steps[name].scatter:
@@ -51,13 +51,15 @@ def has_one_job(step: Step, flow: Dataflow) -> bool:
     if (
         wiring.modes[step.name] is not TaskMode.MAP
         or data.name in step.scatter
-        or pick_of(data) is not None
+        or find_pick(data) is not None
     ):
         return False
     if any(side.mode is not InputMode.ONE for side in wiring.side_links[step.name]):
         return False
     origin = wiring.origins[step.name, data.name]
-    return _may_give_nothing(origin, flow.workflow) and grouped_by(origin.step, flow) is None
+    return (
+        _may_give_nothing(origin, flow.workflow) and find_grouped_merge(origin.step, flow) is None
+    )
 
 
 def _may_give_nothing(origin: SourcePort, workflow: Workflow) -> bool:

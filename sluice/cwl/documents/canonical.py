@@ -8,14 +8,15 @@ from ruamel.yaml.comments import CommentedMap, CommentedSeq
 
 from sluice.cwl import features
 from sluice.cwl.documents.document import Document
-from sluice.cwl.documents.type_definitions import types_of
+from sluice.cwl.documents.type_definitions import collect_types
 from sluice.cwl.documents.versions import mark_versions
 from sluice.cwl.reading.findings import Findings, TextPlace, did_you_mean, text_place
 from sluice.cwl.reading.nodes import NamedNode, clone, count_values, local_name, named_nodes, put_at
 from sluice.cwl.reading.yaml_text import MAX_NODES
 from sluice.text.visible_text import quoted
 
-#: What a step can run. A tuple and no set, because the looked-up value may be unhashable.
+#: The classes of processes that a step can run. A tuple instead of a set, because the value may be
+#: unhashable.
 _CLASSES = tuple(features.PROCESSES)
 #: The largest depth of workflows within workflows.
 MAX_NESTED_WORKFLOWS = 8
@@ -27,46 +28,48 @@ class CanonicalWorkflow:
 
     Attributes:
         body: The workflow.
-        toolless: Steps whose tool is missing. A placeholder lets the rest be checked.
+        steps_without_tool: Steps whose tool is missing. A placeholder lets the rest be checked.
         types: The named types.
-        is_cut: Whether something was left out because the workflow became too large.
+        is_truncated: Whether something was left out because the workflow became too large.
     """
 
     body: CommentedMap
-    toolless: frozenset[str]
+    steps_without_tool: frozenset[str]
     types: Mapping[str, CommentedMap]
-    is_cut: bool
+    is_truncated: bool
 
 
 def make_canonical(document: Document, findings: Findings) -> CanonicalWorkflow:
     """Return the self-contained workflow, and report steps without a tool."""
-    body: CommentedMap = clone(document.written)
-    tools = _Tools(document, findings)
-    toolless = tools.put_into(body, depth=0)
+    body: CommentedMap = clone(document.workflow)
+    inliner = _ToolInliner(document, findings)
+    steps_without_tool = inliner.inline_tools(body, depth=0)
     mark_versions(body, document.version, document.version, findings)
     put_at(body, "id", "main", text_place(body))
     put_at(body, "cwlVersion", document.version, text_place(body))
-    return CanonicalWorkflow(body, frozenset(toolless), types_of(document.root), tools.is_cut)
+    return CanonicalWorkflow(
+        body, frozenset(steps_without_tool), collect_types(document.root), inliner.is_truncated
+    )
 
 
 @dataclass(slots=True)
-class _Tools:
+class _ToolInliner:
     """Puts tools into their steps.
 
-    ``copied`` counts the values of copied processes: many steps may run a process that is written
-    once.
+    ``copied_values`` counts the values of copied processes, because many steps may run the same
+    process.
     """
 
     document: Document
     findings: Findings
-    copied: int = 0
+    copied_values: int = 0
 
     @property
-    def is_cut(self) -> bool:
+    def is_truncated(self) -> bool:
         """Whether too many values were copied."""
-        return self.copied > MAX_NODES
+        return self.copied_values > MAX_NODES
 
-    def put_into(self, workflow: CommentedMap, *, depth: int) -> set[str]:
+    def inline_tools(self, workflow: CommentedMap, *, depth: int) -> set[str]:
         """Put the tools of a workflow into its steps.
 
         Args:
@@ -77,25 +80,25 @@ class _Tools:
             The steps whose tool is missing.
         """
         identifier = workflow.get("id")
-        own = local_name(identifier) if isinstance(identifier, str) else "main"
-        _drop_foreign(workflow)
-        _plain_ids(workflow.get("inputs"))
-        _plain_ids(workflow.get("outputs"))
-        _plain_sources(workflow.get("outputs"), "outputSource", own)
-        _plain_ids(workflow.get("steps"))
-        toolless = set()
+        workflow_id = local_name(identifier) if isinstance(identifier, str) else "main"
+        _remove_extensions(workflow)
+        _simplify_ids(workflow.get("inputs"))
+        _simplify_ids(workflow.get("outputs"))
+        _simplify_sources(workflow.get("outputs"), "outputSource", workflow_id)
+        _simplify_ids(workflow.get("steps"))
+        steps_without_tool = set()
         for step in named_nodes(workflow.get("steps")):
             if step.body is None:
                 continue
-            _plain_step(step.body, own)
-            tool = self._tool_of(step, step.body, depth)
+            _simplify_step(step.body, workflow_id)
+            tool = self._find_tool(step, step.body, depth)
             if tool is None:
-                toolless.add(step.name)
-                tool = _stand_in(step, step.body)
+                steps_without_tool.add(step.name)
+                tool = _placeholder_tool(step, step.body)
             put_at(step.body, "run", tool, text_place(step.body, "run"))
-        return toolless
+        return steps_without_tool
 
-    def _tool_of(self, step: NamedNode, body: CommentedMap, depth: int) -> CommentedMap | None:
+    def _find_tool(self, step: NamedNode, body: CommentedMap, depth: int) -> CommentedMap | None:
         run, name = body.get("run"), step.name
         if isinstance(run, str):
             run = self._packed_tool(run, step=step.name, place=text_place(body, "run"))
@@ -112,24 +115,24 @@ class _Tools:
         kind = run.get("class")
         is_too_deep = depth > MAX_NESTED_WORKFLOWS
         if kind not in _CLASSES or is_too_deep or (kind == "Operation" and depth > 0):
-            self.findings.error(text_place(run, "class"), _other_class(kind, name, depth))
+            self.findings.error(text_place(run, "class"), _class_error(kind, name, depth))
             return None
         if kind == "Workflow":
-            self.put_into(run, depth=depth + 1)
+            self.inline_tools(run, depth=depth + 1)
         run.pop("id", None)
-        _drop_foreign(run)
+        _remove_extensions(run)
         for key in ("inputs", "outputs"):
-            _plain_ids(run.get(key))
+            _simplify_ids(run.get(key))
         return run
 
     def _packed_tool(self, run: str, *, step: str, place: TextPlace) -> CommentedMap | None:
         """Return the process of the packed document that ``run`` names, or None after an error."""
         graph = self.document.graph
-        named = graph.get(run.lstrip("#")) or (
+        process = graph.get(run.lstrip("#")) or (
             graph.get(local_name(run)) if run.startswith("#") else None
         )
-        if named is not None:
-            return self._copy_of(named, place)
+        if process is not None:
+            return self._copy_process(process, place)
         if run.startswith("#"):
             self.findings.error(
                 place,
@@ -144,15 +147,15 @@ class _Tools:
             )
         return None
 
-    def _copy_of(self, process: CommentedMap, place: TextPlace) -> CommentedMap | None:
+    def _copy_process(self, process: CommentedMap, place: TextPlace) -> CommentedMap | None:
         """Return a copy of a process, or None if the workflow would become too large.
 
         The error appears once.
         """
-        if self.is_cut:
+        if self.is_truncated:
             return None
-        self.copied += count_values(process)
-        if not self.is_cut:
+        self.copied_values += count_values(process)
+        if not self.is_truncated:
             copy: CommentedMap = clone(process)
             return copy
         self.findings.error(
@@ -163,7 +166,7 @@ class _Tools:
         return None
 
 
-def _stand_in(step: NamedNode, body: CommentedMap) -> CommentedMap:
+def _placeholder_tool(step: NamedNode, body: CommentedMap) -> CommentedMap:
     tool = CommentedMap(
         {
             "class": "CommandLineTool",
@@ -182,11 +185,13 @@ def _stand_in(step: NamedNode, body: CommentedMap) -> CommentedMap:
     return tool
 
 
-def _other_class(kind: Any, step: str, depth: int) -> str:
-    most = MAX_NESTED_WORKFLOWS
+def _class_error(kind: Any, step: str, depth: int) -> str:
+    max_depth = MAX_NESTED_WORKFLOWS
     match kind:
-        case "Workflow" | "CommandLineTool" | "ExpressionTool" if depth > most:
-            return f"step {quoted(step)} lies in {depth} workflows: at most {most} may be nested"
+        case "Workflow" | "CommandLineTool" | "ExpressionTool" if depth > max_depth:
+            return (
+                f"step {quoted(step)} lies in {depth} workflows: at most {max_depth} may be nested"
+            )
         case "Operation":
             return (
                 f"step {quoted(step)} runs an Operation, which does nothing inside a job: write a"
@@ -200,25 +205,25 @@ def _other_class(kind: Any, step: str, depth: int) -> str:
     )
 
 
-def _drop_foreign(node: CommentedMap) -> None:
+def _remove_extensions(node: CommentedMap) -> None:
     """Remove extension fields, and the ``$`` fields of the whole document."""
     for key in [key for key in node if ":" in key or key.startswith("$")]:
         del node[key]
 
 
-def _plain_step(step: CommentedMap, own: str) -> None:
+def _simplify_step(step: CommentedMap, workflow_id: str) -> None:
     """Make the names and sources of a step plain.
 
     Args:
         step: The step, which is changed.
-        own: The identifier of the workflow, which sources may start with.
+        workflow_id: The identifier of the workflow, which sources may start with.
     """
-    _drop_foreign(step)
-    _plain_ids(step.get("in"))
-    _plain_sources(step.get("in"), "source", own)
+    _remove_extensions(step)
+    _simplify_ids(step.get("in"))
+    _simplify_sources(step.get("in"), "source", workflow_id)
     for key in ("out", "scatter"):
         names = step.get(key)
-        _plain_ids(names)
+        _simplify_ids(names)
         if isinstance(names, CommentedSeq):
             for index, item in enumerate(names):
                 names[index] = local_name(item) if isinstance(item, str) else item
@@ -226,36 +231,40 @@ def _plain_step(step: CommentedMap, own: str) -> None:
             step[key] = local_name(names)
 
 
-def _plain_ids(collection: Any) -> None:
+def _simplify_ids(collection: Any) -> None:
     for entry in named_nodes(collection):
         if entry.body is not None and isinstance(entry.body.get("id"), str):
             entry.body["id"] = entry.name
 
 
-def _plain_sources(collection: Any, key: str, own: str) -> None:
+def _simplify_sources(collection: Any, key: str, workflow_id: str) -> None:
     """Make the sources of a collection plain.
 
     Args:
         collection: Step inputs or workflow outputs.
         key: ``source`` or ``outputSource``.
-        own: The identifier of the workflow, which sources may start with.
+        workflow_id: The identifier of the workflow, which sources may start with.
     """
     for entry in named_nodes(collection):
         if entry.body is None:
             continue
-        written = entry.body.get(key)
-        if isinstance(written, str):
-            entry.body[key] = _plain_source(written, own)
-        elif isinstance(written, CommentedSeq):
-            for index, item in enumerate(written):
-                written[index] = _plain_source(item, own) if isinstance(item, str) else item
+        source = entry.body.get(key)
+        if isinstance(source, str):
+            entry.body[key] = _simplify_source(source, workflow_id)
+        elif isinstance(source, CommentedSeq):
+            for index, item in enumerate(source):
+                source[index] = (
+                    _simplify_source(item, workflow_id) if isinstance(item, str) else item
+                )
     if isinstance(collection, CommentedMap):
         for name, value in collection.items():
             if isinstance(value, str) and key == "source":
-                collection[name] = _plain_source(value, own)
+                collection[name] = _simplify_source(value, workflow_id)
 
 
-def _plain_source(written: str, own: str) -> str:
+def _simplify_source(source: str, workflow_id: str) -> str:
     """Return a plain source: ``#main/decode/hits`` → ``decode/hits``; ``#frames`` → ``frames``."""
-    parts = written.rsplit("#", 1)[-1].split("/")
-    return "/".join(parts[1:] if "#" in written and len(parts) > 1 and parts[0] == own else parts)
+    parts = source.rsplit("#", 1)[-1].split("/")
+    return "/".join(
+        parts[1:] if "#" in source and len(parts) > 1 and parts[0] == workflow_id else parts
+    )

@@ -12,7 +12,7 @@ from sluice.cwl.reading.nodes import mappings, named_nodes
 from sluice.text.visible_text import quoted
 
 _INCLUSIONS = ("$import", "$include", "$mixin")
-#: A tuple and no set, because the value that is looked up may be unhashable.
+#: A tuple instead of a set, because the value may be unhashable.
 _CLASSES = tuple(features.PROCESSES)
 
 
@@ -22,7 +22,7 @@ class Document:
 
     Attributes:
         root: The whole document.
-        written: The workflow in it.
+        workflow: The workflow in it.
         version: The CWL version.
         namespaces: The addresses of the prefixes.
         graph: The processes of a packed document by name.
@@ -30,7 +30,7 @@ class Document:
     """
 
     root: CommentedMap
-    written: CommentedMap
+    workflow: CommentedMap
     version: str
     namespaces: dict[str, str]
     graph: dict[str, CommentedMap]
@@ -42,16 +42,16 @@ def find_workflow(root: Any, findings: Findings) -> Document | None:
     if not isinstance(root, CommentedMap):
         findings.error(START, "not CWL: a CWL document is a mapping with 'cwlVersion' and 'class'")
         return None
-    graph = _graph(root)
-    written = _main(root, graph, findings) if "$graph" in root else root
-    if written is None or not _is_workflow(written, findings):
+    graph = _graph_processes(root)
+    workflow = _main_process(root, graph, findings) if "$graph" in root else root
+    if workflow is None or not _is_workflow(workflow, findings):
         return None
     version, namespaces = _version(root, findings), _namespaces(root, findings)
     is_incomplete = _refuse_other_files(root, findings)
-    return Document(root, written, version, namespaces, graph, is_incomplete)
+    return Document(root, workflow, version, namespaces, graph, is_incomplete)
 
 
-def _graph(root: CommentedMap) -> dict[str, CommentedMap]:
+def _graph_processes(root: CommentedMap) -> dict[str, CommentedMap]:
     return {
         entry.name: entry.body
         for entry in named_nodes(root.get("$graph"))
@@ -59,7 +59,7 @@ def _graph(root: CommentedMap) -> dict[str, CommentedMap]:
     }
 
 
-def _main(
+def _main_process(
     root: CommentedMap, graph: dict[str, CommentedMap], findings: Findings
 ) -> CommentedMap | None:
     if not graph:
@@ -79,29 +79,29 @@ def _main(
     return None
 
 
-def _is_workflow(written: CommentedMap, findings: Findings) -> bool:
-    kind = written.get("class")
+def _is_workflow(process: CommentedMap, findings: Findings) -> bool:
+    kind = process.get("class")
     if kind == "Workflow":
         return True
-    if "class" not in written:
+    if "class" not in process:
         findings.error(
-            text_place(written),
+            text_place(process),
             "not CWL: there is no 'class'; a template begins with 'cwlVersion: v1.2' and 'class:"
             " Workflow'",
         )
     elif kind in _CLASSES:
-        way = (
+        advice = (
             "make it the step of a Workflow"
             if kind == "CommandLineTool"
             else "write a Workflow with CommandLineTools as its steps"
         )
         findings.error(
-            text_place(written, "class"), f"a template is a Workflow, not a {kind}: {way}"
+            text_place(process, "class"), f"a template is a Workflow, not a {kind}: {advice}"
         )
     else:
         hint = did_you_mean(str(kind), _CLASSES)
         findings.error(
-            text_place(written, "class"),
+            text_place(process, "class"),
             f"a template is a Workflow; the class here is {quoted(kind)}{hint}",
         )
     return False
@@ -113,24 +113,24 @@ def _version(root: CommentedMap, findings: Findings) -> str:
     if "cwlVersion" not in root:
         findings.error(text_place(root), "there is no 'cwlVersion'; write 'cwlVersion: v1.2'")
     elif version not in VERSIONS:
-        known = ", ".join(VERSIONS)
+        known_versions = ", ".join(VERSIONS)
         findings.error(
             text_place(root, "cwlVersion"),
-            f"the CWL version {quoted(version)} is not supported; there is: {known}",
+            f"the CWL version {quoted(version)} is not supported; there is: {known_versions}",
         )
     return version if version in VERSIONS else VERSIONS[-1]
 
 
 def _namespaces(root: CommentedMap, findings: Findings) -> dict[str, str]:
-    written = root.get("$namespaces")
+    namespaces = root.get("$namespaces")
     if "$namespaces" not in root:
         return {}
-    if not isinstance(written, CommentedMap) or not all(
-        isinstance(value, str) for value in written.values()
+    if not isinstance(namespaces, CommentedMap) or not all(
+        isinstance(value, str) for value in namespaces.values()
     ):
         findings.error(text_place(root, "$namespaces"), "'$namespaces' maps prefixes to addresses")
         return {}
-    return dict(written)
+    return dict(namespaces)
 
 
 def _refuse_other_files(root: CommentedMap, findings: Findings) -> bool:
@@ -153,9 +153,9 @@ def _refuse_other_files(root: CommentedMap, findings: Findings) -> bool:
 def _refuse_named_file(node: CommentedMap, kind: str, findings: Findings) -> None:
     for key in ("location", "path"):
         if isinstance(node.get(key), str) and "$(" not in node[key] and "${" not in node[key]:
-            way = "give its text as 'contents', or " if kind == "File" else ""
+            advice = "give its text as 'contents', or " if kind == "File" else ""
             findings.error(
                 text_place(node, key),
                 f"{quoted(key)} names a {kind.lower()} outside this text, which no job will have;"
-                f" {way}install it with the tool",
+                f" {advice}install it with the tool",
             )

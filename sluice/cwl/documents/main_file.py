@@ -7,7 +7,7 @@ from typing import Any
 
 from ruamel.yaml.comments import CommentedMap
 
-from sluice.cwl.documents.packing import referred_to
+from sluice.cwl.documents.references import referenced_files
 from sluice.cwl.reading.findings import START, Findings
 from sluice.cwl.reading.nodes import named_nodes
 from sluice.cwl.reading.uploads import Upload
@@ -15,9 +15,9 @@ from sluice.cwl.reading.yaml_text import ValueBudget, read_text
 from sluice.text.visible_text import quoted, shortened
 
 #: The endings of the names of CWL documents.
-_DOCUMENTS = (".cwl", ".yml", ".yaml", ".json")
+_DOCUMENT_SUFFIXES = (".cwl", ".yml", ".yaml", ".json")
 #: The number of files that a finding names. Further files are counted.
-_NAMED = 10
+_MAX_SHOWN_FILES = 10
 
 
 def find_main(upload: Upload, findings: Findings) -> str | None:
@@ -30,19 +30,20 @@ def find_main(upload: Upload, findings: Findings) -> str | None:
         if upload.main not in upload.texts:
             findings.error(
                 START,
-                f"there is no file {quoted(upload.main)} among the files: {_listed(upload.texts)}",
+                f"there is no file {quoted(upload.main)} among the files:"
+                f" {_describe_files(upload.texts)}",
             )
             return None
         return upload.main
     if len(upload.texts) == 1:
         return next(iter(upload.texts))
-    contents = _look_into(upload)
-    roots = [key for key in contents.workflows if key not in contents.referred]
-    named = [key for key in roots if posixpath.basename(key).rpartition(".")[0] == "main"]
-    for choice in (named, [] if contents.unread else roots):
-        if len(choice) == 1:
-            return choice[0]
-    _explain(upload, contents, roots, findings)
+    contents = _read_contents(upload)
+    roots = [key for key in contents.workflows if key not in contents.referenced]
+    main_files = [key for key in roots if posixpath.basename(key).rpartition(".")[0] == "main"]
+    for candidates in (main_files, [] if contents.read_errors else roots):
+        if len(candidates) == 1:
+            return candidates[0]
+    _report_unclear_main(upload, contents, roots, findings)
     return None
 
 
@@ -52,35 +53,39 @@ class _Contents:
 
     Attributes:
         workflows: The paths of workflows.
-        referred: The paths that other files refer to.
-        unread: The errors of CWL files that cannot be read.
+        referenced: The paths that other files refer to.
+        read_errors: The errors of CWL files that cannot be read.
     """
 
     workflows: list[str] = field(default_factory=list)
-    referred: set[str] = field(default_factory=set)
-    unread: list[Findings] = field(default_factory=list)
+    referenced: set[str] = field(default_factory=set)
+    read_errors: list[Findings] = field(default_factory=list)
 
 
-def _explain(
+def _report_unclear_main(
     upload: Upload, contents: _Contents, roots: Collection[str], findings: Findings
 ) -> None:
-    if contents.unread:  # an unreadable file may be the workflow
-        for other in contents.unread:
+    if contents.read_errors:  # an unreadable file may be the workflow
+        for other in contents.read_errors:
             findings.include(other)
     elif roots:
-        several = f"several of the files are workflows that no other refers to: {_listed(roots)}"
-        findings.error(START, f"{several}; say which is the main one")
+        problem = (
+            f"several of the files are workflows that no other refers to: {_describe_files(roots)}"
+        )
+        findings.error(START, f"{problem}; say which is the main one")
     elif contents.workflows:
         findings.error(
             START,
             "the workflows refer to each other in a circle:"
-            f" {_listed(contents.workflows)}; say which is the main one",
+            f" {_describe_files(contents.workflows)}; say which is the main one",
         )
     else:
-        findings.error(START, f"none of the files is a CWL Workflow: {_listed(upload.texts)}")
+        findings.error(
+            START, f"none of the files is a CWL Workflow: {_describe_files(upload.texts)}"
+        )
 
 
-def _look_into(upload: Upload) -> _Contents:
+def _read_contents(upload: Upload) -> _Contents:
     """Read the documents of an upload, one at a time.
 
     CWL files come first, so that other files do not use up the budget.
@@ -88,17 +93,17 @@ def _look_into(upload: Upload) -> _Contents:
     contents = _Contents()
     budget = ValueBudget()
     for key in sorted(upload.texts, key=lambda name: not _is_cwl(name)):
-        if budget.left < 0:
+        if budget.remaining < 0:
             break
-        if key.lower().endswith(_DOCUMENTS):
-            own = Findings(key)
-            root = read_text(upload.texts[key], own, budget)
+        if key.lower().endswith(_DOCUMENT_SUFFIXES):
+            file_findings = Findings(key)
+            root = read_text(upload.texts[key], file_findings, budget)
             if _is_workflow(root):
                 contents.workflows.append(key)
             if root is None and _is_cwl(key):
-                contents.unread.append(own)
-            referred = referred_to(key, root, upload.files)
-            contents.referred |= {other for other in referred if other != key}
+                contents.read_errors.append(file_findings)
+            references = referenced_files(key, root, upload.files)
+            contents.referenced |= {other for other in references if other != key}
     return contents
 
 
@@ -117,8 +122,8 @@ def _is_workflow(root: Any) -> bool:
     return bool(root.get("class") == "Workflow")
 
 
-def _listed(names: Collection[str]) -> str:
+def _describe_files(names: Collection[str]) -> str:
     ordered = sorted(names)
-    return ", ".join(map(shortened, ordered[:_NAMED])) + (
-        f" and {len(ordered) - _NAMED} more" if len(ordered) > _NAMED else ""
+    return ", ".join(map(shortened, ordered[:_MAX_SHOWN_FILES])) + (
+        f" and {len(ordered) - _MAX_SHOWN_FILES} more" if len(ordered) > _MAX_SHOWN_FILES else ""
     )

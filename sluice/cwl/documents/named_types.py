@@ -13,10 +13,10 @@ from typing import Any
 from ruamel.yaml.comments import CommentedMap, CommentedSeq
 
 from sluice.cwl.documents.type_definitions import (
-    bare_name,
-    lists_of_types,
-    own_lists_of_types,
-    with_names,
+    own_type_lists,
+    split_suffix,
+    type_lists,
+    types_with_names,
 )
 from sluice.cwl.documents.types import MAX_TYPE_LEVELS, PRIMITIVES, STREAMS
 from sluice.cwl.reading.files import FileRefused, FileSet
@@ -25,7 +25,7 @@ from sluice.cwl.reading.nodes import clone, count_values, named_nodes
 from sluice.cwl.reading.yaml_text import MAX_NODES
 from sluice.text.visible_text import quoted
 
-_KNOWN = PRIMITIVES | STREAMS
+_BUILTIN_TYPES = PRIMITIVES | STREAMS
 
 #: The parts of a name within its file: ``("main", "opts")`` is ``#main/opts``.
 _Path = tuple[str, ...]
@@ -45,21 +45,23 @@ def address_types(root: Any, files: FileSet | None, findings: Findings) -> Any:
         The changed document. None, after an error, if a type contains itself or is too large to be
         written out.
     """
-    if not isinstance(root, CommentedMap) or next(lists_of_types(root), None) is None:
+    if not isinstance(root, CommentedMap) or next(type_lists(root), None) is None:
         return root
-    whole: CommentedMap = clone(root)
-    reader = _Reader(whole.lc.filename, files, findings)
-    if "$graph" in whole:
-        processes = [entry.body for entry in named_nodes(whole["$graph"]) if entry.body is not None]
+    document: CommentedMap = clone(root)
+    reader = _TypeRenamer(document.lc.filename, files, findings)
+    if "$graph" in document:
+        processes = [
+            entry.body for entry in named_nodes(document["$graph"]) if entry.body is not None
+        ]
         # A process that runs a process of the graph may pass its types on to it.
         for process in processes:
             reader.declare(process, _path((), process.get("id")))
-        around = dict(reader.defined)
+        shared_types = dict(reader.defined)
         for process in processes:
-            reader.process(process, (), around)
+            reader.rename_process(process, (), shared_types)
     else:
-        reader.process(whole, (), {})
-    return whole if reader.can_be_written_out() else None
+        reader.rename_process(document, (), {})
+    return document if reader.can_be_expanded() else None
 
 
 def _path(scope: _Path, name: Any) -> _Path:
@@ -102,7 +104,7 @@ class _Definition:
         return self.address.path[-1]
 
 
-_Visible = Mapping[_Address, _Definition]
+_VisibleTypes = Mapping[_Address, _Definition]
 _Uses = list[tuple[_Definition, TextPlace]]
 
 
@@ -117,23 +119,23 @@ class _TypeContext:
     """
 
     path: _Path
-    visible: _Visible
+    visible: _VisibleTypes
     uses: _Uses
 
-    def at(self, name: Any) -> "_TypeContext":
+    def enter_member(self, name: Any) -> "_TypeContext":
         """Return the context for a member of the owner."""
         return replace(self, path=_path(self.path, name))
 
 
 @dataclass(frozen=True, slots=True)
-class _Extent:
+class _ExpandedSize:
     """The size of a type that is written out. ``levels`` is the depth of named types in it."""
 
     values: int
     levels: int
 
 
-class _TooMuch(Exception):
+class _UnexpandableType(Exception):
     """A type cannot be written out. The message says why."""
 
     def __init__(self, place: TextPlace, message: str) -> None:
@@ -142,135 +144,146 @@ class _TooMuch(Exception):
 
 
 @dataclass(slots=True)
-class _Reader:
+class _TypeRenamer:
     """Reads a document and renames its types.
 
     Attributes:
-        first: The key of the file whose names do not change.
+        main_file: The key of the file whose names do not change.
         files: The files of the document's parts, or None.
         findings: Gets the errors.
         defined: The types by address.
-        users: Uses outside of definitions.
-        early: Uses before the definition.
+        port_uses: Uses outside of definitions.
+        early_uses: Uses before the definition.
     """
 
-    first: str
+    main_file: str
     files: FileSet | None
     findings: Findings
     defined: dict[_Address, _Definition] = field(default_factory=dict)
-    users: _Uses = field(default_factory=list)
-    early: _Uses = field(default_factory=list)
+    port_uses: _Uses = field(default_factory=list)
+    early_uses: _Uses = field(default_factory=list)
 
-    def process(self, body: CommentedMap, scope: _Path, around: _Visible) -> None:
-        """Rename the types in a process and in what its steps run.
+    def rename_process(
+        self, body: CommentedMap, scope: _Path, inherited_types: _VisibleTypes
+    ) -> None:
+        """Rename the types in a process and in the processes that its steps run.
 
         Args:
             body: The process, which is changed.
-            scope: The path of what it is written in.
-            around: The types that are passed on to it.
+            scope: The path of the owner of the process.
+            inherited_types: The types that are passed on to it.
         """
         path = _path(scope, body.get("id"))
-        visible = self._owner(body, path, around)
+        visible = self._read_owner(body, path, inherited_types)
         for kind in ("inputs", "outputs"):
-            self._members(body.get(kind), _TypeContext(path, visible, self.users))
+            self._rename_members(body.get(kind), _TypeContext(path, visible, self.port_uses))
         for step in named_nodes(body.get("steps")):
             run = None if step.body is None else step.body.get("run")
             if step.body is not None and isinstance(run, CommentedMap):
-                inside = (*_path(path, step.name), "run")
-                handed = self._owner(step.body, inside[:-1], visible)
-                self.process(run, inside if _file(run) == _file(step.body) else (), handed)
+                run_path = (*_path(path, step.name), "run")
+                passed_types = self._read_owner(step.body, run_path[:-1], visible)
+                self.rename_process(
+                    run, run_path if _file(run) == _file(step.body) else (), passed_types
+                )
 
-    def _owner(self, owner: CommentedMap, path: _Path, around: _Visible) -> _Visible:
+    def _read_owner(
+        self, owner: CommentedMap, path: _Path, inherited_types: _VisibleTypes
+    ) -> _VisibleTypes:
         """Return the types that apply in a process or a step.
 
         If it has types of its own, only these apply.
         """
-        declared, earlier = self.declare(owner, path), set[str]()
-        for types in own_lists_of_types(owner):
-            for body in with_names(types):
-                definition = declared[self._address_of(body, path, owner)]
+        declared, defined_names = self.declare(owner, path), set[str]()
+        for types in own_type_lists(owner):
+            for body in types_with_names(types):
+                definition = declared[self._address(body, path, owner)]
                 body["name"] = definition.name
                 uses: _Uses = []
-                self._structure(body, _TypeContext(definition.address.path, declared, uses))
+                self._rename_structure(body, _TypeContext(definition.address.path, declared, uses))
                 definition.uses = definition.uses or uses
-                earlier.add(definition.name)
-                self.early += [(used, place) for used, place in uses if used.name not in earlier]
-        return declared or around
+                defined_names.add(definition.name)
+                self.early_uses += [
+                    (used, place) for used, place in uses if used.name not in defined_names
+                ]
+        return declared or inherited_types
 
     def declare(self, owner: CommentedMap, path: _Path) -> dict[_Address, _Definition]:
         """Register the types of a process or a step, and return them by address."""
-        found: dict[_Address, _Definition] = {}
-        for types in own_lists_of_types(owner):
-            for body in with_names(types):
-                address = self._address_of(body, path, owner)
-                if address in found:
+        declared: dict[_Address, _Definition] = {}
+        for types in own_type_lists(owner):
+            for body in types_with_names(types):
+                address = self._address(body, path, owner)
+                if address in declared:
                     self.findings.error(
                         text_place(body, "name"),
-                        f"there are two types named {quoted(found[address].short)} here",
+                        f"there are two types named {quoted(declared[address].short)} here",
                     )
                 if address not in self.defined:
                     name = self._new_name(address, _file(body))
                     self.defined[address] = _Definition(
                         _file(body), address, name, count_values(body)
                     )
-                found[address] = self.defined[address]
-        return found
+                declared[address] = self.defined[address]
+        return declared
 
-    def _address_of(self, body: CommentedMap, path: _Path, owner: CommentedMap) -> _Address:
+    def _address(self, body: CommentedMap, path: _Path, owner: CommentedMap) -> _Address:
         scope = path if _file(body) == _file(owner) else ()
         return _Address(self._identity(_file(body)), _path(scope, body["name"]))
 
     def _new_name(self, address: _Address, key: str) -> str:
-        """Return the new name of a type: its own in the first file, else with the file's name."""
+        """Return the new name of a type. Outside the main file it contains the file's name."""
         path = "/".join(address.path)
-        if key == self.first:
+        if key == self.main_file:
             return f"#{path}"
-        taken = {definition.name for definition in self.defined.values()}
+        used_names = {definition.name for definition in self.defined.values()}
         names = (
-            f"#{os.path.basename(key)}{number or ''}/{path}" for number in range(len(taken) + 1)
+            f"#{os.path.basename(key)}{number or ''}/{path}"
+            for number in range(len(used_names) + 1)
         )
-        return next(name for name in names if name not in taken)
+        return next(name for name in names if name not in used_names)
 
     def _identity(self, key: str) -> str:
         return key if self.files is None else self.files.identity(key)
 
-    def _members(self, node: Any, within: _TypeContext) -> None:
+    def _rename_members(self, node: Any, within: _TypeContext) -> None:
         """Rename the types of the ports of a process, or of the fields of a record."""
         if isinstance(node, CommentedMap):
             for name in node:
                 if not name.startswith("$"):
-                    self._type(node, name, within.at(name))
+                    self._rename_type(node, name, within.enter_member(name))
         elif isinstance(node, CommentedSeq):
             for index, item in enumerate(node):
                 if isinstance(item, CommentedMap):
-                    self._type(node, index, within.at(item.get("id", item.get("name"))))
+                    self._rename_type(
+                        node, index, within.enter_member(item.get("id", item.get("name")))
+                    )
 
-    def _type(self, node: Any, key: str | int, within: _TypeContext) -> None:
-        written = node[key]
-        if isinstance(written, str):
-            node[key] = self._named(node, key, within)
-        elif isinstance(written, CommentedSeq):
-            for index in range(len(written)):
-                self._type(written, index, within)
-        elif isinstance(written, CommentedMap):
-            self._structure(written, within)
+    def _rename_type(self, node: Any, key: str | int, within: _TypeContext) -> None:
+        kind = node[key]
+        if isinstance(kind, str):
+            node[key] = self._resolve_name(node, key, within)
+        elif isinstance(kind, CommentedSeq):
+            for index in range(len(kind)):
+                self._rename_type(kind, index, within)
+        elif isinstance(kind, CommentedMap):
+            self._rename_structure(kind, within)
 
-    def _structure(self, node: CommentedMap, within: _TypeContext) -> None:
+    def _rename_structure(self, node: CommentedMap, within: _TypeContext) -> None:
         match node.get("type"):
             case "array" if "items" in node:
-                self._type(node, "items", within)
+                self._rename_type(node, "items", within)
             case "record":
-                self._members(node.get("fields"), within)
+                self._rename_members(node.get("fields"), within)
             case "enum" | None:
                 return
             case _:
-                self._type(node, "type", within)
+                self._rename_type(node, "type", within)
 
-    def _named(self, node: Any, key: str | int, within: _TypeContext) -> str:
-        written: str = node[key]
-        bare, suffix = bare_name(written)
-        if bare in _KNOWN or not within.visible:
-            return written
+    def _resolve_name(self, node: Any, key: str | int, within: _TypeContext) -> str:
+        name: str = node[key]
+        bare, suffix = split_suffix(name)
+        if bare in _BUILTIN_TYPES or not within.visible:
+            return name
         address = next(
             (
                 candidate
@@ -280,12 +293,13 @@ class _Reader:
             None,
         )
         if address is None:
-            known = {
+            known_names = {
                 *PRIMITIVES,
-                *(_as_written(visible, _file(node)) for visible in within.visible.values()),
+                *(_relative_name(visible, _file(node)) for visible in within.visible.values()),
             }
             self.findings.error(
-                text_place(node, key), f"there is no type {quoted(bare)}{did_you_mean(bare, known)}"
+                text_place(node, key),
+                f"there is no type {quoted(bare)}{did_you_mean(bare, known_names)}",
             )
             return "Any"
         within.uses.append((within.visible[address], text_place(node, key)))
@@ -304,74 +318,75 @@ class _Reader:
         for end in range(max(len(scope) - 2, 0), -1, -1):
             yield _Address(self._identity(file), (*scope[:end], *bare.split("/")))
 
-    def can_be_written_out(self) -> bool:
+    def can_be_expanded(self) -> bool:
         """Return whether all types can be written out, and report why not."""
         try:
-            self._check_extents()
-        except _TooMuch as error:
+            self._check_expanded_sizes()
+        except _UnexpandableType as error:
             self.findings.error(error.place, f"{error}")
             return False
-        for used, place in self.early:
+        for used, place in self.early_uses:
             self.findings.error(
                 place, f"the type {quoted(used.short)} is defined after what uses it: put it before"
             )
         return True
 
-    def _check_extents(self) -> None:
-        extents: dict[str, _Extent] = {}
+    def _check_expanded_sizes(self) -> None:
+        sizes: dict[str, _ExpandedSize] = {}
         for definition in self.defined.values():
-            self._extent(definition, extents, ())
-        together = 0
-        for definition, place in self.users:
-            together += extents[definition.name].values
-            if together > MAX_NODES:
-                raise _TooMuch(
+            self._measure(definition, sizes, ())
+        total_values = 0
+        for definition, place in self.port_uses:
+            total_values += sizes[definition.name].values
+            if total_values > MAX_NODES:
+                raise _UnexpandableType(
                     place,
                     f"more than {MAX_NODES} values with the types up to here: too many"
                     " for a template",
                 )
 
-    def _extent(
-        self, definition: _Definition, extents: dict[str, _Extent], inside: tuple[str, ...]
-    ) -> _Extent:
+    def _measure(
+        self, definition: _Definition, sizes: dict[str, _ExpandedSize], outer_names: tuple[str, ...]
+    ) -> _ExpandedSize:
         """Return the size of a type that is written out.
 
         Args:
             definition: The type.
-            extents: The known sizes by name.
-            inside: The names of the types around it.
+            sizes: The known sizes by name.
+            outer_names: The names of the types around it.
 
         Raises:
-            _TooMuch: The type contains itself or is nested too deeply.
+            _UnexpandableType: The type contains itself or is nested too deeply.
         """
-        if definition.name in extents:
-            return extents[definition.name]
-        inner = (*inside, definition.name)
+        if definition.name in sizes:
+            return sizes[definition.name]
+        names = (*outer_names, definition.name)
         values, levels = definition.values, 0
         for used, place in definition.uses:
-            if used.name in inner:
-                way = "write 'Any' here, and let the tool check it"
-                raise _TooMuch(
+            if used.name in names:
+                advice = "write 'Any' here, and let the tool check it"
+                raise _UnexpandableType(
                     place,
-                    f"the type {quoted(used.short)} contains itself, which is not supported: {way}",
+                    f"the type {quoted(used.short)} contains itself, which is not supported:"
+                    f" {advice}",
                 )
-            extent = self._extent(used, extents, inner) if len(inner) <= MAX_TYPE_LEVELS else None
-            if extent is None or extent.levels >= MAX_TYPE_LEVELS:
-                raise _TooMuch(
+            size = self._measure(used, sizes, names) if len(names) <= MAX_TYPE_LEVELS else None
+            if size is None or size.levels >= MAX_TYPE_LEVELS:
+                raise _UnexpandableType(
                     place,
                     f"more than {MAX_TYPE_LEVELS} types lie in each other up to here: too many"
                     " for a template",
                 )
-            values, levels = values + extent.values, max(levels, extent.levels + 1)
-        extents[definition.name] = _Extent(values, levels)
-        return extents[definition.name]
+            values, levels = values + size.values, max(levels, size.levels + 1)
+        sizes[definition.name] = _ExpandedSize(values, levels)
+        return sizes[definition.name]
 
 
 def _file(node: Any) -> str:
     return str(getattr(node.lc, "filename", None) or "")
 
 
-def _as_written(definition: _Definition, file: str) -> str:
+def _relative_name(definition: _Definition, file: str) -> str:
     """Return a type's name as it is used in ``file``."""
     path = "/".join(definition.address.path)
     base = (

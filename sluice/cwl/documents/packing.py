@@ -14,15 +14,14 @@ from sluice.contracts.common.problems import Finding, Unprocessable
 from sluice.cwl.documents.file_literals import make_literal, naming_field
 from sluice.cwl.documents.named_types import address_types
 from sluice.cwl.documents.versions import drop_inner_versions
-from sluice.cwl.reading.files import DiskFiles, FileRefused, FileSet, UploadedFiles
+from sluice.cwl.reading.files import DiskFiles, FileRefused, FileSet
 from sluice.cwl.reading.findings import START, Findings, TextPlace, TooManyErrors, text_place
 from sluice.cwl.reading.nodes import (
     clone,
     count_values,
-    depth_of,
     local_name,
-    mappings,
     named_nodes,
+    nesting_depth,
     plain_json,
     put_at,
 )
@@ -31,8 +30,8 @@ from sluice.text.visible_text import quoted
 
 _MAX_LEVELS = 16
 
-#: The processes that a ``#name`` may mean in the file that is inlined. None for the first file,
-#: whose references stay.
+#: The processes that a ``#name`` may mean in the file that is inlined. It is None for the main
+#: file, whose references stay.
 _Graph = Mapping[str, CommentedMap] | None
 
 
@@ -55,13 +54,13 @@ def pack_template(path: Path) -> str:
         PackError: The files cannot be packed.
     """
     findings = Findings(str(path))
-    packed = read_files(str(path), DiskFiles(), findings, own=Findings(str(path)))
+    packed = read_files(str(path), DiskFiles(), findings, main_findings=Findings(str(path)))
     if findings.failed:
         raise PackError(findings.sorted())
     if not packed.inlined:
         return packed.text
     packed.address_types(Findings(str(path)))
-    return as_text(packed.root)
+    return dump_document(packed.root)
 
 
 def gather_files(path: Path) -> tuple[str, dict[str, str]]:
@@ -74,16 +73,16 @@ def gather_files(path: Path) -> tuple[str, dict[str, str]]:
         PackError: A file cannot be read, or a reference works on this disk only.
     """
     findings, disk = Findings(str(path)), DiskFiles(portable=True)
-    read_files(str(path), disk, findings, own=Findings(str(path)))
+    read_files(str(path), disk, findings, main_findings=Findings(str(path)))
     if findings.failed:
         raise PackError(findings.sorted())
-    places = {os.path.abspath(key): text for key, text in disk.read.items()}
-    root = os.path.commonpath([os.path.dirname(place) for place in places])
-    found = {Path(place).relative_to(root).as_posix(): text for place, text in places.items()}
-    return Path(os.path.abspath(path)).relative_to(root).as_posix(), found
+    texts = {os.path.abspath(key): text for key, text in disk.texts.items()}
+    root = os.path.commonpath([os.path.dirname(key) for key in texts])
+    relative_texts = {Path(key).relative_to(root).as_posix(): text for key, text in texts.items()}
+    return Path(os.path.abspath(path)).relative_to(root).as_posix(), relative_texts
 
 
-def as_text(root: Any) -> str:
+def dump_document(root: Any) -> str:
     """Return the document as JSON, which is also YAML and keeps texts apart from numbers."""
     return json.dumps(plain_json(root), indent=2, ensure_ascii=False) + "\n"
 
@@ -115,28 +114,30 @@ class Packed:
         return addressed
 
 
-def read_files(first: str, files: FileSet, findings: Findings, *, own: Findings) -> Packed:
+def read_files(
+    main_file: str, files: FileSet, findings: Findings, *, main_findings: Findings
+) -> Packed:
     """Read a file and all that it refers to.
 
     Args:
-        first: The key of the first file.
+        main_file: The key of the first file.
         files: The files.
         findings: Gets the errors of references and of other files.
-        own: Gets the errors of the first file's text.
+        main_findings: Gets the errors of the first file's text.
     """
-    reader = _Reader(files, findings)
-    text = reader.read(first, START)
-    root = None if text is None else read_text(text, own, reader.budget)
+    inliner = _FileInliner(files, findings)
+    text = inliner.read(main_file, START)
+    root = None if text is None else read_text(text, main_findings, inliner.budget)
     drop_inner_versions(root, findings)
     if isinstance(root, CommentedMap):
         with suppress(TooManyErrors):
-            root = reader.inline(root, first, (f"{files.identity(first)}#",), None)
-            reader.add_namespaces(root)
-    return Packed(text or "", root, reader.inlined, files)
+            root = inliner.inline(root, main_file, (f"{files.identity(main_file)}#",), None)
+            inliner.add_namespaces(root)
+    return Packed(text or "", root, inliner.inlined, files)
 
 
 @dataclass(slots=True)
-class _Reader:
+class _FileInliner:
     """Reads files and inlines them.
 
     Attributes:
@@ -149,7 +150,7 @@ class _Reader:
         depth: The number of levels around the current node.
         budget: The budget of values for all files.
         parsed: The documents by file.
-        done: The steps whose tool is inlined, by `id`.
+        inlined_steps: The steps whose tool is inlined, by `id`.
     """
 
     files: FileSet
@@ -161,26 +162,26 @@ class _Reader:
     depth: int = 0
     budget: ValueBudget = field(default_factory=ValueBudget)
     parsed: dict[str, Any] = field(default_factory=dict)
-    done: set[int] = field(default_factory=set)
+    inlined_steps: set[int] = field(default_factory=set)
 
-    def read(self, key: str, asked: TextPlace) -> str | None:
+    def read(self, key: str, place: TextPlace) -> str | None:
         """Return the text of a file, or None after an error at the place of the reference."""
         try:
             return self.files.text(key)
         except FileRefused as error:
-            self.findings.error(asked, error.message)
+            self.findings.error(place, error.message)
         return None
 
     def parse(self, text: str, file: str) -> Any:
         """Return the document of a text, with errors under the name of its file."""
-        own = self.findings.file
+        outer_file = self.findings.file
         self.findings.file = file
         try:
             root = read_text(text, self.findings, self.budget)
             drop_inner_versions(root, self.findings)
             return root
         finally:
-            self.findings.file = own
+            self.findings.file = outer_file
 
     def inline(self, node: Any, base: str, stack: tuple[str, ...], graph: _Graph) -> Any:
         """Return a node with everything that it refers to inlined.
@@ -193,46 +194,53 @@ class _Reader:
         """
         self.depth += 1
         try:
-            return self._inlined(node, base, stack, graph)
+            return self._inline_node(node, base, stack, graph)
         finally:
             self.depth -= 1
 
-    def _inlined(self, node: Any, base: str, stack: tuple[str, ...], graph: _Graph) -> Any:
+    def _inline_node(self, node: Any, base: str, stack: tuple[str, ...], graph: _Graph) -> Any:
         if isinstance(node, CommentedSeq):
             _splice(node, [self.inline(item, base, stack, graph) for item in node])
         elif isinstance(node, CommentedMap):
             if len(node) == 1 and isinstance(node.get("$include"), str):
-                return self._included(node, base)
+                return self._include_text(node, base)
             if len(node) == 1 and isinstance(node.get("$import"), str):
-                return self._other(node, "$import", base, stack)
-            self._give_contents(node, base)
+                return self._inline_file(node, "$import", base, stack)
+            self._add_contents(node, base)
             for step in _steps(node):
                 if isinstance(step.get("run"), str):
                     put_at(
-                        step, "run", self._tool(step, base, stack, graph), text_place(step, "run")
+                        step,
+                        "run",
+                        self._inline_tool(step, base, stack, graph),
+                        text_place(step, "run"),
                     )
-                    self.done.add(id(step))
+                    self.inlined_steps.add(id(step))
             for key, value in node.items():
-                if key != "run" or id(node) not in self.done:
+                if key != "run" or id(node) not in self.inlined_steps:
                     node[key] = self.inline(value, base, stack, graph)
         return node
 
-    def _tool(self, step: CommentedMap, base: str, stack: tuple[str, ...], graph: _Graph) -> Any:
+    def _inline_tool(
+        self, step: CommentedMap, base: str, stack: tuple[str, ...], graph: _Graph
+    ) -> Any:
         run = step["run"]
         if not run.startswith("#"):
-            return self._other(step, "run", base, stack)
-        part = None if graph is None else graph.get(local_name(run))
-        if graph is None or part is None or self.values > MAX_NODES:
+            return self._inline_file(step, "run", base, stack)
+        process = None if graph is None else graph.get(local_name(run))
+        if graph is None or process is None or self.values > MAX_NODES:
             return run
-        me = f"{self.files.identity(base)}#{local_name(run)}"
-        if me in stack or len(stack) > _MAX_LEVELS:
+        identity = f"{self.files.identity(base)}#{local_name(run)}"
+        if identity in stack or len(stack) > _MAX_LEVELS:
             self.findings.error(
                 text_place(step, "run"), f"{base}#{local_name(run)} refers to itself"
             )
             return run
-        return self.inline(self._copied(part, text_place(step, "run")), base, (*stack, me), graph)
+        return self.inline(
+            self._copy_node(process, text_place(step, "run")), base, (*stack, identity), graph
+        )
 
-    def _find(self, node: CommentedMap, key: str, base: str) -> tuple[str, str] | None:
+    def _find_file(self, node: CommentedMap, key: str, base: str) -> tuple[str, str] | None:
         """Return the key of the file that ``node[key]`` names and the fragment, or None."""
         name, _, fragment = node[key].partition("#")
         try:
@@ -241,9 +249,9 @@ class _Reader:
             self.findings.error(text_place(node, key), error.message)
         return None
 
-    def _included(self, node: CommentedMap, base: str) -> Any:
-        found = self._find(node, "$include", base)
-        text = None if found is None else self.read(found[0], text_place(node, "$include"))
+    def _include_text(self, node: CommentedMap, base: str) -> Any:
+        target = self._find_file(node, "$include", base)
+        text = None if target is None else self.read(target[0], text_place(node, "$include"))
         self.inlined = True
         if text is None:
             return node
@@ -257,46 +265,48 @@ class _Reader:
             )
         return self.characters <= MAX_BYTES
 
-    def _give_contents(self, node: CommentedMap, base: str) -> None:
+    def _add_contents(self, node: CommentedMap, base: str) -> None:
         """Give a File object that names a file of the template the text of the file."""
         key = naming_field(node)
-        found = None if key is None else self._find(node, key, base)
-        text = None if key is None or found is None else self.read(found[0], text_place(node, key))
+        target = None if key is None else self._find_file(node, key, base)
+        text = (
+            None if key is None or target is None else self.read(target[0], text_place(node, key))
+        )
         if key is not None and text is not None and self._has_room(text, text_place(node, key)):
             self.inlined = True
             make_literal(node, key, text, self.findings)
 
-    def _other(self, node: CommentedMap, key: str, base: str, stack: tuple[str, ...]) -> Any:
+    def _inline_file(self, node: CommentedMap, key: str, base: str, stack: tuple[str, ...]) -> Any:
         """Return the inlined document that ``node[key]`` names, or the old value after an error."""
-        as_it_was = node[key] if key == "run" else node
-        found = self._find(node, key, base)
-        if found is None:
-            return as_it_was
-        file, fragment = found
-        place, me = (
+        original = node[key] if key == "run" else node
+        target = self._find_file(node, key, base)
+        if target is None:
+            return original
+        file, fragment = target
+        place, identity = (
             text_place(node, key),
             f"{self.files.identity(file)}#{local_name(fragment) if fragment else ''}",
         )
-        if me in stack or len(stack) > _MAX_LEVELS:
+        if identity in stack or len(stack) > _MAX_LEVELS:
             self.findings.error(place, f"{file} refers to itself")
-            return as_it_was
+            return original
         if file not in self.parsed:
             text = self.read(file, place)
             self.parsed[file] = None if text is None else self.parse(text, file)
-        other = self.parsed[file]
-        if other is None or self.values > MAX_NODES:
-            return as_it_was
+        document = self.parsed[file]
+        if document is None or self.values > MAX_NODES:
+            return original
         self.inlined = True
-        part, graph = self._part(other, fragment, place, file)
-        copy = self._copied(part, place)
-        if isinstance(copy, CommentedMap) and part is other:
+        process, graph = self._select_process(document, fragment, place, file)
+        copy = self._copy_node(process, place)
+        if isinstance(copy, CommentedMap) and process is document:
             copy.pop("$namespaces", None)
             copy.pop("$schemas", None)
-        elif isinstance(copy, CommentedMap) and "cwlVersion" in other:
-            put_at(copy, "cwlVersion", other["cwlVersion"], place)
-        return self.inline(copy, file, (*stack, me), graph)
+        elif isinstance(copy, CommentedMap) and "cwlVersion" in document:
+            put_at(copy, "cwlVersion", document["cwlVersion"], place)
+        return self.inline(copy, file, (*stack, identity), graph)
 
-    def _copied(self, node: Any, place: TextPlace) -> Any:
+    def _copy_node(self, node: Any, place: TextPlace) -> Any:
         """Return a copy of ``node``, or None if the document would become too large or too deep."""
         self.values += count_values(node)
         if self.values > MAX_NODES:
@@ -304,7 +314,7 @@ class _Reader:
                 place,
                 f"more than {MAX_NODES} values with the files up to here: too many for a template",
             )
-        elif self.depth + depth_of(node) > MAX_DEPTH:
+        elif self.depth + nesting_depth(node) > MAX_DEPTH:
             self.findings.error(
                 place,
                 f"more than {MAX_DEPTH} levels of nesting with this file: too deep for a template",
@@ -313,11 +323,13 @@ class _Reader:
             return clone(node)
         return None
 
-    def _part(self, other: Any, fragment: str, place: TextPlace, file: str) -> tuple[Any, _Graph]:
-        """Return the process that is meant, and the other processes of its file."""
-        if not isinstance(other, CommentedMap):
-            return other, {}
-        namespaces = other.get("$namespaces")
+    def _select_process(
+        self, document: Any, fragment: str, place: TextPlace, file: str
+    ) -> tuple[Any, _Graph]:
+        """Return the process that the fragment names, and all processes of its file."""
+        if not isinstance(document, CommentedMap):
+            return document, {}
+        namespaces = document.get("$namespaces")
         for prefix, address in namespaces.items() if isinstance(namespaces, CommentedMap) else ():
             if self.namespaces.setdefault(prefix, (address, place))[0] != address:
                 self.findings.error(
@@ -325,18 +337,18 @@ class _Reader:
                     f"{file} declares the prefix {quoted(prefix)} for another address than the"
                     " files before it",
                 )
-        if "$graph" not in other:
-            return other, {}
-        parts = {
+        if "$graph" not in document:
+            return document, {}
+        processes = {
             entry.name: entry.body
-            for entry in named_nodes(other["$graph"])
+            for entry in named_nodes(document["$graph"])
             if entry.body is not None
         }
-        part = parts.get(local_name(fragment or "main"))
-        if part is None:
+        process = processes.get(local_name(fragment or "main"))
+        if process is None:
             self.findings.error(place, f"{file} has no process {quoted(fragment or 'main')}")
-            return other, parts
-        return part, parts
+            return document, processes
+        return process, processes
 
     def add_namespaces(self, root: CommentedMap) -> None:
         """Add the prefixes of other files to the document."""
@@ -355,41 +367,20 @@ class _Reader:
                 )
 
 
-def _splice(items: CommentedSeq, inlined: list[Any]) -> None:
-    """Replace ``items`` by ``inlined``.
+def _splice(items: CommentedSeq, inlined_items: list[Any]) -> None:
+    """Replace ``items`` by ``inlined_items``.
 
     An import that is a list becomes several items, each at the place of the import.
     """
-    found: list[tuple[Any, Any]] = []
-    for index, (item, new) in enumerate(zip(list(items), inlined, strict=True)):
-        is_list = isinstance(new, CommentedSeq) and new is not item
-        found += [(node, items.lc.data.get(index)) for node in (new if is_list else [new])]
-    items[:] = [node for node, _ in found]
-    items.lc.data = {index: place for index, (_, place) in enumerate(found) if place is not None}
-
-
-def references(root: Any) -> Iterator[str]:
-    """Yield what the document refers to, without the fragments."""
-    for node in mappings(root):
-        for key in ("run", "$import", "$include"):
-            name = node.get(key)
-            if isinstance(name, str) and not name.startswith("#"):
-                yield name.partition("#")[0]
-
-
-def referred_to(key: str, root: Any, files: UploadedFiles) -> Iterator[str]:
-    """Yield the keys of the files that a document refers to, without refused references.
-
-    Args:
-        key: The key of the document's file.
-        root: The document.
-        files: The files.
-    """
-    for name in references(root):
-        try:
-            yield files.find(key, name)
-        except FileRefused:
-            continue
+    nodes: list[tuple[Any, Any]] = []
+    for index, (item, inlined_item) in enumerate(zip(list(items), inlined_items, strict=True)):
+        is_list = isinstance(inlined_item, CommentedSeq) and inlined_item is not item
+        nodes += [
+            (node, items.lc.data.get(index))
+            for node in (inlined_item if is_list else [inlined_item])
+        ]
+    items[:] = [node for node, _ in nodes]
+    items.lc.data = {index: place for index, (_, place) in enumerate(nodes) if place is not None}
 
 
 def _steps(node: CommentedMap) -> Iterator[CommentedMap]:

@@ -10,30 +10,32 @@ from sluice.cwl.reading.nodes import mappings, named_nodes
 _REQUIREMENT = "SchemaDefRequirement"
 
 
-def types_of(root: CommentedMap) -> dict[str, CommentedMap]:
+def collect_types(root: CommentedMap) -> dict[str, CommentedMap]:
     """Return the types of a document by their absolute names."""
-    found = (body for types in lists_of_types(root) for body in with_names(types))
-    return {body["name"]: body for body in found}
+    bodies = (body for types in type_lists(root) for body in types_with_names(types))
+    return {body["name"]: body for body in bodies}
 
 
-def written_out(kind: Any, types: Mapping[str, CommentedMap]) -> Any:
+def expand_types(kind: Any, types: Mapping[str, CommentedMap]) -> Any:
     """Return ``kind`` with ``types`` in place of their names. No type may contain itself."""
     match kind:
         case str() if types:
-            bare, suffix = bare_name(kind)
-            inner = (
+            bare, suffix = split_suffix(kind)
+            definition = (
                 {key: value for key, value in types[bare].items() if key != "name"}
                 if bare in types
                 else None
             )
-            return kind if inner is None else _suffixed(written_out(inner, types), suffix)
+            return (
+                kind if definition is None else _add_suffix(expand_types(definition, types), suffix)
+            )
         case list():
-            return [written_out(member, types) for member in kind]
+            return [expand_types(member, types) for member in kind]
         case Mapping():
             return {
-                key: _fields_written_out(value, types)
+                key: _expand_field_types(value, types)
                 if key == "fields" and kind.get("type") == "record"
-                else written_out(value, types)
+                else expand_types(value, types)
                 if key in ("type", "items")
                 else value
                 for key, value in kind.items()
@@ -41,34 +43,34 @@ def written_out(kind: Any, types: Mapping[str, CommentedMap]) -> Any:
     return kind
 
 
-def _fields_written_out(fields: Any, types: Mapping[str, CommentedMap]) -> Any:
+def _expand_field_types(fields: Any, types: Mapping[str, CommentedMap]) -> Any:
     if isinstance(fields, Mapping):
-        return {name: written_out(kind, types) for name, kind in fields.items()}
-    return written_out(fields, types)
+        return {name: expand_types(kind, types) for name, kind in fields.items()}
+    return expand_types(fields, types)
 
 
-def bare_name(written: str) -> tuple[str, str]:
+def split_suffix(name: str) -> tuple[str, str]:
     """Split ``opts.yml#Opts[]?`` into the name ``opts.yml#Opts`` and the suffix ``[]?``."""
-    bare = written
+    bare = name
     while bare.endswith(("?", "[]")):
         bare = bare.removesuffix("?") if bare.endswith("?") else bare.removesuffix("[]")
-    return bare, written[len(bare) :]
+    return bare, name[len(bare) :]
 
 
-def _suffixed(kind: Any, suffix: str) -> Any:
+def _add_suffix(kind: Any, suffix: str) -> Any:
     while suffix:
         kind = ["null", kind] if suffix.startswith("?") else {"type": "array", "items": kind}
         suffix = suffix.removeprefix("?") if suffix.startswith("?") else suffix.removeprefix("[]")
     return kind
 
 
-def lists_of_types(root: CommentedMap) -> Iterator[CommentedSeq]:
+def type_lists(root: CommentedMap) -> Iterator[CommentedSeq]:
     """Yield the lists of types in the whole document."""
     for node in mappings(root):
-        yield from own_lists_of_types(node)
+        yield from own_type_lists(node)
 
 
-def own_lists_of_types(owner: CommentedMap) -> Iterator[CommentedSeq]:
+def own_type_lists(owner: CommentedMap) -> Iterator[CommentedSeq]:
     """Yield the lists of types of a process or a step, from its requirements first."""
     for kind in ("requirements", "hints"):
         for entry in named_nodes(owner.get(kind), "class"):
@@ -80,7 +82,7 @@ def own_lists_of_types(owner: CommentedMap) -> Iterator[CommentedSeq]:
                 yield entry.body["types"]
 
 
-def with_names(types: CommentedSeq) -> list[CommentedMap]:
+def types_with_names(types: CommentedSeq) -> list[CommentedMap]:
     """Return the types that have a name."""
     return [
         body

@@ -21,23 +21,23 @@ _WIDER = {"int": {"long", "float", "double"}, "long": {"float", "double"}, "floa
 Fit = Literal["fits", "may not fit", "does not fit"]
 
 
-def normal_type(written: Any) -> Any:
+def normal_type(declaration: Any) -> Any:
     """Return the long form of a type.
 
     ``File[]?`` becomes ``["null", {"type": "array", "items": "File"}]``.
     """
-    match written:
+    match declaration:
         case str():
-            return _from_short_form(written)
+            return _from_short_form(declaration)
         case Mapping():
-            kind = written.get("type")
+            kind = declaration.get("type")
             if kind == "array":
-                return {"type": "array", "items": normal_type(written.get("items"))}
+                return {"type": "array", "items": normal_type(declaration.get("items"))}
             if kind in ("record", "enum"):
-                return dict(written)
+                return dict(declaration)
             return normal_type(kind)
         case list():
-            return _union([normal_type(member) for member in written])
+            return _union([normal_type(member) for member in declaration])
     return "Any"
 
 
@@ -50,22 +50,22 @@ def _from_short_form(name: str) -> Any:
 
 
 def _union(members: list[Any]) -> Any:
-    flat: list[Any] = []
+    alternatives: list[Any] = []
     for member in members:
-        for each in member if isinstance(member, list) else [member]:
-            if each not in flat:
-                flat.append(each)
-    return flat[0] if len(flat) == 1 else flat
+        for alternative in member if isinstance(member, list) else [member]:
+            if alternative not in alternatives:
+                alternatives.append(alternative)
+    return alternatives[0] if len(alternatives) == 1 else alternatives
 
 
-def members_of(kind: Any) -> list[Any]:
+def type_alternatives(kind: Any) -> list[Any]:
     """Return the alternatives of a type."""
     return kind if isinstance(kind, list) else [kind]
 
 
 def is_optional(kind: Any) -> bool:
     """Return whether null is among the alternatives of a type."""
-    return "null" in members_of(kind)
+    return "null" in type_alternatives(kind)
 
 
 def may_be_null(kind: Any) -> bool:
@@ -77,7 +77,7 @@ def may_be_null(kind: Any) -> bool:
 def without_null(kind: Any) -> Any:
     """Return the type without null among its alternatives."""
     return (
-        _union([member for member in members_of(kind) if member != "null"])
+        _union([member for member in type_alternatives(kind) if member != "null"])
         if is_optional(kind) and kind != "null"
         else kind
     )
@@ -93,23 +93,23 @@ def is_list(kind: Any) -> bool:
     return isinstance(kind, dict) and kind.get("type") == "array"
 
 
-def holds_files(kind: Any) -> bool:
+def contains_files(kind: Any) -> bool:
     """Return whether the type contains File or Directory."""
     match kind:
         case "File" | "Directory":
             return True
         case {"type": "array", "items": items}:
-            return holds_files(items)
+            return contains_files(items)
         case {"type": "record", "fields": Mapping() as fields}:
-            return any(holds_files(normal_type(field)) for field in fields.values())
+            return any(contains_files(normal_type(field)) for field in fields.values())
         case {"type": "record", "fields": list() as fields}:
             return any(
-                holds_files(normal_type(field.get("type")))
+                contains_files(normal_type(field.get("type")))
                 for field in fields
                 if isinstance(field, Mapping)
             )
         case list():
-            return any(holds_files(member) for member in kind)
+            return any(contains_files(member) for member in kind)
     return False
 
 
@@ -131,17 +131,18 @@ def type_names(kind: Any) -> set[str]:
 def fit(source: Any, sink: Any) -> Fit:
     """Return whether all, some or no values of type ``source`` fit ``sink``."""
     results = [
-        any(_fits(given, taken) for taken in members_of(sink)) for given in members_of(source)
+        any(_fits(source_type, sink_type) for sink_type in type_alternatives(sink))
+        for source_type in type_alternatives(source)
     ]
     if all(results):
         return "fits"
-    partly = [
-        _may_fit(given, taken)
-        for given in members_of(source)
-        if given != "null"
-        for taken in members_of(sink)
+    partial_fits = [
+        _may_fit(source_type, sink_type)
+        for source_type in type_alternatives(source)
+        if source_type != "null"
+        for sink_type in type_alternatives(sink)
     ]
-    return "may not fit" if any(partly) else "does not fit"
+    return "may not fit" if any(partial_fits) else "does not fit"
 
 
 def _fits(source: Any, sink: Any) -> bool:
@@ -152,25 +153,25 @@ def _fits(source: Any, sink: Any) -> bool:
             return (
                 source == sink
                 or sink in _WIDER.get(source, ())
-                or _is_name(source)
-                or _is_name(sink)
+                or _is_named_type(source)
+                or _is_named_type(sink)
             )
-        case {"type": "array", "items": given}, {"type": "array", "items": taken}:
-            return fit(given, taken) == "fits"
+        case {"type": "array", "items": source_items}, {"type": "array", "items": sink_items}:
+            return fit(source_items, sink_items) == "fits"
         case ({"type": "enum" | "record" as kind}, {"type": "enum" | "record" as other}):
             return bool(kind == other)
-    return _is_name(source) or _is_name(sink)
+    return _is_named_type(source) or _is_named_type(sink)
 
 
-def _is_name(kind: Any) -> bool:
+def _is_named_type(kind: Any) -> bool:
     """Return whether the type is a named one (SchemaDefRequirement), which cwltool checks."""
     return isinstance(kind, str) and kind not in PRIMITIVES
 
 
 def _may_fit(source: Any, sink: Any) -> bool:
     match source, sink:
-        case {"type": "array", "items": given}, {"type": "array", "items": taken}:
-            return fit(given, taken) != "does not fit"
+        case {"type": "array", "items": source_items}, {"type": "array", "items": sink_items}:
+            return fit(source_items, sink_items) != "does not fit"
     return _fits(source, sink)
 
 

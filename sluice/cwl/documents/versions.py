@@ -10,7 +10,7 @@ from sluice.cwl.reading.nodes import mappings, named_nodes, put_at
 from sluice.text.visible_text import quoted
 
 VERSIONS = tuple(features.VERSIONS)
-#: A tuple and no set, because the value that is looked up may be unhashable.
+#: A tuple instead of a set, because the value may be unhashable.
 _CLASSES = tuple(features.PROCESSES)
 
 
@@ -48,13 +48,13 @@ def mark_versions(workflow: CommentedMap, version: str, outermost: str, findings
         run = None if step.body is None else step.body.get("run")
         if not isinstance(run, CommentedMap):
             continue
-        own = run.get("cwlVersion", version)
-        if own in VERSIONS and VERSIONS.index(own) > VERSIONS.index(outermost):
+        own_version = run.get("cwlVersion", version)
+        if own_version in VERSIONS and VERSIONS.index(own_version) > VERSIONS.index(outermost):
             findings.error(
                 text_place(run, "cwlVersion"),
-                f"this file is of CWL {own}, and the workflow of {outermost}: write 'cwlVersion:"
-                f" {own}' in the workflow",
+                f"this file is of CWL {own_version}, and the workflow of {outermost}: write"
+                f" 'cwlVersion: {own_version}' in the workflow",
             )
-        if own in VERSIONS and (own, version) != (outermost, outermost):
-            put_at(run, "cwlVersion", own, text_place(run))
-        mark_versions(run, own, outermost, findings)
+        if own_version in VERSIONS and (own_version, version) != (outermost, outermost):
+            put_at(run, "cwlVersion", own_version, text_place(run))
+        mark_versions(run, own_version, outermost, findings)

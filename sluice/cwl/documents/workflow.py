@@ -11,11 +11,11 @@ from typing import Any
 from ruamel.yaml.comments import CommentedMap
 
 from sluice.cwl.documents.canonical import CanonicalWorkflow
-from sluice.cwl.documents.type_definitions import written_out
+from sluice.cwl.documents.type_definitions import expand_types
 from sluice.cwl.documents.types import normal_type
 from sluice.cwl.features import CROSSPRODUCTS, NESTED, PROCESSES, inside_jobs
 from sluice.cwl.reading.findings import Findings, TextPlace, text_place
-from sluice.cwl.reading.nodes import NamedNode, listed, named_nodes, refuse_duplicates
+from sluice.cwl.reading.nodes import NamedNode, as_list, named_nodes, refuse_duplicates
 from sluice.text.visible_text import quoted
 
 #: Names become parts of the names of data sets, and of paths.
@@ -31,7 +31,7 @@ class SourcePort:
 
 
 #: A step and one of its inputs, by name.
-InputOfStep = tuple[str, str]
+StepInputName = tuple[str, str]
 
 
 @dataclass(slots=True)
@@ -43,7 +43,7 @@ class Port:
     type: Any
     body: CommentedMap
 
-    def place_of(self, key: str) -> TextPlace:
+    def field_place(self, key: str) -> TextPlace:
         """Return the place of a field, or of the port without the field."""
         return text_place(self.body, key) if key in self.body else self.place
 
@@ -80,7 +80,7 @@ class Step:
     #: The workflow output that the step was added for, or None for a step of the template.
     for_output: str | None = None
 
-    def input_named(self, link: str) -> str:
+    def describe_input(self, link: str) -> str:
         """Return one of the step's inputs in words that the template's author knows."""
         return (
             f"input {quoted(link)} of step {quoted(self.name)}"
@@ -88,7 +88,7 @@ class Step:
             else f"output {quoted(self.for_output)}"
         )
 
-    def place_of(self, key: str) -> TextPlace:
+    def field_place(self, key: str) -> TextPlace:
         """Return the place of a field, or of the step without the field."""
         return text_place(self.body, key) if key in self.body else self.place
 
@@ -101,14 +101,14 @@ class Step:
         return self.tool_inputs[name].type if name in self.tool_inputs else ["null", "Any"]
 
     @property
-    def crosses(self) -> bool:
+    def is_crossproduct(self) -> bool:
         """Whether the step takes all combinations of what it scatters over."""
         return len(self.scatter) > 1 and self.body.get("scatterMethod") in CROSSPRODUCTS
 
     @property
     def depth(self) -> int:
         """The number of nested lists that each output is."""
-        if self.crosses and self.body["scatterMethod"] == NESTED:
+        if self.is_crossproduct and self.body["scatterMethod"] == NESTED:
             return len(self.scatter)
         return 1 if self.scatter else 0
 
@@ -118,7 +118,7 @@ class Step:
         return "when" in self.body
 
     @property
-    def contained(self) -> bool:
+    def runs_as_workflow(self) -> bool:
         """Whether each job is a workflow of its own.
 
         Then the step has expressions, which only pilots evaluate, or runs no single tool.
@@ -148,14 +148,14 @@ def read_workflow(canonical: CanonicalWorkflow, findings: Findings) -> Workflow:
     Malformed parts are left out, because the schema check reports them.
     """
     body = canonical.body
-    outputs = _named(body.get("outputs"), "outputs", findings)
+    outputs = _read_entries(body.get("outputs"), "outputs", findings)
     workflow = Workflow(
         body,
-        inputs=_ports(_named(body.get("inputs"), "inputs", findings), canonical),
+        inputs=_ports(_read_entries(body.get("inputs"), "inputs", findings), canonical),
         outputs={entry.name: _link(entry, "outputSource") for entry in outputs},
         output_types={entry.name: _type(entry, canonical) for entry in outputs},
     )
-    for entry in _named(body.get("steps"), "steps", findings):
+    for entry in _read_entries(body.get("steps"), "steps", findings):
         if entry.body is not None:
             workflow.steps[entry.name] = _step(entry, entry.body, canonical, findings)
     if not workflow.steps:
@@ -163,24 +163,24 @@ def read_workflow(canonical: CanonicalWorkflow, findings: Findings) -> Workflow:
     return workflow
 
 
-def _named(node: Any, kinds: str, findings: Findings) -> list[NamedNode]:
-    found = named_nodes(node)
-    refuse_duplicates(found, kinds, findings)
-    for entry in found:
+def _read_entries(node: Any, kinds: str, findings: Findings) -> list[NamedNode]:
+    entries = named_nodes(node)
+    refuse_duplicates(entries, kinds, findings)
+    for entry in entries:
         if not _NAME.match(entry.name):
             findings.error(
                 entry.place,
                 f"the name {quoted(entry.name)} cannot be used: letters, digits, '_', '.' and '-',"
                 " at most 80",
             )
-    return list({entry.name: entry for entry in reversed(found)}.values())[::-1]
+    return list({entry.name: entry for entry in reversed(entries)}.values())[::-1]
 
 
 def _step(
     entry: NamedNode, body: CommentedMap, canonical: CanonicalWorkflow, findings: Findings
 ) -> Step:
-    links = _named(body.get("in"), f"inputs of step {quoted(entry.name)}", findings)
-    outputs = _named(body.get("out"), f"outputs of step {quoted(entry.name)}", findings)
+    links = _read_entries(body.get("in"), f"inputs of step {quoted(entry.name)}", findings)
+    outputs = _read_entries(body.get("out"), f"outputs of step {quoted(entry.name)}", findings)
     tool = body["run"]
     return Step(
         name=entry.name,
@@ -188,38 +188,40 @@ def _step(
         body=body,
         links={link.name: _link(link, "source") for link in links},
         outputs={output.name: output.place for output in outputs},
-        scatter=[name for name in listed(body.get("scatter")) if isinstance(name, str)],
+        scatter=[name for name in as_list(body.get("scatter")) if isinstance(name, str)],
         tool=tool,
         tool_inputs=_ports(
-            _named(
+            _read_entries(
                 tool.get("inputs"), f"inputs of the tool of step {quoted(entry.name)}", findings
             ),
             canonical,
         ),
         tool_outputs=_ports(
-            _named(
+            _read_entries(
                 tool.get("outputs"), f"outputs of the tool of step {quoted(entry.name)}", findings
             ),
             canonical,
         ),
-        has_tool=entry.name not in canonical.toolless,
+        has_tool=entry.name not in canonical.steps_without_tool,
     )
 
 
-def _ports(found: Iterable[NamedNode], canonical: CanonicalWorkflow) -> dict[str, Port]:
+def _ports(entries: Iterable[NamedNode], canonical: CanonicalWorkflow) -> dict[str, Port]:
     return {
         entry.name: Port(entry.name, entry.place, _type(entry, canonical), _body(entry))
-        for entry in found
+        for entry in entries
     }
 
 
 def _type(entry: NamedNode, canonical: CanonicalWorkflow) -> Any:
     return normal_type(
-        written_out(entry.value if entry.body is None else _declared(entry.body), canonical.types)
+        expand_types(
+            entry.value if entry.body is None else _declared_type(entry.body), canonical.types
+        )
     )
 
 
-def _declared(body: CommentedMap) -> Any:
+def _declared_type(body: CommentedMap) -> Any:
     """Return the declared type of a port.
 
     It is the body itself in the short form ``port: {type: array, items: File}``.
@@ -229,11 +231,11 @@ def _declared(body: CommentedMap) -> Any:
 
 def _link(entry: NamedNode, key: str) -> Link:
     body = _body(entry)
-    written = entry.value if entry.body is None and key == "source" else body.get(key)
+    declaration = entry.value if entry.body is None and key == "source" else body.get(key)
     sources = (
         None
-        if written is None
-        else [source for source in listed(written) if isinstance(source, str)]
+        if declaration is None
+        else [source for source in as_list(declaration) if isinstance(source, str)]
     )
     return Link(
         entry.name,

@@ -60,11 +60,11 @@ def assemble_plan(
         },
         steps=_in_order([planner.plan_step(step) for step in workflow.steps.values()]),
         outputs=[
-            _output(output, origin, wiring.streams[origin], flow.collected(output))
+            _output(output, origin, wiring.streams[origin], flow.append_target(output))
             for output, origin in wiring.outputs.items()
         ],
         match=match.conditions,
-        due=match.due,
+        due=match.trigger,
         **_fields(fields, data_input),
         bind={
             name: key
@@ -76,27 +76,29 @@ def assemble_plan(
     )
 
 
-def _fields(written: Mapping[str, Any], data_input: str | None) -> dict[str, Any]:
+def _fields(values: Mapping[str, Any], data_input: str | None) -> dict[str, Any]:
     """Return the extension fields of the plan.
 
     Without a data set, a placeholder without files takes its place and is kept for reruns.
     """
-    found = {key: written[key] for key in _FIELDS if key in written}
+    fields = {key: values[key] for key in _FIELDS if key in values}
     if data_input is None:
-        logs = found.get("retention", Retention()).logs
-        found["retention"] = Retention(input="keep", logs=logs)
-    return found
+        logs = fields.get("retention", Retention()).logs
+        fields["retention"] = Retention(input="keep", logs=logs)
+    return fields
 
 
 def _in_order(steps: Sequence[PlanStep]) -> list[PlanStep]:
     """Return the steps in the order of the dataflow, and else in the order of the text."""
-    left, ordered = list(steps), list[PlanStep]()
-    while left:
-        waiting = {step.name for step in left}
+    remaining, ordered = list(steps), list[PlanStep]()
+    while remaining:
+        remaining_names = {step.name for step in remaining}
         ready = next(
-            step for step in left if not any(source.step in waiting for source in step.sources)
+            step
+            for step in remaining
+            if not any(source.step in remaining_names for source in step.sources)
         )
-        left.remove(ready)
+        remaining.remove(ready)
         ordered.append(ready)
     return ordered
 

@@ -5,7 +5,7 @@ from typing import Any
 
 def documentation(body: Any) -> str:
     """Return the ``doc`` or ``label`` of a node, or an empty text."""
-    written = body.get("doc") or body.get("label") or ""
-    if isinstance(written, list):
-        return "\n".join(str(line) for line in written)
-    return str(written).strip()
+    text = body.get("doc") or body.get("label") or ""
+    if isinstance(text, list):
+        return "\n".join(str(line) for line in text)
+    return str(text).strip()

@@ -3,29 +3,29 @@
 from typing import Any
 
 from sluice.contracts.common.states import EntryKind, InputMode
-from sluice.cwl.dataflow.hidden_lists import modes_of
+from sluice.cwl.dataflow.hidden_lists import input_modes
 from sluice.cwl.dataflow.links import Wiring
 from sluice.cwl.documents.types import ARRAY_OF_FILES, normal_type, without_null
 from sluice.cwl.documents.workflow import Link, Step
-from sluice.cwl.features import LINK_FIELDS, OF_WORKFLOWS
+from sluice.cwl.features import LINK_FIELDS, WORKFLOW_REQUIREMENTS
 from sluice.cwl.reading.nodes import plain_json
 
 #: The name of the one step of such a workflow.
 INNER = "run"
 
 #: Fields of a step's input that apply within the job.
-_OF_LINKS = tuple(LINK_FIELDS)
+_LINK_FIELDS = tuple(LINK_FIELDS)
 #: Fields of a tool's input that cwltool expects at the source of the value, too.
-_OF_PORTS = ("secondaryFiles",)
+_PORT_FIELDS = ("secondaryFiles",)
 _ANYTHING = ["null", "Any"]
 
 
 def workflow_features() -> list[dict[str, Any]]:
     """Return the requirements of all features that a workflow may use. Unused ones do no harm."""
-    return [{"class": name} for name in OF_WORKFLOWS]
+    return [{"class": name} for name in WORKFLOW_REQUIREMENTS]
 
 
-def workflow_around(
+def wrap_in_workflow(
     step: Step,
     process: dict[str, Any],
     wiring: Wiring,
@@ -44,13 +44,16 @@ def workflow_around(
         version: The CWL version for the step's expressions.
         javascript: The JavaScript requirement for the step's expressions.
     """
-    modes = modes_of(step, wiring)
-    fed = [
+    modes = input_modes(step, wiring)
+    links_with_value = [
         link for link in step.links.values() if link.sources is not None or "default" in link.body
     ]
     inner: dict[str, Any] = {
         "run": {key: value for key, value in process.items() if key != "$namespaces"},
-        "in": {link.name: _inner_link(link, fed=link in fed) for link in step.links.values()},
+        "in": {
+            link.name: _inner_link(link, has_value=link in links_with_value)
+            for link in step.links.values()
+        },
         "out": list(step.outputs),
     }
     if step.conditional:
@@ -66,7 +69,9 @@ def workflow_around(
         "id": step.name,
         **({"$namespaces": process["$namespaces"]} if "$namespaces" in process else {}),
         "requirements": [*javascript, *types, *workflow_features()],
-        "inputs": {link.name: _input(step, link, modes.get(link.name), wiring) for link in fed},
+        "inputs": {
+            link.name: _input(step, link, modes.get(link.name), wiring) for link in links_with_value
+        },
         "outputs": {
             port: {
                 "type": _output_type(step.tool_outputs[port].type),
@@ -78,9 +83,9 @@ def workflow_around(
     }
 
 
-def _inner_link(link: Link, *, fed: bool) -> dict[str, Any]:
-    own = {key: plain_json(link.body[key]) for key in _OF_LINKS if key in link.body}
-    return {"source": link.name, **own} if fed else own
+def _inner_link(link: Link, *, has_value: bool) -> dict[str, Any]:
+    fields = {key: plain_json(link.body[key]) for key in _LINK_FIELDS if key in link.body}
+    return {"source": link.name, **fields} if has_value else fields
 
 
 def _input(step: Step, link: Link, mode: InputMode | None, wiring: Wiring) -> dict[str, Any]:
@@ -92,9 +97,11 @@ def _input(step: Step, link: Link, mode: InputMode | None, wiring: Wiring) -> di
     declared = (
         {}
         if tool_input is None
-        else {key: plain_json(tool_input.body[key]) for key in _OF_PORTS if key in tool_input.body}
+        else {
+            key: plain_json(tool_input.body[key]) for key in _PORT_FIELDS if key in tool_input.body
+        }
     )
-    stream = wiring.stream_of(step.name, link.name)
+    stream = wiring.find_stream(step.name, link.name)
     if mode is None or stream is None or stream.folder or stream.kind is EntryKind.BUNDLE:
         return {"type": _ANYTHING, **declared}
     return {"type": ARRAY_OF_FILES if mode is InputMode.ALL else ["null", "File"], **declared}

@@ -17,9 +17,9 @@ from sluice.contracts.templates.plan import (
     main_input_mode,
 )
 from sluice.cwl.dataflow.dataflow import Dataflow
-from sluice.cwl.dataflow.file_defaults import defaults_of
+from sluice.cwl.dataflow.file_defaults import default_files
 from sluice.cwl.dataflow.links import SideLink
-from sluice.cwl.dataflow.merging import pick_of
+from sluice.cwl.dataflow.merging import find_pick
 from sluice.cwl.dataflow.numbering import Numbering
 from sluice.cwl.dataflow.single_values import has_one_job, may_be_missing
 from sluice.cwl.documents.types import is_optional
@@ -52,20 +52,20 @@ class StepPlanner:
             doc=documentation(step.body),
             mode=mode,
             inputs=[
-                self._main_input(step, mode, alone=single),
+                self._main_input(step, mode, takes_one=single),
                 *(
                     self._input(
                         step,
                         side,
                         scattered=side.mode is InputMode.EACH,
-                        alone=side.mode is InputMode.ONE,
+                        takes_one=side.mode is InputMode.ONE,
                     )
                     for side in self.flow.wiring.side_links[step.name]
                 ),
             ],
             single=single,
-            cross=step.scatter if step.crosses else [],
-            by_place=self.numbering.by_place(step),
+            cross=step.scatter if step.is_crossproduct else [],
+            by_place=self.numbering.pairs_by_position(step),
             arguments=self._arguments(step),
             outputs=[self._step_output(step, port) for port in step.outputs],
             tool=self.tools.executable(step),
@@ -74,7 +74,7 @@ class StepPlanner:
             **{key: fields[key] for key in _FIELDS if key in fields},
         )
 
-    def _main_input(self, step: Step, mode: TaskMode, *, alone: bool) -> StepInput:
+    def _main_input(self, step: Step, mode: TaskMode, *, takes_one: bool) -> StepInput:
         """Return the input that jobs are made of.
 
         If jobs are made of values, the input refers to the data set of the chain.
@@ -83,45 +83,49 @@ class StepPlanner:
         data = wiring.data_links.get(step.name)
         if data is None:
             source = Source(step=None, port=wiring.data_input or "")
-            return StepInput(port="", source=source, mode=InputMode.NONE, optional=alone)
+            return StepInput(port="", source=source, mode=InputMode.NONE, optional=takes_one)
         main = SideLink(data, main_input_mode(mode))
-        return self._input(step, main, scattered=data.name in step.scatter, alone=alone)
+        return self._input(step, main, scattered=data.name in step.scatter, takes_one=takes_one)
 
-    def _input(self, step: Step, read: SideLink, *, scattered: bool, alone: bool) -> StepInput:
+    def _input(
+        self, step: Step, side_link: SideLink, *, scattered: bool, takes_one: bool
+    ) -> StepInput:
         """Return an input of a step.
 
         Args:
             step: The step.
-            read: The link with its mode.
+            side_link: The link with its mode.
             scattered: Whether the step scatters over it.
-            alone: Whether a job gets the only file.
+            takes_one: Whether a job gets the only file.
         """
-        link = read.link
+        link = side_link.link
         source, *further = self._sources(step, link, scattered=scattered)
-        optional = may_be_missing(step, link) if alone else is_optional(step.input_type(link.name))
+        optional = (
+            may_be_missing(step, link) if takes_one else is_optional(step.input_type(link.name))
+        )
         return StepInput(
             port=link.name,
             source=source.source,
             next_sources=further,
-            pick=pick_of(link),
-            mode=read.mode,
+            pick=find_pick(link),
+            mode=side_link.mode,
             optional=optional,
             kind=self._kind(step, link),
         )
 
     def _kind(self, step: Step, link: Link) -> EntryKind:
-        stream = self.flow.wiring.stream_of(step.name, link.name)
+        stream = self.flow.wiring.find_stream(step.name, link.name)
         return EntryKind.FILE if stream is None else stream.kind
 
     def _sources(self, step: Step, link: Link, *, scattered: bool) -> list[NextSource]:
         """Return the sources of a link, with number offsets if files are paired by number."""
-        starts = self.numbering.starts(step.name, link.name)
+        offsets = self.numbering.number_offsets(step.name, link.name)
         return [
             NextSource(
-                source=Source(step=origin.step, port=origin.port), start=start if scattered else 0
+                source=Source(step=origin.step, port=origin.port), start=offset if scattered else 0
             )
-            for origin, start in zip(
-                self.flow.wiring.sources(step.name, link.name), starts, strict=True
+            for origin, offset in zip(
+                self.flow.wiring.sources(step.name, link.name), offsets, strict=True
             )
         ]
 
@@ -131,17 +135,17 @@ class StepPlanner:
         return StepOutput(port=port, optional=optional, kind=stream.kind, spread=stream.spread)
 
     def _arguments(self, step: Step) -> dict[str, Argument]:
-        found: dict[str, Argument] = {}
+        arguments: dict[str, Argument] = {}
         wiring = self.flow.wiring
         for link in step.links.values():
             if link.name in self.needs[step.name].secrets:
                 continue
             origin = wiring.origins.get((step.name, link.name))
-            by_default = defaults_of(step, link.name, self.flow.workflow, wiring)
+            defaults = default_files(step, link.name, self.flow.workflow, wiring)
             if origin is not None and not wiring.is_data(step.name, link.name):
-                found[link.name] = ParameterRef(name=origin.port)
-            elif by_default:  # the job gets this file if the chain is given none
-                found[link.name] = Constant(value=by_default[0])
+                arguments[link.name] = ParameterRef(name=origin.port)
+            elif defaults:  # the job gets this file if the chain is given none
+                arguments[link.name] = Constant(value=defaults[0])
             elif link.body.get("default") is not None:
-                found[link.name] = Constant(value=plain_json(link.body["default"]))
-        return found
+                arguments[link.name] = Constant(value=plain_json(link.body["default"]))
+        return arguments

@@ -9,14 +9,14 @@ from sluice.cwl.documents.versions import VERSIONS
 from sluice.cwl.documents.workflow import Step
 from sluice.cwl.features import CWLTOOL_NAMESPACE
 from sluice.cwl.plan.formats import without_formats
-from sluice.cwl.plan.process_versions import steps_of, with_own_files
-from sluice.cwl.plan.step_workflows import workflow_around, workflow_features
+from sluice.cwl.plan.process_versions import keep_file_versions, process_steps
+from sluice.cwl.plan.step_workflows import workflow_features, wrap_in_workflow
 from sluice.cwl.properties.requirements import (
     SECRETS,
-    expanded,
+    expand_prefix,
     javascript_requirement,
     requirements_and_hints,
-    requirements_of,
+    step_requirements,
 )
 from sluice.cwl.properties.template import ParsedTemplate
 from sluice.cwl.reading.nodes import plain_json
@@ -32,18 +32,20 @@ class ToolWriter:
     def executable(self, step: Step) -> dict[str, Any]:
         """Return the step's tool, inside a workflow if the step has expressions or hides a list."""
         version, process = self.template.document.version, self._tool(step)
-        if step.contained or hides_list(step, self.wiring):
+        if step.runs_as_workflow or hides_list(step, self.wiring):
             javascript = javascript_requirement(step, self.template)
-            process = workflow_around(
+            process = wrap_in_workflow(
                 step, process, self.wiring, version=version, javascript=javascript
             )
-        return with_own_files(process, version)
+        return keep_file_versions(process, version)
 
     def _tool(self, step: Step) -> dict[str, Any]:
-        requirements, hints = requirements_and_hints(requirements_of(step, self.template))
-        own = step.tool.get("cwlVersion")
+        requirements, hints = requirements_and_hints(step_requirements(step, self.template))
+        own_version = step.tool.get("cwlVersion")
         tool: dict[str, Any] = {
-            "cwlVersion": own if own in VERSIONS else self.template.document.version,
+            "cwlVersion": own_version
+            if own_version in VERSIONS
+            else self.template.document.version,
             "class": step.tool["class"],
             "id": step.name,
         }
@@ -60,30 +62,36 @@ class ToolWriter:
             tool["requirements"] = plain_json(requirements)
         if hints:
             tool["hints"] = plain_json(hints)
-        return _without_secrets(
+        return _remove_secret_requirements(
             without_formats(tool, self.template.document.namespaces),
             self.template.document.namespaces,
         )
 
 
-def _without_secrets(process: dict[str, Any], namespaces: dict[str, str]) -> dict[str, Any]:
+def _remove_secret_requirements(
+    process: dict[str, Any], namespaces: dict[str, str]
+) -> dict[str, Any]:
     """Remove ``cwltool:Secrets``, also inside: the step's needs say which inputs are secrets."""
-    for owner in (process, *steps_of(process)):
+    for owner in (process, *process_steps(process)):
         for kind in ("requirements", "hints"):
-            held = owner.get(kind)
-            if isinstance(held, dict):
+            requirements = owner.get(kind)
+            if isinstance(requirements, dict):
                 owner[kind] = {
-                    name: body for name, body in held.items() if not _is_secrets(name, namespaces)
+                    name: body
+                    for name, body in requirements.items()
+                    if not _is_secret_requirement(name, namespaces)
                 }
-            elif isinstance(held, list):
+            elif isinstance(requirements, list):
                 owner[kind] = [
-                    body for body in held if not _is_secrets(str(body.get("class")), namespaces)
+                    body
+                    for body in requirements
+                    if not _is_secret_requirement(str(body.get("class")), namespaces)
                 ]
-    for step in steps_of(process):
+    for step in process_steps(process):
         if isinstance(step.get("run"), dict):
-            _without_secrets(step["run"], namespaces)
+            _remove_secret_requirements(step["run"], namespaces)
     return process
 
 
-def _is_secrets(name: str, namespaces: dict[str, str]) -> bool:
-    return expanded(name, namespaces) == SECRETS
+def _is_secret_requirement(name: str, namespaces: dict[str, str]) -> bool:
+    return expand_prefix(name, namespaces) == SECRETS

@@ -7,58 +7,58 @@ from sluice.contracts.templates.plan import Between, Condition, Equals, Glob, On
 from sluice.cwl.reading.nodes import plain_json
 
 
-class WrongConditionError(ValueError):
+class InvalidConditionError(ValueError):
     """A condition is malformed. The message says what a condition is."""
 
 
-def condition_of(wanted: Any) -> Condition:
-    """Return the condition that is written.
+def parse_condition(value: Any) -> Condition:
+    """Return the condition that a value of the template stands for.
 
     Raises:
-        WrongConditionError: It is malformed.
+        InvalidConditionError: The condition is malformed.
     """
-    match wanted:
+    match value:
         case list():
-            if wanted and all(isinstance(item, str | int | float | bool) for item in wanted):
-                return OneOf(values=plain_json(wanted))
-            raise WrongConditionError(
+            if value and all(isinstance(item, str | int | float | bool) for item in value):
+                return OneOf(values=plain_json(value))
+            raise InvalidConditionError(
                 "a list names the values that match: texts, numbers or booleans, at least one"
             )
-        case {"glob": str() as pattern} if len(wanted) == 1 and pattern:
+        case {"glob": str() as pattern} if len(value) == 1 and pattern:
             return Glob(pattern=pattern)
-        case dict() if wanted and set(wanted) <= {"minimum", "maximum"}:
-            return _range(wanted)
+        case dict() if value and set(value) <= {"minimum", "maximum"}:
+            return _parse_range(value)
         case dict():
-            raise WrongConditionError("a mapping is {minimum, maximum} or {glob}")
-    return Equals(value=wanted)
+            raise InvalidConditionError("a mapping is {minimum, maximum} or {glob}")
+    return Equals(value=value)
 
 
-def amount_of(wanted: Any) -> Condition:
-    """Return the condition that is written, which a number must be able to meet.
+def parse_amount_condition(value: Any) -> Condition:
+    """Return the condition that a value of the template stands for, if numbers can meet it.
 
     Raises:
-        WrongConditionError: It is malformed, or is not about numbers.
+        InvalidConditionError: The condition is malformed, or is not about numbers.
     """
-    condition = condition_of(wanted)
+    condition = parse_condition(value)
     values: list[Any] = []
     match condition:
         case Between():
             return condition
-        case Equals(value=value):
-            values = [value]
+        case Equals(value=number):
+            values = [number]
         case OneOf(values=several):
             values = [*several]
-    if values and all(_is_number(value) for value in values):
+    if values and all(_is_number(number) for number in values):
         return condition
-    raise WrongConditionError("is a number, or {minimum, maximum}")
+    raise InvalidConditionError("is a number, or {minimum, maximum}")
 
 
-def _range(wanted: dict[str, Any]) -> Between:
-    if not all(_is_number(bound) for bound in wanted.values()):
-        raise WrongConditionError("minimum and maximum are numbers")
-    low, high = wanted.get("minimum"), wanted.get("maximum")
+def _parse_range(limits: dict[str, Any]) -> Between:
+    if not all(_is_number(limit) for limit in limits.values()):
+        raise InvalidConditionError("minimum and maximum are numbers")
+    low, high = limits.get("minimum"), limits.get("maximum")
     if low is not None and high is not None and low > high:
-        raise WrongConditionError(f"no number is at least {low} and at most {high}")
+        raise InvalidConditionError(f"no number is at least {low} and at most {high}")
     return Between(minimum=low, maximum=high)
 
 

@@ -11,11 +11,11 @@ from sluice.cwl.features import CONTAINERS, refused_features
 from sluice.cwl.reading.findings import Findings, TextPlace, text_place
 from sluice.text.visible_text import quoted
 
-#: Ways to an image that are refused. Every node would have to go them, with files or rights that it
-#: may not have.
-_NOT_CARRIED_OUT = refused_features(CONTAINERS)
+#: Fields that describe how to build or load an image. Every node would need files or rights for
+#: this that it may not have.
+_UNSUPPORTED_FIELDS = refused_features(CONTAINERS)
 
-_image_name: TypeAdapter[str] = TypeAdapter(ImageName)
+_IMAGE_NAME: TypeAdapter[str] = TypeAdapter(ImageName)
 
 
 def container_image(
@@ -25,40 +25,40 @@ def container_image(
 
     An unusable image is an error for a requirement and a warning for a hint.
     """
-    tell = findings.error if required else findings.warning
-    for key in _NOT_CARRIED_OUT:
+    report = findings.error if required else findings.warning
+    for key in _UNSUPPORTED_FIELDS:
         if key in body:
-            tell(
+            report(
                 text_place(body, key),
                 f"{quoted(key)} of step {quoted(step)} is not supported: {CONTAINERS[key].note}",
             )
             return None
-    outdir = body.get("dockerOutputDirectory")
-    if outdir is not None and not str(outdir).startswith("/"):
+    output_directory = body.get("dockerOutputDirectory")
+    if output_directory is not None and not str(output_directory).startswith("/"):
         findings.error(
             text_place(body, "dockerOutputDirectory"),
-            f"'dockerOutputDirectory' is an absolute path, not {quoted(outdir)}",
+            f"'dockerOutputDirectory' is an absolute path, not {quoted(output_directory)}",
         )
-    named = {
-        key: _name(body, key, findings)
+    image_names = {
+        key: _read_image_name(body, key, findings)
         for key in ("dockerPull", "dockerImageId")
         if body.get(key) is not None
     }
-    if not named:
-        tell(place, f"the container of step {quoted(step)} names no image: write 'dockerPull'")
+    if not image_names:
+        report(place, f"the container of step {quoted(step)} names no image: write 'dockerPull'")
         return None
-    pull = named.get("dockerPull")
-    name = named.get("dockerImageId", pull)
+    pull = image_names.get("dockerPull")
+    name = image_names.get("dockerImageId", pull)
     return None if name is None else ContainerImage(name=name, pull=pull)
 
 
-def _name(body: CommentedMap, key: str, findings: Findings) -> str | None:
-    written: Any = body[key]
+def _read_image_name(body: CommentedMap, key: str, findings: Findings) -> str | None:
+    value: Any = body[key]
     try:
-        return _image_name.validate_python(written)
+        return _IMAGE_NAME.validate_python(value)
     except ValidationError:
         findings.error(
             text_place(body, key),
-            f"{quoted(key)} is no name of an image: {quoted(written)}; one is 'debian:12'",
+            f"{quoted(key)} is no name of an image: {quoted(value)}; one is 'debian:12'",
         )
         return None

@@ -17,48 +17,53 @@ from sluice.contracts.human_tasks.ask import Ask
 from sluice.contracts.jobs.checkpoints import EXAMPLE, Checkpoint
 from sluice.contracts.jobs.gpus import GpuAmount
 from sluice.contracts.jobs.needs import Warm
-from sluice.contracts.jobs.resources import NamedAmounts, WantedLabels
+from sluice.contracts.jobs.resources import NamedAmounts, RequestedLabels
 from sluice.contracts.templates.plan import Batch, Boundary, MergeGroups, Require, Retention, Retry
-from sluice.cwl.features import LATER
-from sluice.cwl.properties.conditions import WrongConditionError, amount_of
+from sluice.cwl.features import PLANNED_FIELDS
+from sluice.cwl.properties.conditions import InvalidConditionError, parse_amount_condition
 from sluice.cwl.properties.field_value import FieldValue, Reader
-from sluice.cwl.properties.match_fields import conditions_in, read_collect, read_match
+from sluice.cwl.properties.match_fields import parse_conditions, read_collect, read_match
 from sluice.cwl.reading.findings import did_you_mean, text_place
 from sluice.cwl.reading.nodes import plain_json
 from sluice.text.visible_text import quoted
 
 
-def _model(kind: type[BaseModel], *, hidden: Collection[str] = ()) -> Reader:
+def _model_reader(kind: type[BaseModel], *, hidden: Collection[str] = ()) -> Reader:
     """Return a reader of the model's fields, without those that are ``hidden`` from templates."""
-    fields = [name for name in kind.model_fields if name not in hidden]
+    allowed_fields = [name for name in kind.model_fields if name not in hidden]
 
     def read(value: FieldValue) -> Any:
-        written = value.mapping()
-        if written is None:
+        mapping = value.mapping()
+        if mapping is None:
             return None
         places = value.inner_places()
-        given = {value.plain_key(key): plain_json(item) for key, item in written.items()}
-        unknown = [key for key in given if key not in fields]
+        values = {value.plain_key(key): plain_json(item) for key, item in mapping.items()}
+        unknown = [key for key in values if key not in allowed_fields]
         for key in unknown:
-            if f"{value.name}.{key}" in LATER:
-                value.wrong(
-                    f"{quoted(key)} is not supported yet: {LATER[f'{value.name}.{key}'].note}",
+            if f"{value.name}.{key}" in PLANNED_FIELDS:
+                value.report_error(
+                    f"{quoted(key)} is not supported yet:"
+                    f" {PLANNED_FIELDS[f'{value.name}.{key}'].note}",
                     places[key],
                 )
             else:
-                value.wrong(f"knows no {quoted(key)}{did_you_mean(key, fields)}", places[key])
+                value.report_error(
+                    f"knows no {quoted(key)}{did_you_mean(key, allowed_fields)}", places[key]
+                )
         try:
             return kind.model_validate(
-                {key: item for key, item in given.items() if key not in unknown}, strict=True
+                {key: item for key, item in values.items() if key not in unknown}, strict=True
             )
         except ValidationError as error:
-            for each in error.errors():
-                key, said = str(each["loc"][0]) if each["loc"] else "", sentence_of(each)
-                if each["type"] == "missing":
-                    value.wrong(f"says no {quoted(key)}; {FIELDS[value.name].example}")
+            for problem in error.errors():
+                key = str(problem["loc"][0]) if problem["loc"] else ""
+                message = sentence_of(problem)
+                if problem["type"] == "missing":
+                    value.report_error(f"says no {quoted(key)}; {FIELDS[value.name].example}")
                     continue
-                value.wrong(
-                    f"{key}: {said[0].lower()}{said[1:]}, not {quoted(plain_json(each['input']))}",
+                value.report_error(
+                    f"{key}: {message[0].lower()}{message[1:]}, not"
+                    f" {quoted(plain_json(problem['input']))}",
                     places.get(key),
                 )
         return None
@@ -67,26 +72,25 @@ def _model(kind: type[BaseModel], *, hidden: Collection[str] = ()) -> Reader:
 
 
 def _ask(value: FieldValue) -> Ask | None:
-    ask: Ask | None = _model(Ask)(value)
+    ask: Ask | None = _model_reader(Ask)(value)
     if ask is None or not ask.labels:
         return ask
-    unknown = sorted(ask.labels.keys() - set(ask.answers))
-    shown = {ask.labels.get(answer, answer).casefold() for answer in ask.answers}
-    if unknown:
-        value.wrong(
-            f"labels: {quoted(unknown[0])} is none of the answers", value.inner_places()["labels"]
-        )
-    elif len(shown) < len(ask.answers):
-        value.wrong("labels: two answers have the same label", value.inner_places()["labels"])
+    place = value.inner_places()["labels"]
+    unknown_answers = sorted(ask.labels.keys() - set(ask.answers))
+    label_texts = {ask.labels.get(answer, answer).casefold() for answer in ask.answers}
+    if unknown_answers:
+        value.report_error(f"labels: {quoted(unknown_answers[0])} is none of the answers", place)
+    elif len(label_texts) < len(ask.answers):
+        value.report_error("labels: two answers have the same label", place)
     else:
         return ask
     return None
 
 
 def _boundary(value: FieldValue) -> Boundary | None:
-    boundary: Boundary | None = _model(Boundary)(value)
+    boundary: Boundary | None = _model_reader(Boundary)(value)
     if boundary is not None and boundary.minimum > boundary.sufficient:
-        value.wrong(
+        value.report_error(
             f"asks for at least {boundary.minimum}, and is satisfied with less"
             f" ({boundary.sufficient})"
         )
@@ -96,31 +100,33 @@ def _boundary(value: FieldValue) -> Boundary | None:
 
 def _retention(value: FieldValue) -> Retention | None:
     """Read the retention. An explicit ``input: delete`` also deletes an input without copies."""
-    retention: Retention | None = _model(Retention, hidden={"only_copies"})(value)
+    retention: Retention | None = _model_reader(Retention, hidden={"only_copies"})(value)
     if retention is not None and "input" in retention.model_fields_set:
         return retention.model_copy(update={"only_copies": retention.input == "delete"})
     return retention
 
 
 def _merge(value: FieldValue) -> MergeGroups | None:
-    groups: MergeGroups | None = _model(MergeGroups)(value)
+    groups: MergeGroups | None = _model_reader(MergeGroups)(value)
     if groups is not None and groups.files is not None and groups.bytes is not None:
-        value.wrong("takes 'files' or 'bytes', not both")
+        value.report_error("takes 'files' or 'bytes', not both")
         return None
     if groups is not None and groups.tree and (groups.files is None or groups.files < 2):
-        value.wrong("has a tree, whose groups are of two files or more: {files: 25, tree: true}")
+        value.report_error(
+            "has a tree, whose groups are of two files or more: {files: 25, tree: true}"
+        )
         return None
     return groups
 
 
 def _priority(value: FieldValue) -> int | None:
     if (
-        isinstance(value.written, int)
-        and not isinstance(value.written, bool)
-        and abs(value.written) <= 1_000_000
+        isinstance(value.raw_value, int)
+        and not isinstance(value.raw_value, bool)
+        and abs(value.raw_value) <= 1_000_000
     ):
-        return value.written
-    value.wrong(
+        return value.raw_value
+    value.report_error(
         "is a whole number from -1000000 to 1000000; the greatest wins where several templates"
         " match"
     )
@@ -128,114 +134,106 @@ def _priority(value: FieldValue) -> int | None:
 
 
 def _rank(value: FieldValue) -> float | None:
-    written = value.written
-    if (
-        isinstance(written, int | float)
-        and not isinstance(written, bool)
-        and 0 <= written <= 1_000_000
-    ):
-        return float(written)
-    value.wrong("is a number from 0 to 1000000")
+    rank = value.raw_value
+    if isinstance(rank, int | float) and not isinstance(rank, bool) and 0 <= rank <= 1_000_000:
+        return float(rank)
+    value.report_error("is a number from 0 to 1000000")
     return None
 
 
 def _invoke(value: FieldValue) -> bool | None:
-    if value.written is True:
+    if value.raw_value is True:
         return True
-    value.wrong("is 'true', or left out")
+    value.report_error("is 'true', or left out")
     return None
 
 
 def _sandbox(value: FieldValue) -> bool | None:
-    if value.written == "required":
+    if value.raw_value == "required":
         return True
-    value.wrong("is 'required', or left out")
+    value.report_error("is 'required', or left out")
     return None
 
 
 def _flow(value: FieldValue) -> str | None:
-    if value.written == "dataset":
+    if value.raw_value == "dataset":
         return "dataset"
-    value.wrong("is 'dataset', or left out")
+    value.report_error("is 'dataset', or left out")
     return None
 
 
 def _warm(value: FieldValue) -> Warm | None:
-    if isinstance(value.written, bool):
-        return Warm() if value.written else None  # false overrides the tool
-    if isinstance(value.written, CommentedMap) and "kind" in map(
-        value.plain_key, map(str, value.written)
+    if isinstance(value.raw_value, bool):
+        return Warm() if value.raw_value else None  # false overrides the tool
+    if isinstance(value.raw_value, CommentedMap) and "kind" in map(
+        value.plain_key, map(str, value.raw_value)
     ):
-        value.wrong("knows no 'kind'; there is: key, idle, jobs", value.inner_places()["kind"])
+        value.report_error(
+            "knows no 'kind'; there is: key, idle, jobs", value.inner_places()["kind"]
+        )
         return None
-    warm: Warm | None = _model(Warm)(value)
+    warm: Warm | None = _model_reader(Warm)(value)
     return warm
 
 
 def _bind(value: FieldValue) -> dict[str, str] | None:
-    written = value.mapping()
-    if written is None:
+    mapping = value.mapping()
+    if mapping is None:
         return None
-    bound: dict[str, str] = {}
-    for key, target in written.items():
+    bindings: dict[str, str] = {}
+    for key, target in mapping.items():
         if not isinstance(target, str) or not target:
-            value.wrong(
+            value.report_error(
                 "gives each parameter the name of a metadata key, of a secret as in"
                 f" secret:places-api, or of an asset as in asset:model; {quoted(key)} has"
                 f" {quoted(plain_json(target))}",
-                text_place(written, key),
+                text_place(mapping, key),
             )
-        elif wrong := _wrong_secret(target) or _wrong_asset(target):
-            value.wrong(f"{key}: {wrong}", text_place(written, key))
+        elif problem := _target_problem(target):
+            value.report_error(f"{key}: {problem}", text_place(mapping, key))
         else:
-            bound[value.plain_key(key)] = target
-    return bound
+            bindings[value.plain_key(key)] = target
+    return bindings
 
 
-def _wrong_secret(target: str) -> str:
-    """Return what is wrong with the name of a secret, or an empty text."""
-    if not target.startswith(SCHEME):
-        return ""
+def _target_problem(target: str) -> str:
+    """Return what is wrong with the name of a secret or asset, or an empty text."""
     try:
-        SecretRef(name=target.removeprefix(SCHEME))
-    except ValidationError as error:
-        return sentence_of(error.errors()[0])
-    return ""
-
-
-def _wrong_asset(target: str) -> str:
-    """Return what is wrong with the name of an asset, or an empty text."""
-    if not is_asset(target):
-        return ""
-    try:
-        AssetRef.read(target)
+        if target.startswith(SCHEME):
+            SecretRef(name=target.removeprefix(SCHEME))
+        elif is_asset(target):
+            AssetRef.read(target)
     except ValidationError as error:
         return sentence_of(error.errors()[0])
     return ""
 
 
 def _require(value: FieldValue) -> Require | None:
-    written = value.mapping()
-    if written is None:
+    mapping = value.mapping()
+    if mapping is None:
         return None
-    if not written:
-        value.wrong(f"says nothing; {FIELDS[value.name].example}")
-    found: dict[str, Any] = {}
-    for key, wanted in written.items():
-        name, place = value.plain_key(key), text_place(written, key)
+    if not mapping:
+        value.report_error(f"says nothing; {FIELDS[value.name].example}")
+    conditions: dict[str, Any] = {}
+    for key, condition in mapping.items():
+        name, place = value.plain_key(key), text_place(mapping, key)
         if name not in Require.model_fields:
-            value.wrong(f"knows no {quoted(name)}{did_you_mean(name, Require.model_fields)}", place)
+            value.report_error(
+                f"knows no {quoted(name)}{did_you_mean(name, Require.model_fields)}", place
+            )
         elif name in {"meta", "parameters"}:
-            if isinstance(wanted, CommentedMap) and wanted:
-                found[name] = conditions_in(value, wanted)
+            if isinstance(condition, CommentedMap) and condition:
+                conditions[name] = parse_conditions(value, condition)
             else:
-                value.wrong(f"{name}: is a mapping of names to what must hold of them", place)
+                value.report_error(
+                    f"{name}: is a mapping of names to what must hold of them", place
+                )
         else:
             try:
-                found[name] = amount_of(wanted)
-            except WrongConditionError as error:
-                value.wrong(f"{name}: {error}", place)
-    return Require(**found)
+                conditions[name] = parse_amount_condition(condition)
+            except InvalidConditionError as error:
+                value.report_error(f"{name}: {error}", place)
+    return Require(**conditions)
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,95 +241,95 @@ class ExtensionField:
     """An extension field.
 
     Attributes:
-        belongs_to: What it belongs to.
+        owner_kind: The kind of node that the field belongs to.
         read: Returns the value, or None after an error.
         example: An example of the field.
-        comes_down: Whether it applies to the inner steps if the step's workflow is flattened.
-        for_all: Whether a step's field may be on the workflow, for all its steps.
-        of_tool: Whether it may be on the tool, for steps that do not have it themselves.
+        is_inherited: Whether it applies to the inner steps if the step's workflow is flattened.
+        allowed_on_workflow: Whether a step's field may be on the workflow, for all its steps.
+        allowed_on_tool: Whether it may be on the tool, for steps that do not have it themselves.
     """
 
-    belongs_to: Literal["workflow", "step", "output"]
+    owner_kind: Literal["workflow", "step", "output"]
     read: Reader
     example: str = ""
-    comes_down: bool = False
-    for_all: bool = False
-    of_tool: bool = False
+    is_inherited: bool = False
+    allowed_on_workflow: bool = False
+    allowed_on_tool: bool = False
 
-    def may_stand_on(self, kind: str) -> bool:
+    def is_allowed_on(self, kind: str) -> bool:
         """Return whether the field may be on a node.
 
         Args:
             kind: ``workflow``, ``step``, ``tool``, ``output``, or something else.
         """
         if kind == "tool":
-            return self.of_tool
-        return kind == self.belongs_to or (self.for_all and kind == "workflow")
+            return self.allowed_on_tool
+        return kind == self.owner_kind or (self.allowed_on_workflow and kind == "workflow")
 
     @property
     def owner(self) -> str:
         """Return what the field belongs to, as a phrase."""
-        if self.of_tool:
+        if self.allowed_on_tool:
             return "a step or its tool"
-        if self.belongs_to == "output":
+        if self.owner_kind == "output":
             return "an output of the workflow"
-        return "a step or the workflow" if self.for_all else f"a {self.belongs_to}"
+        return "a step or the workflow" if self.allowed_on_workflow else f"a {self.owner_kind}"
 
 
 def _resources(value: FieldValue) -> dict[str, float] | None:
     """Read the amounts of named resources."""
-    written = value.mapping()
-    if written is None:
+    mapping = value.mapping()
+    if mapping is None:
         return None
-    found = {}
-    for key, amount in written.items():
-        name, place = value.plain_key(key), text_place(written, key)
+    amounts = {}
+    for key, amount in mapping.items():
+        name, place = value.plain_key(key), text_place(mapping, key)
         if isinstance(amount, bool) or not isinstance(amount, int | float):
-            value.wrong(
+            value.report_error(
                 f"{name}: is how much of it a job needs, not {quoted(plain_json(amount))}", place
             )
             continue
-        if wrong := _wrong_in(_named, {name: amount}):
-            value.wrong(f"{name}: {wrong}", place)
+        if problem := _find_problem(_NAMED_AMOUNTS, {name: amount}):
+            value.report_error(f"{name}: {problem}", place)
         else:
-            found[name] = float(amount)
-    return found
+            amounts[name] = float(amount)
+    return amounts
 
 
 def _nodes(value: FieldValue) -> dict[str, list[str]] | None:
     """Read the labels of nodes, each with the accepted values."""
-    written = value.mapping()
-    if written is None:
+    mapping = value.mapping()
+    if mapping is None:
         return None
-    found = {}
-    for key, wanted in written.items():
-        name, place = value.plain_key(key), text_place(written, key)
-        values = plain_json(wanted)
+    labels = {}
+    for key, raw_values in mapping.items():
+        name, place = value.plain_key(key), text_place(mapping, key)
+        values = plain_json(raw_values)
         values = values if isinstance(values, list) else [values]
-        if not values or not all(isinstance(one, str) and one for one in values):
-            value.wrong(
+        if not values or not all(isinstance(item, str) and item for item in values):
+            value.report_error(
                 f"{name}: is the value that the nodes' label has, or a list of such, in text; not"
-                f" {quoted(plain_json(wanted))}",
+                f" {quoted(plain_json(raw_values))}",
                 place,
             )
-        elif wrong := _wrong_in(_wanted_labels, {name: values}):
-            value.wrong(f"{name}: {wrong}", place)
+        elif problem := _find_problem(_LABELS, {name: values}):
+            value.report_error(f"{name}: {problem}", place)
         else:
-            found[name] = values
-    return found
+            labels[name] = values
+    return labels
 
 
-_named: TypeAdapter[Any] = TypeAdapter(NamedAmounts)
-_wanted_labels: TypeAdapter[Any] = TypeAdapter(WantedLabels)
+_NAMED_AMOUNTS: TypeAdapter[Any] = TypeAdapter(NamedAmounts)
+_LABELS: TypeAdapter[Any] = TypeAdapter(RequestedLabels)
 
 
-def _wrong_in(kind: TypeAdapter[Any], given: Any) -> str:
+def _find_problem(adapter: TypeAdapter[Any], value: Any) -> str:
     """Return what is wrong with a value, or an empty text."""
     try:
-        kind.validate_python(given)
+        adapter.validate_python(value)
     except ValidationError as error:
-        said = sentence_of(error.errors()[0])
-        return f"{said[0].lower()}{said[1:]}"
+        message = sentence_of(error.errors()[0])
+        return f"{message[0].lower()}{message[1:]}"
     return ""
 
 
@@ -352,37 +350,44 @@ FIELDS: dict[str, ExtensionField] = {
         "step",
         _boundary,
         "sluice:boundary: {minimum: 0.9, sufficient: 1.0}",
-        comes_down=True,
+        is_inherited=True,
     ),
     "retry": ExtensionField(
-        "step", _model(Retry), "sluice:retry: {attempts: 3, backoff: 1.0}", comes_down=True
+        "step", _model_reader(Retry), "sluice:retry: {attempts: 3, backoff: 1.0}", is_inherited=True
     ),
-    "rank": ExtensionField("step", _rank, comes_down=True),
+    "rank": ExtensionField("step", _rank, is_inherited=True),
     "sandbox": ExtensionField(
-        "step", _sandbox, "sluice:sandbox: required", comes_down=True, for_all=True
+        "step", _sandbox, "sluice:sandbox: required", is_inherited=True, allowed_on_workflow=True
     ),
     "gpu": ExtensionField(
-        "step", _model(GpuAmount), "sluice:gpu: {share: 0.25, memory: 4096}", comes_down=True
+        "step",
+        _model_reader(GpuAmount),
+        "sluice:gpu: {share: 0.25, memory: 4096}",
+        is_inherited=True,
     ),
     "resources": ExtensionField(
-        "step", _resources, "sluice:resources: {licence: 1}", comes_down=True, for_all=True
+        "step",
+        _resources,
+        "sluice:resources: {licence: 1}",
+        is_inherited=True,
+        allowed_on_workflow=True,
     ),
     "nodes": ExtensionField(
-        "step", _nodes, "sluice:nodes: {site: prague}", comes_down=True, for_all=True
+        "step", _nodes, "sluice:nodes: {site: prague}", is_inherited=True, allowed_on_workflow=True
     ),
     "warm": ExtensionField(
         "step",
         _warm,
         "sluice:warm: {key: [model], idle: 300, jobs: 1000}",
-        comes_down=True,
-        of_tool=True,
+        is_inherited=True,
+        allowed_on_tool=True,
     ),
     "checkpoint": ExtensionField(
-        "step", _model(Checkpoint), EXAMPLE, comes_down=True, of_tool=True
+        "step", _model_reader(Checkpoint), EXAMPLE, is_inherited=True, allowed_on_tool=True
     ),
-    "flow": ExtensionField("step", _flow, "sluice:flow: dataset", comes_down=True),
+    "flow": ExtensionField("step", _flow, "sluice:flow: dataset", is_inherited=True),
     "merge": ExtensionField("step", _merge, "sluice:merge: {files: 25}"),
     "invoke": ExtensionField("step", _invoke),
     "ask": ExtensionField("step", _ask, "sluice:ask: {question: Is the page readable?}"),
-    "batch": ExtensionField("step", _model(Batch), "sluice:batch: {files: 100}"),
+    "batch": ExtensionField("step", _model_reader(Batch), "sluice:batch: {files: 100}"),
 }

@@ -7,14 +7,14 @@ from ruamel.yaml.comments import CommentedMap, CommentedSeq
 
 from sluice.cwl.documents.canonical import MAX_NESTED_WORKFLOWS
 from sluice.cwl.documents.document import Document
-from sluice.cwl.features import LATER
+from sluice.cwl.features import PLANNED_FIELDS
 from sluice.cwl.properties.extension_fields import FIELDS
 from sluice.cwl.properties.field_value import FieldValue
 from sluice.cwl.reading.findings import Findings, TextPlace, did_you_mean, text_place
 from sluice.cwl.reading.nodes import local_name, named_nodes
 from sluice.text.visible_text import quoted
 
-#: The number of steps of nested workflows from which on fields are not read.
+#: The number of steps of nested workflows above which fields are not read.
 _MAX_NESTED = 2000
 
 NAMESPACE = "urn:sluice:cwl:"
@@ -65,7 +65,7 @@ def refuse_nested(extensions: Extensions, findings: Findings) -> None:
 
 def read_extensions(document: Document, findings: Findings) -> Extensions:
     """Read all extension fields, and report those that are unknown, misplaced or wrong."""
-    return _Reader(document, findings).read()
+    return _ExtensionReader(document, findings).read()
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +79,7 @@ class _FieldOwner:
     fields: Fields = field(default_factory=Fields)
 
 
-class _Reader:
+class _ExtensionReader:
     def __init__(self, document: Document, findings: Findings) -> None:
         self.document = document
         self.findings = findings
@@ -87,12 +87,12 @@ class _Reader:
             prefix for prefix, address in document.namespaces.items() if address == NAMESPACE
         ]
         self.prefixes = {f"{prefix}:" for prefix in declared}
-        taken = PREFIX in document.namespaces and PREFIX not in declared
+        is_redefined = PREFIX in document.namespaces and PREFIX not in declared
         #: Pairs of the fields of a step and of its tool.
         self.tools: list[tuple[Fields, Fields]] = []
-        self.starts = (NAMESPACE, *self.prefixes, *(() if taken else (f"{PREFIX}:",)))
+        self.key_prefixes = (NAMESPACE, *self.prefixes, *(() if is_redefined else (f"{PREFIX}:",)))
         self.undeclared = False
-        if taken:
+        if is_redefined:
             findings.error(
                 text_place(document.root, "$namespaces"),
                 f"the prefix '{PREFIX}' stands for '{NAMESPACE}' and nothing else",
@@ -100,39 +100,41 @@ class _Reader:
 
     def read(self) -> Extensions:
         """Return the fields of the document."""
-        found = Extensions()
-        written = self.document.written
-        homes = {id(written): _FieldOwner("workflow", found.workflow)}
-        for step in named_nodes(written.get("steps")):
+        extensions = Extensions()
+        workflow = self.document.workflow
+        owners = {id(workflow): _FieldOwner("workflow", extensions.workflow)}
+        for step in named_nodes(workflow.get("steps")):
             if step.body is not None:
-                fields = found.steps.setdefault(step.name, Fields())
-                homes[id(step.body)] = _FieldOwner("step", fields)
-                self._find_tool(step.body, fields, homes)
-        for output in named_nodes(written.get("outputs")):
+                fields = extensions.steps.setdefault(step.name, Fields())
+                owners[id(step.body)] = _FieldOwner("step", fields)
+                self._find_tool(step.body, fields, owners)
+        for output in named_nodes(workflow.get("outputs")):
             if output.body is not None:
-                fields = found.outputs.setdefault(output.name, Fields())
-                homes[id(output.body)] = _FieldOwner("output", fields)
-        self._find_nested(written, (), homes, found)
-        self._walk(self.document.root, homes)
-        for fields, of_tool in self.tools:
-            fields.add(of_tool)
-        return found
+                fields = extensions.outputs.setdefault(output.name, Fields())
+                owners[id(output.body)] = _FieldOwner("output", fields)
+        self._find_nested_steps(workflow, (), owners, extensions)
+        self._read_nodes(self.document.root, owners)
+        for fields, tool_fields in self.tools:
+            fields.add(tool_fields)
+        return extensions
 
-    def _find_tool(self, step: CommentedMap, fields: Fields, homes: dict[int, _FieldOwner]) -> None:
-        run = self._run_of(step)
+    def _find_tool(
+        self, step: CommentedMap, fields: Fields, owners: dict[int, _FieldOwner]
+    ) -> None:
+        run = self._find_process(step)
         if isinstance(run, CommentedMap) and run.get("class") == "CommandLineTool":
-            self.tools.append((fields, homes.setdefault(id(run), _FieldOwner("tool")).fields))
+            self.tools.append((fields, owners.setdefault(id(run), _FieldOwner("tool")).fields))
 
-    def _run_of(self, step: CommentedMap) -> Any:
+    def _find_process(self, step: CommentedMap) -> Any:
         run = step.get("run")
         return self.document.graph.get(local_name(run)) if isinstance(run, str) else run
 
-    def _find_nested(
+    def _find_nested_steps(
         self,
         workflow: CommentedMap,
-        around: tuple[str, ...],
-        homes: dict[int, _FieldOwner],
-        found: Extensions,
+        outer_steps: tuple[str, ...],
+        owners: dict[int, _FieldOwner],
+        extensions: Extensions,
     ) -> None:
         """Find the steps of nested workflows.
 
@@ -140,50 +142,50 @@ class _Reader:
 
         Args:
             workflow: The workflow that runs them.
-            around: Names of the steps that run ``workflow``, the outermost first.
-            homes: Gets the owners of fields, by the identity of their nodes.
-            found: Gets the fields.
+            outer_steps: Names of the steps that run ``workflow``, the outermost first.
+            owners: Gets the owners of fields, by the identity of their nodes.
+            extensions: Gets the fields.
         """
         for step in named_nodes(workflow.get("steps")):
-            run = None if step.body is None else self._run_of(step.body)
+            run = None if step.body is None else self._find_process(step.body)
             if (
                 not isinstance(run, CommentedMap)
                 or run.get("class") != "Workflow"
-                or len(around) > MAX_NESTED_WORKFLOWS
+                or len(outer_steps) > MAX_NESTED_WORKFLOWS
             ):
                 continue
-            if len(found.nested) > _MAX_NESTED:
+            if len(extensions.nested) > _MAX_NESTED:
                 return
-            inside = (*around, step.name)
+            step_path = (*outer_steps, step.name)
             for inner in named_nodes(run.get("steps")):
                 if inner.body is not None:
-                    home = homes.setdefault(id(inner.body), _FieldOwner("step"))
-                    found.nested[".".join((*inside, inner.name))] = home.fields
-                    self._find_tool(inner.body, home.fields, homes)
-            self._find_nested(run, inside, homes, found)
+                    owner = owners.setdefault(id(inner.body), _FieldOwner("step"))
+                    extensions.nested[".".join((*step_path, inner.name))] = owner.fields
+                    self._find_tool(inner.body, owner.fields, owners)
+            self._find_nested_steps(run, step_path, owners, extensions)
 
-    def _walk(self, node: Any, homes: dict[int, _FieldOwner]) -> None:
+    def _read_nodes(self, node: Any, owners: dict[int, _FieldOwner]) -> None:
         if isinstance(node, CommentedMap):
-            home = homes.get(id(node), _FieldOwner())
+            owner = owners.get(id(node), _FieldOwner())
             for key, value in node.items():
-                name = self.own_name(key)
+                name = self.remove_prefix(key)
                 if name is None:
-                    self._walk(value, homes)
+                    self._read_nodes(value, owners)
                 else:
-                    self._field(node, key, name, home)
+                    self._read_field(node, key, name, owner)
         elif isinstance(node, CommentedSeq):
             for item in node:
-                self._walk(item, homes)
+                self._read_nodes(item, owners)
 
-    def own_name(self, key: str) -> str | None:
+    def remove_prefix(self, key: str) -> str | None:
         """Return ``boundary`` for ``sluice:boundary``, and None for keys that are not ours."""
-        for start in self.starts:
+        for start in self.key_prefixes:
             if key.startswith(start):
                 return key[len(start) :]
         return None
 
-    def _field(self, node: CommentedMap, key: str, name: str, home: _FieldOwner) -> None:
-        place, fields = text_place(node, key), home.fields
+    def _read_field(self, node: CommentedMap, key: str, name: str, owner: _FieldOwner) -> None:
+        place, fields = text_place(node, key), owner.fields
         if (
             key.startswith(f"{PREFIX}:")
             and f"{PREFIX}:" not in self.prefixes
@@ -195,25 +197,27 @@ class _Reader:
                 f"the prefix '{PREFIX}' is not declared: add '$namespaces: {{{PREFIX}:"
                 f' "{NAMESPACE}"}}\' to the document',
             )
-        if name in LATER:
-            self.findings.error(place, f"{quoted(key)} is not supported yet: {LATER[name].note}")
+        if name in PLANNED_FIELDS:
+            self.findings.error(
+                place, f"{quoted(key)} is not supported yet: {PLANNED_FIELDS[name].note}"
+            )
         elif name not in FIELDS:
             self.findings.error(
                 place,
                 "there is no extension field"
-                f" {quoted(key)}{did_you_mean(key, [f'{PREFIX}:{known}' for known in FIELDS])}",
+                f" {quoted(key)}{did_you_mean(key, [f'{PREFIX}:{other}' for other in FIELDS])}",
             )
-        elif not FIELDS[name].may_stand_on(home.kind):
+        elif not FIELDS[name].is_allowed_on(owner.kind):
             self.findings.error(place, f"{quoted(key)} belongs to {FIELDS[name].owner}, not here")
         elif name in fields.values:
             self.findings.error(place, f"{quoted(key)} stands twice here")
         else:
             example = FIELDS[name].example
-            value = FieldValue(node, key, name, self.findings, self.own_name, example)
-            read = FIELDS[name].read(value)
+            value = FieldValue(node, key, name, self.findings, self.remove_prefix, example)
+            parsed = FIELDS[name].read(value)
             fields.places[name] = place
             fields.inner.update(
-                {(name, inner): where for inner, where in value.inner_places().items()}
+                {(name, inner): inner_place for inner, inner_place in value.inner_places().items()}
             )
-            if read is not None:
-                fields.values[name] = read
+            if parsed is not None:
+                fields.values[name] = parsed

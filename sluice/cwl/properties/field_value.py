@@ -19,7 +19,7 @@ class FieldValue:
         key: The key of the field as written.
         name: The name of the field.
         findings: Gets the errors.
-        own_name: Returns a key without our prefix, or None for a key that is not ours.
+        remove_prefix: Returns a key without our prefix, or None for a key that is not ours.
         example: An example of the field.
     """
 
@@ -27,15 +27,15 @@ class FieldValue:
     key: str
     name: str
     findings: Findings
-    own_name: Callable[[str], str | None]
+    remove_prefix: Callable[[str], str | None]
     example: str = ""
 
     @property
-    def written(self) -> Any:
-        """The value."""
+    def raw_value(self) -> Any:
+        """The value as the template has it."""
         return self.node[self.key]
 
-    def wrong(self, message: str, place: TextPlace | None = None) -> None:
+    def report_error(self, message: str, place: TextPlace | None = None) -> None:
         """Report an error of the value."""
         self.findings.error(
             place or text_place(self.node, self.key), f"{quoted(self.key)} {message}"
@@ -43,9 +43,9 @@ class FieldValue:
 
     def mapping(self) -> CommentedMap | None:
         """Return the value as a mapping, or None after an error."""
-        if isinstance(self.written, CommentedMap):
-            return self.written
-        self.wrong(f"is a mapping; {self.example}")
+        if isinstance(self.raw_value, CommentedMap):
+            return self.raw_value
+        self.report_error(f"is a mapping; {self.example}")
         return None
 
     def plain_key(self, key: str) -> str:
@@ -53,19 +53,19 @@ class FieldValue:
 
         Inner keys that are words of CWL have the prefix, so that other runners ignore them.
         """
-        return self.own_name(key) or key
+        return self.remove_prefix(key) or key
 
     def inner_places(self) -> dict[str, TextPlace]:
         """Return the places of the keys inside the value, two levels deep."""
-        if not isinstance(self.written, CommentedMap):
+        if not isinstance(self.raw_value, CommentedMap):
             return {}
-        places = {self.plain_key(key): text_place(self.written, key) for key in self.written}
-        for key, inside in self.written.items():
-            if isinstance(inside, CommentedMap):
+        places = {self.plain_key(key): text_place(self.raw_value, key) for key in self.raw_value}
+        for key, inner_mapping in self.raw_value.items():
+            if isinstance(inner_mapping, CommentedMap):
                 outer = self.plain_key(key)
                 places |= {
-                    f"{outer}.{self.plain_key(inner)}": text_place(inside, inner)
-                    for inner in inside
+                    f"{outer}.{self.plain_key(inner)}": text_place(inner_mapping, inner)
+                    for inner in inner_mapping
                 }
         return places
 

@@ -18,7 +18,7 @@ _CUDA, _CAPABILITY, _LEAST, _MOST = _FIELDS = (
     "cudaDeviceCountMin",
     "cudaDeviceCountMax",
 )
-_version: TypeAdapter[str] = TypeAdapter(Version)
+_VERSION: TypeAdapter[str] = TypeAdapter(Version)
 
 
 def read_gpu_needs(
@@ -40,12 +40,16 @@ def read_gpu_needs(
     Returns:
         The needs, or None if no GPU is needed.
     """
-    asked = [held[CUDA_REQUIREMENT] for held in tools if CUDA_REQUIREMENT in held]
-    if not asked and amount is None:
+    cuda_requirements = [
+        requirements[CUDA_REQUIREMENT] for requirements in tools if CUDA_REQUIREMENT in requirements
+    ]
+    if not cuda_requirements and amount is None:
         return None
-    found = [dict(_Reader(requirement, findings).read()) for requirement in asked]
-    least = max((body.get("least", 1) for body in found), default=1)
-    most = max([least, *(body["most"] for body in found if "most" in body)])
+    tool_needs = [
+        dict(_CudaReader(requirement, findings).read()) for requirement in cuda_requirements
+    ]
+    least = max((body.get("least", 1) for body in tool_needs), default=1)
+    most = max([least, *(body["most"] for body in tool_needs if "most" in body)])
     if amount is not None and amount.share < 1 and most > 1:
         findings.error(
             place, f"a share is of one GPU, and the tool asks for up to {most}: ask for whole ones"
@@ -53,25 +57,25 @@ def read_gpu_needs(
     return GpuNeeds(
         least=least,
         most=most,
-        capability=_newest(found, "capability"),
-        capabilities=_common(found),
-        cuda=_newest(found, "cuda"),
+        capability=_newest_version(tool_needs, "capability"),
+        capabilities=_common_capabilities(tool_needs),
+        cuda=_newest_version(tool_needs, "cuda"),
         **({} if amount is None else amount.model_dump()),
     )
 
 
-def _newest(found: Sequence[dict[str, Any]], name: str) -> str | None:
-    return max((body[name] for body in found if name in body), key=version_key, default=None)
+def _newest_version(tool_needs: Sequence[dict[str, Any]], name: str) -> str | None:
+    return max((body[name] for body in tool_needs if name in body), key=version_key, default=None)
 
 
-def _common(found: Sequence[dict[str, Any]]) -> list[str]:
+def _common_capabilities(tool_needs: Sequence[dict[str, Any]]) -> list[str]:
     """Return the capabilities that all tools with a list accept."""
-    lists = [body["capabilities"] for body in found if "capabilities" in body] or [[]]
+    lists = [body["capabilities"] for body in tool_needs if "capabilities" in body] or [[]]
     return [version for version in lists[0] if all(version in other for other in lists)]
 
 
 @dataclass(frozen=True, slots=True)
-class _Reader:
+class _CudaReader:
     requirement: Requirement
     findings: Findings
 
@@ -80,7 +84,9 @@ class _Reader:
         body = self.requirement.body
         for key in body:
             if key not in (*_FIELDS, "class"):
-                self._wrong(key, f"is none of a CUDARequirement's{did_you_mean(key, _FIELDS)}")
+                self._report_error(
+                    key, f"is none of a CUDARequirement's{did_you_mean(key, _FIELDS)}"
+                )
         if body.get(_CUDA) is not None and self._is_version(_CUDA, body[_CUDA]):
             yield "cuda", str(body[_CUDA])
         match body.get(_CAPABILITY):
@@ -98,7 +104,7 @@ class _Reader:
             if body.get(key) is not None and self._is_count(key, body[key])
         }
         if counts.get(_MOST, counts.get(_LEAST, 1)) < counts.get(_LEAST, 1):
-            self._wrong(_MOST, f"is fewer than {quoted(_LEAST)}, {counts[_LEAST]}")
+            self._report_error(_MOST, f"is fewer than {quoted(_LEAST)}, {counts[_LEAST]}")
             return
         for key, name in ((_LEAST, "least"), (_MOST, "most")):
             if key in counts:
@@ -106,9 +112,9 @@ class _Reader:
 
     def _is_version(self, key: str, value: Any) -> bool:
         try:
-            _version.validate_python(value, strict=True)
+            _VERSION.validate_python(value, strict=True)
         except ValidationError:
-            self._wrong(
+            self._report_error(
                 key, f'is a version in quotes, such as "11.4", not {quoted(plain_json(value))}'
             )
             return False
@@ -124,10 +130,10 @@ class _Reader:
             return False
         if type(value) is int and 1 <= value <= MAX_GPUS_PER_JOB:
             return True
-        self._wrong(
+        self._report_error(
             key, f"is a number from 1 to {MAX_GPUS_PER_JOB}, not {quoted(plain_json(value))}"
         )
         return False
 
-    def _wrong(self, key: str, message: str) -> None:
+    def _report_error(self, key: str, message: str) -> None:
         self.findings.error(text_place(self.requirement.body, key), f"{quoted(key)} {message}")

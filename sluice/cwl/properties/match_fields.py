@@ -10,134 +10,134 @@ from ruamel.yaml.comments import CommentedMap
 from sluice.contracts.common.wording import sentence_of
 from sluice.contracts.data.append_only import Collect, GrowthTrigger, Trigger
 from sluice.contracts.templates.plan import Condition
-from sluice.cwl.properties.conditions import WrongConditionError, condition_of
+from sluice.cwl.properties.conditions import InvalidConditionError, parse_condition
 from sluice.cwl.properties.field_value import FieldValue
 from sluice.cwl.reading.findings import TextPlace, did_you_mean, text_place
 from sluice.cwl.reading.nodes import plain_json
 from sluice.scheduling.schedules import WrongScheduleError, check_schedule, check_zone
 from sluice.text.visible_text import quoted
 
-#: Keys of ``sluice:match`` that are not conditions. ``zone`` is one of them only beside
+#: Keys of ``sluice:match`` that are not conditions. ``zone`` is a condition if there is no
 #: ``schedule``.
 _EVERY, _SCHEDULE, _ZONE = "every", "schedule", "zone"
 
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """The value of ``sluice:match``. Without ``due`` it matches each data set that comes."""
+    """The value of ``sluice:match``. Without a trigger it matches each new data set."""
 
     conditions: dict[str, Condition] = field(default_factory=dict)
-    due: Trigger | None = None
+    trigger: Trigger | None = None
 
 
 def read_match(value: FieldValue) -> Match | None:
     """Read ``sluice:match``."""
-    written = value.mapping()
-    if written is None:
+    mapping = value.mapping()
+    if mapping is None:
         return None
-    keys = {value.plain_key(key): key for key in written}
-    ours = {key for key in (_EVERY, _SCHEDULE) if key in keys}
+    keys = {value.plain_key(key): key for key in mapping}
+    trigger_keys = {key for key in (_EVERY, _SCHEDULE) if key in keys}
     if _SCHEDULE in keys and _ZONE in keys:
-        ours.add(_ZONE)
-    conditions = conditions_in(value, written, but=ours)
-    places = {key: text_place(written, keys[key]) for key in ours}
-    if {_EVERY, _SCHEDULE} <= ours:
-        value.wrong("takes 'every' or 'schedule', not both", places[_SCHEDULE])
-    elif _EVERY in ours:
-        every = _every(value, written[keys[_EVERY]], places[_EVERY])
+        trigger_keys.add(_ZONE)
+    conditions = parse_conditions(value, mapping, excluded_keys=trigger_keys)
+    places = {key: text_place(mapping, keys[key]) for key in trigger_keys}
+    if {_EVERY, _SCHEDULE} <= trigger_keys:
+        value.report_error("takes 'every' or 'schedule', not both", places[_SCHEDULE])
+    elif _EVERY in trigger_keys:
+        every = _read_growth_trigger(value, mapping[keys[_EVERY]], places[_EVERY])
         return Match(conditions, None if every is None else Trigger(every=every))
-    elif _SCHEDULE in ours:
-        zone = written[keys[_ZONE]] if _ZONE in ours else "UTC"
-        return Match(conditions, _schedule(value, written[keys[_SCHEDULE]], zone, places))
+    elif _SCHEDULE in trigger_keys:
+        zone = mapping[keys[_ZONE]] if _ZONE in trigger_keys else "UTC"
+        return Match(conditions, _read_schedule(value, mapping[keys[_SCHEDULE]], zone, places))
     return Match(conditions)
 
 
-def _every(value: FieldValue, written: Any, place: TextPlace) -> GrowthTrigger | None:
-    if not isinstance(written, CommentedMap) or not written:
-        value.wrong("every: is a mapping such as {files: 1000, hours: 24}", place)
+def _read_growth_trigger(value: FieldValue, mapping: Any, place: TextPlace) -> GrowthTrigger | None:
+    if not isinstance(mapping, CommentedMap) or not mapping:
+        value.report_error("every: is a mapping such as {files: 1000, hours: 24}", place)
         return None
-    given = {value.plain_key(key): plain_json(item) for key, item in written.items()}
-    places = {value.plain_key(key): text_place(written, key) for key in written}
-    if unknown := [key for key in given if key not in GrowthTrigger.model_fields]:
-        for key in unknown:
-            value.wrong(
+    fields = {value.plain_key(key): plain_json(item) for key, item in mapping.items()}
+    places = {value.plain_key(key): text_place(mapping, key) for key in mapping}
+    if unknown_fields := [key for key in fields if key not in GrowthTrigger.model_fields]:
+        for key in unknown_fields:
+            value.report_error(
                 f"every: knows no {quoted(key)}{did_you_mean(key, GrowthTrigger.model_fields)}",
                 places[key],
             )
         return None
-    if "files" not in given and "hours" not in given:
-        value.wrong("every: says 'files', 'hours', or both", place)
+    if "files" not in fields and "hours" not in fields:
+        value.report_error("every: says 'files', 'hours', or both", place)
         return None
     try:
-        return GrowthTrigger.model_validate(given, strict=True)
+        return GrowthTrigger.model_validate(fields, strict=True)
     except ValidationError as error:
-        for each in error.errors():
-            key = str(each["loc"][0])
-            said = sentence_of(each)
-            value.wrong(
-                f"every: {key}: {said[0].lower()}{said[1:]}, not"
-                f" {quoted(plain_json(each['input']))}",
+        for problem in error.errors():
+            key = str(problem["loc"][0])
+            message = sentence_of(problem)
+            value.report_error(
+                f"every: {key}: {message[0].lower()}{message[1:]}, not"
+                f" {quoted(plain_json(problem['input']))}",
                 places.get(key, place),
             )
     return None
 
 
-def _schedule(
-    value: FieldValue, written: Any, zone: Any, places: dict[str, TextPlace]
+def _read_schedule(
+    value: FieldValue, schedule: Any, zone: Any, places: dict[str, TextPlace]
 ) -> Trigger | None:
-    fine = True
-    for key, text, check in ((_SCHEDULE, written, check_schedule), (_ZONE, zone, check_zone)):
+    is_valid = True
+    for key, text, check in ((_SCHEDULE, schedule, check_schedule), (_ZONE, zone, check_zone)):
         try:
             if not isinstance(text, str):
                 raise WrongScheduleError(f"is a text, not {quoted(plain_json(text))}")
             check(text)
         except WrongScheduleError as error:
-            value.wrong(f"{key}: {error}", places.get(key, places[_SCHEDULE]))
-            fine = False
-    return Trigger(schedule=" ".join(written.split()), zone=zone) if fine else None
+            value.report_error(f"{key}: {error}", places.get(key, places[_SCHEDULE]))
+            is_valid = False
+    return Trigger(schedule=" ".join(schedule.split()), zone=zone) if is_valid else None
 
 
-def conditions_in(
-    value: FieldValue, written: CommentedMap, *, but: Collection[str] = ()
+def parse_conditions(
+    value: FieldValue, mapping: CommentedMap, *, excluded_keys: Collection[str] = ()
 ) -> dict[str, Condition]:
     """Return the conditions of a mapping by key, and report malformed ones.
 
     Args:
         value: The field, which reports errors.
-        written: The mapping.
-        but: Keys that are not conditions.
+        mapping: The mapping.
+        excluded_keys: Keys that are not conditions.
     """
-    found: dict[str, Condition] = {}
-    for key, wanted in written.items():
-        if value.plain_key(key) in but:
+    conditions: dict[str, Condition] = {}
+    for key, condition in mapping.items():
+        if value.plain_key(key) in excluded_keys:
             continue
         try:
-            found[value.plain_key(key)] = condition_of(wanted)
-        except WrongConditionError as error:
-            value.wrong(f"{key}: {error}", text_place(written, key))
-    return found
+            conditions[value.plain_key(key)] = parse_condition(condition)
+        except InvalidConditionError as error:
+            value.report_error(f"{key}: {error}", text_place(mapping, key))
+    return conditions
 
 
 def read_collect(value: FieldValue) -> Collect | None:
     """Read ``sluice:collect``: a name or a mapping. The type is the name by default."""
-    written = plain_json(value.written)
-    given = {"name": written} if isinstance(written, str) else written
-    if not isinstance(given, dict):
-        value.wrong(f"is the name of a standing data set; {value.example}")
+    raw_value = plain_json(value.raw_value)
+    fields = {"name": raw_value} if isinstance(raw_value, str) else raw_value
+    if not isinstance(fields, dict):
+        value.report_error(f"is the name of a standing data set; {value.example}")
         return None
-    given = {value.plain_key(str(key)): item for key, item in given.items()}
+    fields = {value.plain_key(str(key)): item for key, item in fields.items()}
     places = value.inner_places()
-    for key in [key for key in given if key not in Collect.model_fields]:
-        value.wrong(
+    for key in [key for key in fields if key not in Collect.model_fields]:
+        value.report_error(
             f"knows no {quoted(key)}{did_you_mean(key, Collect.model_fields)}", places.get(key)
         )
-        del given[key]
-    if "name" not in given:
-        value.wrong(f"has no 'name'; {value.example}")
+        del fields[key]
+    if "name" not in fields:
+        value.report_error(f"has no 'name'; {value.example}")
         return None
     try:
-        return Collect.model_validate({"type": given["name"], **given}, strict=True)
+        return Collect.model_validate({"type": fields["name"], **fields}, strict=True)
     except ValidationError as error:
-        said = error.errors()[0]
-        value.wrong(sentence_of(said), places.get(str(said["loc"][0])))
+        problem = error.errors()[0]
+        value.report_error(sentence_of(problem), places.get(str(problem["loc"][0])))
     return None

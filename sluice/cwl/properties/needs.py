@@ -17,8 +17,8 @@ from sluice.cwl.properties.requirements import (
     OLD_TIME_LIMIT,
     Requirement,
     Requirements,
-    requirements_inside,
-    requirements_of,
+    list_inner_requirements,
+    step_requirements,
 )
 from sluice.cwl.properties.template import ParsedTemplate
 from sluice.cwl.reading.findings import Findings, text_place
@@ -26,7 +26,7 @@ from sluice.cwl.reading.nodes import processes_inside
 from sluice.text.visible_text import quoted
 
 #: The largest amount of cores, MiB or seconds.
-_MOST = 1_000_000_000
+_MAX_AMOUNT = 1_000_000_000
 
 
 def read_needs(
@@ -44,12 +44,12 @@ def read_needs(
         template: The template.
         workflow: Its workflow.
         findings: Gets the errors.
-        secrets: By step and tool port, the secret.
-        folders: By step and tool port, the name of the folder.
-        items: By step, the tool ports that get an item of a list.
+        secrets: The secrets by step and tool port.
+        folders: The names of folders by step and tool port.
+        items: The tool ports that get an item of a list, by step.
     """
     return {
-        step.name: _needs_of(step, template, findings, secrets.get(step.name, {})).model_copy(
+        step.name: _step_needs(step, template, findings, secrets.get(step.name, {})).model_copy(
             update={
                 "folders": folders.get(step.name, {}),
                 "items": items.get(step.name, []),
@@ -60,64 +60,80 @@ def read_needs(
     }
 
 
-def _needs_of(
+def _step_needs(
     step: Step, template: ParsedTemplate, findings: Findings, secrets: dict[str, SecretRef]
 ) -> Needs:
     """Return the needs of a step.
 
     An extension field that is a field of ``Needs`` is copied, from the step or else the workflow.
     """
-    own = template.extensions.steps.get(step.name, Fields())
-    if "ask" in own.places:  # people annotate, so no node is needed
-        return Needs(ask=own.values.get("ask"))
-    asked = {**template.extensions.workflow.values, **own.values}
-    held, inner = requirements_of(step, template), requirements_inside(step, template)
+    step_fields = template.extensions.steps.get(step.name, Fields())
+    if "ask" in step_fields.places:  # people annotate, so no node is needed
+        return Needs(ask=step_fields.values.get("ask"))
+    fields = {**template.extensions.workflow.values, **step_fields.values}
+    requirements = step_requirements(step, template)
+    inner_requirements = list_inner_requirements(step, template)
     if secrets:
-        asked["sandbox"] = True
-    if _is_contained(step, held, inner):
-        asked.pop("sandbox", None)
+        fields["sandbox"] = True
+    if _requires_containers(step, requirements, inner_requirements):
+        fields.pop("sandbox", None)
     gpu = read_gpu_needs(
-        [held, *inner], asked.pop("gpu", None), own.places.get("gpu", step.place), findings
+        [requirements, *inner_requirements],
+        fields.pop("gpu", None),
+        step_fields.places.get("gpu", step.place),
+        findings,
     )
     return Needs(
-        resources=_resources(step, held, inner, findings),
+        resources=_resources(step, requirements, inner_requirements, findings),
         device_type=DeviceType.CPU if gpu is None else DeviceType.GPU,
         gpu=None if gpu == GpuNeeds() else gpu,
-        container=_container(step, [held, *inner], findings),
+        container=_container(step, [requirements, *inner_requirements], findings),
         secrets=secrets,
-        named=asked.pop("resources", {}),
-        **{name: asked[name] for name in Needs.model_fields if name in asked},
+        named=fields.pop("resources", {}),
+        **{name: fields[name] for name in Needs.model_fields if name in fields},
     )
 
 
-def _is_contained(step: Step, held: Requirements, inner: Sequence[Requirements]) -> bool:
+def _requires_containers(
+    step: Step, requirements: Requirements, inner_requirements: Sequence[Requirements]
+) -> bool:
     """Return whether every tool of the step must run in a container, which replaces a sandbox.
 
     It is False for tools that only the job knows (``sluice:invoke``).
     """
-    processes = [(step.tool, held)]
-    processes += zip((run for _, run in processes_inside(step.tool)), inner, strict=True)
-    tools = [asked for process, asked in processes if process.get("class") == "CommandLineTool"]
-    containers = [asked.get("DockerRequirement") for asked in tools]
+    processes = [(step.tool, requirements)]
+    processes += zip(
+        (run for _, run in processes_inside(step.tool)), inner_requirements, strict=True
+    )
+    tools = [
+        tool_requirements
+        for process, tool_requirements in processes
+        if process.get("class") == "CommandLineTool"
+    ]
+    containers = [tool_requirements.get("DockerRequirement") for tool_requirements in tools]
     return bool(tools) and all(docker is not None and docker.required for docker in containers)
 
 
 def _container(step: Step, tools: Sequence[Requirements], findings: Findings) -> Container | None:
-    asked = [held["DockerRequirement"] for held in tools if "DockerRequirement" in held]
-    found = [
+    docker_requirements = [
+        requirements["DockerRequirement"]
+        for requirements in tools
+        if "DockerRequirement" in requirements
+    ]
+    containers = [
         (
             docker,
             container_image(
                 docker.body, docker.place, findings, step=step.name, required=docker.required
             ),
         )
-        for docker in asked
+        for docker in docker_requirements
     ]
-    images = {image.name: image for _, image in found if image is not None}
-    required = any(docker.required for docker, _ in found)
+    images = {image.name: image for _, image in containers if image is not None}
+    required = any(docker.required for docker, _ in containers)
     if images and not required:
         findings.warning(
-            asked[0].place,
+            docker_requirements[0].place,
             f"the container of step {quoted(step.name)} is a hint: on a node without Docker, Podman"
             " or the like its jobs run without, and need the tool installed there",
         )
@@ -125,35 +141,41 @@ def _container(step: Step, tools: Sequence[Requirements], findings: Findings) ->
 
 
 def _resources(
-    step: Step, held: Requirements, inner: Sequence[Requirements], findings: Findings
+    step: Step,
+    requirements: Requirements,
+    inner_requirements: Sequence[Requirements],
+    findings: Findings,
 ) -> Resources:
-    """Return the resources of a job: as much as the most demanding tool inside needs."""
-    amounts = [_amounts(tool.get("ResourceRequirement"), findings) for tool in (held, *inner)]
-    most = {
-        name: max(asked[name] for asked in amounts if name in asked)
-        for name in {name for asked in amounts for name in asked}
+    """Return the resources of a job, which are the largest amounts that its tools need."""
+    amounts = [
+        _amounts(tool.get("ResourceRequirement"), findings)
+        for tool in (requirements, *inner_requirements)
+    ]
+    max_amounts = {
+        name: max(tool_amounts[name] for tool_amounts in amounts if name in tool_amounts)
+        for name in {name for tool_amounts in amounts for name in tool_amounts}
     }
-    return Resources(**most | _time_limit(step, held, inner, findings))
+    return Resources(**max_amounts | _time_limit(step, requirements, inner_requirements, findings))
 
 
 def _amounts(requirement: Requirement | None, findings: Findings) -> dict[str, Any]:
     if requirement is None:
         return {}
     amounts = _Amounts(requirement, findings)
-    found: dict[str, Any] = {}
+    resources: dict[str, Any] = {}
     cores, ram = amounts.read("cores"), amounts.read("ram")
     folders = [
         size for size in (amounts.read("tmpdir"), amounts.read("outdir")) if size is not None
     ]
     if cores is not None and cores > 0:
-        found["cores"] = cores
+        resources["cores"] = cores
     if ram is not None:
-        found["ram"] = math.ceil(ram)
+        resources["ram"] = math.ceil(ram)
     if folders:
         disk = math.ceil(sum(folders))
         # A request of exactly the default would count as no request.
-        found["disk"] = disk + 1 if disk == UNASKED_DISK else disk
-    return found
+        resources["disk"] = disk + 1 if disk == UNASKED_DISK else disk
+    return resources
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,7 +204,7 @@ class _Amounts:
                     text_place(body, key), f"{quoted(key)} must be greater than 0, not {value}"
                 )
                 return None
-            if value > _MOST:
+            if value > _MAX_AMOUNT:
                 self.findings.error(
                     text_place(body, key), f"{quoted(key)} is {value}, more than any machine has"
                 )
@@ -193,18 +215,24 @@ class _Amounts:
 
 def _time_limit(
     step: Step,
-    held: Requirements,
-    inner: Sequence[Requirements],
+    requirements: Requirements,
+    inner_requirements: Sequence[Requirements],
     findings: Findings,
 ) -> dict[str, Any]:
     """Return the time limit of a step, or nothing if there is none.
 
     A workflow without a limit has the sum of its tools' limits, if each tool has one.
     """
-    requirement = _limit_of(held)
-    if requirement is None and inner and all(map(_limit_of, inner)):
+    requirement = _limit_requirement(requirements)
+    if (
+        requirement is None
+        and inner_requirements
+        and all(map(_limit_requirement, inner_requirements))
+    ):
         limits = [
-            _seconds(step, limit, findings) for limit in map(_limit_of, inner) if limit is not None
+            _seconds(step, limit, findings)
+            for limit in map(_limit_requirement, inner_requirements)
+            if limit is not None
         ]
         if None in limits:
             return {}
@@ -222,8 +250,8 @@ def _time_limit(
     return {} if seconds is None else {"time_limit": seconds}
 
 
-def _limit_of(held: Requirements) -> Requirement | None:
-    return held.get("ToolTimeLimit") or held.get(OLD_TIME_LIMIT)
+def _limit_requirement(requirements: Requirements) -> Requirement | None:
+    return requirements.get("ToolTimeLimit") or requirements.get(OLD_TIME_LIMIT)
 
 
 def _seconds(step: Step, requirement: Requirement, findings: Findings) -> float | None:
@@ -239,9 +267,9 @@ def _seconds(step: Step, requirement: Requirement, findings: Findings) -> float 
         return None
     if isinstance(limit, bool) or not isinstance(limit, int | float):
         return None
-    if limit < 0 or limit > _MOST:
+    if limit < 0 or limit > _MAX_AMOUNT:
         findings.error(
-            place, f"a time limit is 0 (none) or greater, at most {_MOST} s, not {limit}"
+            place, f"a time limit is 0 (none) or greater, at most {_MAX_AMOUNT} s, not {limit}"
         )
         return None
     if limit == 0:

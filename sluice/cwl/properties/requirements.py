@@ -9,11 +9,11 @@ from ruamel.yaml.comments import CommentedMap, CommentedSeq
 from sluice.cwl.documents.document import Document
 from sluice.cwl.documents.workflow import Step
 from sluice.cwl.features import (
+    CWLTOOL_EXTENSIONS,
     CWLTOOL_NAMESPACE,
-    OF_CWLTOOL,
-    OF_TOOLS,
-    OF_WORKFLOWS,
-    SINCE_V1_1,
+    REQUIREMENTS_SINCE_V1_1,
+    TOOL_REQUIREMENTS,
+    WORKFLOW_REQUIREMENTS,
     refused_features,
 )
 from sluice.cwl.properties.template import ParsedTemplate
@@ -28,9 +28,10 @@ CUDA_REQUIREMENT, OLD_TIME_LIMIT, SECRETS = (
 #: checks.
 KNOWN_EXTENSIONS = (CUDA_REQUIREMENT, OLD_TIME_LIMIT, SECRETS)
 _REFUSED_EXTENSIONS = {
-    CWLTOOL_NAMESPACE + name: OF_CWLTOOL[name] for name in refused_features(OF_CWLTOOL)
+    CWLTOOL_NAMESPACE + name: CWLTOOL_EXTENSIONS[name]
+    for name in refused_features(CWLTOOL_EXTENSIONS)
 }
-_KNOWN = frozenset({*OF_TOOLS, *OF_WORKFLOWS})
+_KNOWN_REQUIREMENTS = frozenset({*TOOL_REQUIREMENTS, *WORKFLOW_REQUIREMENTS})
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +41,7 @@ class Requirement:
     name: str
     body: CommentedMap
     place: TextPlace
-    #: False for a hint.
+    #: Whether this is a requirement and not a hint.
     required: bool
 
 
@@ -62,7 +63,7 @@ def _check_names(owner: CommentedMap, document: Document, findings: Findings) ->
         if kind in owner and owner[kind] is None:
             findings.error(text_place(owner, kind), f"{quoted(kind)} is empty: leave it out")
         for entry in named_nodes(owner.get(kind), "class"):
-            name = expanded(entry.name, document.namespaces)
+            name = expand_prefix(entry.name, document.namespaces)
             if entry.body is None and isinstance(owner[kind], CommentedSeq):
                 findings.error(
                     entry.place,
@@ -76,68 +77,78 @@ def _check_names(owner: CommentedMap, document: Document, findings: Findings) ->
                     f"{quoted(entry.name)} is not supported, as a hint neither:"
                     f" {_REFUSED_EXTENSIONS[name].note}",
                 )
-            elif kind == "hints" and name not in _KNOWN:
+            elif kind == "hints" and name not in _KNOWN_REQUIREMENTS:
                 findings.warning(
                     entry.place,
                     f"the hint {quoted(entry.name)} is not known here, and has no effect",
                 )
-            elif name not in _KNOWN:
+            elif name not in _KNOWN_REQUIREMENTS:
                 findings.error(
                     entry.place,
                     f"the requirement {quoted(entry.name)} is not"
-                    f" supported{did_you_mean(name, _KNOWN)}",
+                    f" supported{did_you_mean(name, _KNOWN_REQUIREMENTS)}",
                 )
-            elif kind == "requirements" and name in refused_features(OF_TOOLS):
+            elif kind == "requirements" and name in refused_features(TOOL_REQUIREMENTS):
                 findings.error(
                     entry.place,
-                    f"{quoted(name)} is not supported as a requirement: {OF_TOOLS[name].note}",
+                    f"{quoted(name)} is not supported as a requirement:"
+                    f" {TOOL_REQUIREMENTS[name].note}",
                 )
-            elif kind == "requirements" and name in SINCE_V1_1 and document.version == "v1.0":
+            elif (
+                kind == "requirements"
+                and name in REQUIREMENTS_SINCE_V1_1
+                and document.version == "v1.0"
+            ):
                 findings.error(
                     entry.place, f"{quoted(name)} is not part of CWL v1.0: write 'cwlVersion: v1.2'"
                 )
 
 
-def requirements_of(step: Step, template: ParsedTemplate) -> Requirements:
+def step_requirements(step: Step, template: ParsedTemplate) -> Requirements:
     """Return the requirements and hints that apply to the step's tool."""
     owners = (step.tool, step.body, template.canonical.body)
-    return effective(owners, template.document.namespaces)
+    return effective_requirements(owners, template.document.namespaces)
 
 
-def requirements_inside(step: Step, template: ParsedTemplate) -> list[Requirements]:
+def list_inner_requirements(step: Step, template: ParsedTemplate) -> list[Requirements]:
     """Return the requirements and hints that apply to each process inside a step's workflow."""
     namespaces = template.document.namespaces
-    return [effective((tool, body), namespaces) for body, tool in processes_inside(step.tool)]
+    return [
+        effective_requirements((tool, body), namespaces)
+        for body, tool in processes_inside(step.tool)
+    ]
 
 
-def effective(owners: Sequence[CommentedMap], namespaces: dict[str, str]) -> Requirements:
+def effective_requirements(
+    owners: Sequence[CommentedMap], namespaces: dict[str, str]
+) -> Requirements:
     """Return the requirements and hints that apply, by class.
 
-    Requirements come before hints. Among each of them the tool comes before the step, and the step
-    before the workflow.
+    Requirements come before hints. Among requirements, and among hints, the tool comes before the
+    step, and the step before the workflow.
 
     Args:
         owners: The tool, the step and the workflows, the innermost first.
         namespaces: The addresses of the prefixes.
     """
-    held: Requirements = {}
+    requirements: Requirements = {}
     for kind in ("requirements", "hints"):
         for owner in owners:
             for entry in named_nodes(owner.get(kind), "class"):
-                name = expanded(entry.name, namespaces)
-                known = name in OF_TOOLS or name in KNOWN_EXTENSIONS
-                if known and name not in held and entry.body is not None:
-                    held[name] = Requirement(
+                name = expand_prefix(entry.name, namespaces)
+                is_known = name in TOOL_REQUIREMENTS or name in KNOWN_EXTENSIONS
+                if is_known and name not in requirements and entry.body is not None:
+                    requirements[name] = Requirement(
                         name, entry.body, _place(owner, kind, entry), kind == "requirements"
                     )
-    return held
+    return requirements
 
 
 def _place(owner: CommentedMap, kind: str, entry: NamedNode) -> TextPlace:
     return entry.place if owner.get(kind) else text_place(owner, kind)
 
 
-def expanded(name: str, namespaces: dict[str, str]) -> str:
+def expand_prefix(name: str, namespaces: dict[str, str]) -> str:
     """Return the name of a class with its prefix expanded (``cwltool:CUDARequirement``)."""
     prefix, colon, rest = name.partition(":")
     return namespaces[prefix] + rest if colon and prefix in namespaces else name
@@ -152,8 +163,8 @@ def remove_unknown_hints(owner: CommentedMap, namespaces: dict[str, str]) -> Non
     for kind in ("requirements", "hints"):
         collection = owner.get(kind)
         for entry in named_nodes(collection, "class"):
-            name = expanded(entry.name, namespaces)
-            if (kind == "hints" and name not in _KNOWN) or name in KNOWN_EXTENSIONS:
+            name = expand_prefix(entry.name, namespaces)
+            if (kind == "hints" and name not in _KNOWN_REQUIREMENTS) or name in KNOWN_EXTENSIONS:
                 _remove(collection, entry)
 
 
@@ -178,17 +189,19 @@ def javascript_requirement(step: Step, template: ParsedTemplate) -> list[dict[st
 
     The requirements of the tool do not apply to them.
     """
-    held = effective((step.body, template.canonical.body), template.document.namespaces)
-    found = held.get("InlineJavascriptRequirement")
+    requirements = effective_requirements(
+        (step.body, template.canonical.body), template.document.namespaces
+    )
+    requirement = requirements.get("InlineJavascriptRequirement")
     return (
-        [plain_json(found.body) | {"class": found.name}]
-        if found is not None and found.required
+        [plain_json(requirement.body) | {"class": requirement.name}]
+        if requirement is not None and requirement.required
         else []
     )
 
 
 def requirements_and_hints(
-    held: Requirements,
+    applied: Requirements,
 ) -> tuple[list[CommentedMap], list[CommentedMap]]:
     """Return the requirements and hints for the tool's own document.
 
@@ -197,7 +210,7 @@ def requirements_and_hints(
     """
     requirements: list[CommentedMap] = []
     hints: list[CommentedMap] = []
-    for requirement in held.values():
+    for requirement in applied.values():
         if requirement.name == SECRETS:
             continue
         body = requirement.body.copy()

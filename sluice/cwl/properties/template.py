@@ -16,11 +16,11 @@ class ParsedTemplate:
     Attributes:
         document: The document as written.
         canonical: The workflow that becomes the plan.
-        written: The workflow for the reference runner, with nested workflows.
+        unflattened: The workflow for the reference runner, with nested workflows.
         extensions: The extension fields.
     """
 
     document: Document
     canonical: CanonicalWorkflow
-    written: CommentedMap
+    unflattened: CommentedMap
     extensions: Extensions

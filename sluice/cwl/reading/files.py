@@ -71,13 +71,13 @@ def _refuse_addresses(name: str) -> None:
 class DiskFiles:
     """Files on a disk, with paths as keys.
 
-    ``read`` has the texts that were read. ``portable`` refuses absolute references, which could not
-    be uploaded.
+    ``texts`` has the texts that were read. ``portable`` refuses absolute references, which could
+    not be uploaded.
     """
 
     def __init__(self, *, portable: bool = False) -> None:
         self._portable = portable
-        self.read: dict[str, str] = {}
+        self.texts: dict[str, str] = {}
 
     def find(self, base: str, name: str) -> str:
         """Return the path of a file."""
@@ -99,12 +99,12 @@ class DiskFiles:
                     " are read"
                 )
             # Path.read_text would convert line ends.
-            self.read[key] = path.read_bytes().decode()
+            self.texts[key] = path.read_bytes().decode()
         except UnicodeDecodeError as error:
             raise FileRefused(f"{quoted(key)} is not text in UTF-8") from error
         except (OSError, ValueError) as error:
             raise FileRefused(f"{quoted(key)} cannot be read: {reason_of(error)}") from error
-        return self.read[key]
+        return self.texts[key]
 
     def identity(self, key: str) -> str:
         """Return the real path."""
@@ -137,10 +137,9 @@ class UploadedFiles:
                 " both"
             )
         if key not in self._texts and key not in self._unusable:
-            alike = did_you_mean(key, self._texts) if len(self._texts) > 1 else ""
+            hint = did_you_mean(key, self._texts) if len(self._texts) > 1 else ""
             raise FileRefused(
-                f"{quoted(key)} is not in the upload: send it along (several files, or a"
-                f" zip){alike}"
+                f"{quoted(key)} is not in the upload: send it along (several files, or a zip){hint}"
             )
         return key
 

@@ -40,27 +40,27 @@ def text_place(node: Any, key: Any = None) -> TextPlace:
     return TextPlace((line or 0) + 1, (column or 0) + 1, getattr(node.lc, "filename", None))
 
 
-def did_you_mean(word: str, known: Iterable[str]) -> str:
+def did_you_mean(word: str, known_names: Iterable[str]) -> str:
     """Return a hint with the known name closest to a word.
 
     It is ``; did you mean 'x'?``, or the known names if none is close, or an empty text if there
     are none.
     """
-    names = sorted(set(known))
-    alike = {name[:_MAX_CHARACTERS]: name for name in names[:_MAX_NAMES]}
-    close = get_close_matches(word[:_MAX_CHARACTERS], alike, n=1, cutoff=0.6)
-    if close:
-        return f"; did you mean {quoted(alike[close[0]])}?"
+    names = sorted(set(known_names))
+    names_by_prefix = {name[:_MAX_CHARACTERS]: name for name in names[:_MAX_NAMES]}
+    matches = get_close_matches(word[:_MAX_CHARACTERS], names_by_prefix, n=1, cutoff=0.6)
+    if matches:
+        return f"; did you mean {quoted(names_by_prefix[matches[0]])}?"
     if not names:
         return ""
-    shown = ", ".join(map(shortened, names[:12])) + (", …" if len(names) > 12 else "")
-    return f"; there is: {shown}"
+    names_text = ", ".join(map(shortened, names[:12])) + (", …" if len(names) > 12 else "")
+    return f"; there is: {names_text}"
 
 
-def circle(steps: Sequence[str]) -> str:
-    """Return a message: each of ``steps`` waits for the next, and the last for the first."""
-    shown = [*steps[:_MAX_CYCLE], *(["…"] if len(steps) > _MAX_CYCLE else []), steps[0]]
-    return f"the steps wait for each other in a circle: {' → '.join(map(shortened, shown))}"
+def cycle_message(steps: Sequence[str]) -> str:
+    """Return the message for steps of which each waits for the next, and the last for the first."""
+    path = [*steps[:_MAX_CYCLE], *(["…"] if len(steps) > _MAX_CYCLE else []), steps[0]]
+    return f"the steps wait for each other in a circle: {' → '.join(map(shortened, path))}"
 
 
 class Findings:
@@ -72,7 +72,7 @@ class Findings:
 
     def __init__(self, file: str) -> None:
         self.file = file
-        self._found: dict[tuple[str, int, int, str], Finding] = {}
+        self._findings: dict[tuple[str, int, int, str], Finding] = {}
         self._errors: set[tuple[str, int, int]] = set()
 
     def error(self, place: TextPlace, message: str) -> None:
@@ -88,8 +88,8 @@ class Findings:
         key = (file, place.line, place.column, message)
         if severity == "error":
             self._errors.add(key[:3])
-        if key not in self._found:
-            self._found[key] = Finding(
+        if key not in self._findings:
+            self._findings[key] = Finding(
                 message=message, severity=severity, file=file, line=place.line, column=place.column
             )
         if severity == "error" and len(self._errors) >= _MAX_ERRORS:
@@ -97,7 +97,7 @@ class Findings:
 
     def include(self, other: "Findings") -> None:
         """Add all findings of another text."""
-        self._found |= other._found
+        self._findings |= other._findings
         self._errors |= other._errors
 
     @property
@@ -119,12 +119,12 @@ class Findings:
 
         At most `MAX_FINDINGS` are returned. The last one then says how many are missing.
         """
-        ordered = [self._found[key] for key in sorted(self._found)]
+        ordered = [self._findings[key] for key in sorted(self._findings)]
         ordered.sort(key=lambda finding: finding.severity)
         if len(ordered) <= MAX_FINDINGS:
             return ordered
-        left = len(ordered) - MAX_FINDINGS + 1
+        hidden_count = len(ordered) - MAX_FINDINGS + 1
         last = ordered[MAX_FINDINGS - 1]
         least = "at least " if len(self._errors) >= _MAX_ERRORS else ""
-        note = f"{least}{left} more findings are not shown; correct these first"
+        note = f"{least}{hidden_count} more findings are not shown; correct these first"
         return [*ordered[: MAX_FINDINGS - 1], last.model_copy(update={"message": note})]

@@ -33,10 +33,10 @@ def count_values(node: Any) -> int:
     return 1
 
 
-def depth_of(node: Any) -> int:
+def nesting_depth(node: Any) -> int:
     """Return the number of levels of lists and mappings in ``node``."""
     inner = node.values() if isinstance(node, dict) else node if isinstance(node, list) else None
-    return 0 if inner is None else 1 + max(map(depth_of, inner), default=0)
+    return 0 if inner is None else 1 + max(map(nesting_depth, inner), default=0)
 
 
 def plain_json(node: Any) -> Any:
@@ -68,10 +68,10 @@ def mappings(node: Any) -> Iterator[CommentedMap]:
             yield from mappings(item)
 
 
-def put_at(node: CommentedMap, key: str, value: Any, like: TextPlace) -> None:
+def put_at(node: CommentedMap, key: str, value: Any, place: TextPlace) -> None:
     """Set a key that is not in the text, with the place of what it replaces."""
     node[key] = value
-    node.lc.data[key] = [like[0] - 1, like[1] - 1, like[0] - 1, like[1] - 1]
+    node.lc.data[key] = [place[0] - 1, place[1] - 1, place[0] - 1, place[1] - 1]
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,10 +98,10 @@ def named_nodes(node: Any, key_field: str = "id") -> list[NamedNode]:
 
     Malformed entries are left out, because the schema check reports them.
     """
-    found: list[NamedNode] = []
+    nodes: list[NamedNode] = []
     if isinstance(node, CommentedMap):
         for key, value in node.items():
-            found.append(
+            nodes.append(
                 NamedNode(
                     key,
                     text_place(node, key),
@@ -112,27 +112,27 @@ def named_nodes(node: Any, key_field: str = "id") -> list[NamedNode]:
         for index, item in enumerate(node):
             place = text_place(node, index)
             if isinstance(item, str):
-                found.append(NamedNode(local_name(item), place, None, None))
+                nodes.append(NamedNode(local_name(item), place, None, None))
             elif isinstance(item, CommentedMap) and isinstance(item.get(key_field), str):
                 name = local_name(item[key_field]) if key_field == "id" else item[key_field]
-                found.append(NamedNode(name, place, item))
-    return found
+                nodes.append(NamedNode(name, place, item))
+    return nodes
 
 
-def listed(value: Any) -> list[Any]:
+def as_list(value: Any) -> list[Any]:
     """Return the list that CWL also allows as a single value."""
     return list(value) if isinstance(value, CommentedSeq) else [] if value is None else [value]
 
 
-def refuse_duplicates(found: list[NamedNode], kinds: str, findings: Findings) -> None:
+def refuse_duplicates(entries: list[NamedNode], kinds: str, findings: Findings) -> None:
     """Report duplicate names in lists. The reader has reported those in mappings."""
-    first: dict[str, TextPlace] = {}
-    for entry in found:
-        if entry.name in first:
+    first_places: dict[str, TextPlace] = {}
+    for entry in entries:
+        if entry.name in first_places:
             findings.error(
                 entry.place,
                 f"there are two {kinds} named {quoted(entry.name)}; the first is in line"
-                f" {first[entry.name][0]}",
+                f" {first_places[entry.name][0]}",
             )
         else:
-            first[entry.name] = entry.place
+            first_places[entry.name] = entry.place

@@ -19,7 +19,7 @@ from sluice.cwl.reading.yaml_text import MAX_BYTES
 
 MAX_FILES = 500
 #: The limit of all files together in bytes, unpacked.
-MAX_TOGETHER = 8 * 1024 * 1024
+MAX_TOTAL_BYTES = 8 * 1024 * 1024
 MAX_NAME = 240
 _UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f]")
 _METHODS = {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}
@@ -65,51 +65,55 @@ def take_files(files: Mapping[str, bytes | str], *, main: str | None = None) -> 
     Raises:
         UploadRefused: The files cannot be used.
     """
-    wrong = [
+    errors = [
         Finding(message=reason, file=name[:MAX_NAME])
         for name in files
-        if (reason := _wrong_name(name))
+        if (reason := _name_problem(name))
     ]
-    kept = {name: content for name, content in files.items() if not _hidden(name)}
-    if len(kept) > MAX_FILES:
-        wrong.append(
-            Finding(message=f"{len(kept)} files are too many for a template: at most {MAX_FILES}")
+    visible_files = {name: content for name, content in files.items() if not _is_hidden(name)}
+    if len(visible_files) > MAX_FILES:
+        errors.append(
+            Finding(
+                message=f"{len(visible_files)} files are too many for a template: at most"
+                f" {MAX_FILES}"
+            )
         )
     texts: dict[str, str] = {}
     unusable: dict[str, str] = {}
-    together = 0
-    for name, content in kept.items():
-        decoded = _decoded(content)
-        together += decoded.size
+    total_bytes = 0
+    for name, content in visible_files.items():
+        decoded = _decode(content)
+        total_bytes += decoded.size
         if decoded.text is None:
             unusable[name] = decoded.reason
         else:
             texts[name] = decoded.text
         if decoded.size > MAX_BYTES:
-            wrong.append(
+            errors.append(
                 Finding(
                     message=f"{decoded.size} bytes are too many for a file: at most {MAX_BYTES}"
                     " (2 MiB)",
                     file=name,
                 )
             )
-    if together > MAX_TOGETHER:
-        wrong.append(
+    if total_bytes > MAX_TOTAL_BYTES:
+        errors.append(
             Finding(
-                message=f"the files are {together} bytes together: at most {MAX_TOGETHER} (8 MiB)"
+                message=f"the files are {total_bytes} bytes together: at most {MAX_TOTAL_BYTES}"
+                " (8 MiB)"
             )
         )
     if not texts:
-        wrong += [
+        errors += [
             Finding(message=f"the file {reason}", file=name, line=1, column=1)
             for name, reason in unusable.items()
         ]
-    if not kept:
-        wrong.append(
+    if not visible_files:
+        errors.append(
             Finding(message="there is no file: send a CWL workflow and the files that it refers to")
         )
-    if wrong:
-        raise UploadRefused(wrong[:20])
+    if errors:
+        raise UploadRefused(errors[:20])
     return Upload(texts, unusable, main)
 
 
@@ -124,19 +128,19 @@ def unpack_zip(data: bytes) -> dict[str, bytes]:
             infos = [
                 info
                 for info in archive.infolist()
-                if not info.filename.endswith("/") and not _hidden(info.filename)
+                if not info.filename.endswith("/") and not _is_hidden(info.filename)
             ]
             if len(infos) > MAX_FILES:
-                raise _refused(f"the zip holds {len(infos)} files: at most {MAX_FILES}")
-            found = [
+                raise _upload_error(f"the zip holds {len(infos)} files: at most {MAX_FILES}")
+            findings = [
                 Finding(message=reason, file=info.filename[:MAX_NAME])
                 for info in infos
-                if (reason := _wrong_entry(info))
+                if (reason := _entry_problem(info))
             ]
-            found += _doubles(infos)
-            if found:
-                raise UploadRefused(found[:20])
-            return _unpacked(archive, infos)
+            findings += _find_duplicates(infos)
+            if findings:
+                raise UploadRefused(findings[:20])
+            return _unpack_files(archive, infos)
     except (
         zipfile.BadZipFile,
         zlib.error,
@@ -146,27 +150,27 @@ def unpack_zip(data: bytes) -> dict[str, bytes]:
         ValueError,
         OSError,
     ) as error:
-        raise _refused(f"the zip cannot be read: {error or type(error).__name__}") from error
+        raise _upload_error(f"the zip cannot be read: {error or type(error).__name__}") from error
 
 
-def _unpacked(archive: zipfile.ZipFile, infos: list[zipfile.ZipInfo]) -> dict[str, bytes]:
+def _unpack_files(archive: zipfile.ZipFile, infos: list[zipfile.ZipInfo]) -> dict[str, bytes]:
     files: dict[str, bytes] = {}
-    left = MAX_TOGETHER
+    remaining_bytes = MAX_TOTAL_BYTES
     for info in infos:
         with archive.open(info) as member:
-            data = member.read(min(left, MAX_BYTES) + 1)
-        left -= len(data)
+            data = member.read(min(remaining_bytes, MAX_BYTES) + 1)
+        remaining_bytes -= len(data)
         if len(data) > MAX_BYTES:
-            raise _refused(
+            raise _upload_error(
                 f"more than {MAX_BYTES} bytes (2 MiB) unpacked: too many for a file", info.filename
             )
-        if left < 0:
-            raise _refused(f"the files are more than {MAX_TOGETHER} bytes (8 MiB) unpacked")
+        if remaining_bytes < 0:
+            raise _upload_error(f"the files are more than {MAX_TOTAL_BYTES} bytes (8 MiB) unpacked")
         files[info.filename] = data
     return files
 
 
-def _wrong_entry(info: zipfile.ZipInfo) -> str:
+def _entry_problem(info: zipfile.ZipInfo) -> str:
     kind = stat.S_IFMT(info.external_attr >> 16)
     if kind == stat.S_IFLNK:
         return "a link: put the file itself into the zip"
@@ -180,24 +184,24 @@ def _wrong_entry(info: zipfile.ZipInfo) -> str:
             " zip programs do"
         )
     # ZipInfo cuts a name at a NUL, and replaces the local path separator by slashes.
-    return _wrong_name(info.orig_filename)
+    return _name_problem(info.orig_filename)
 
 
-def _doubles(infos: list[zipfile.ZipInfo]) -> list[Finding]:
-    seen: set[str] = set()
-    found = []
+def _find_duplicates(infos: list[zipfile.ZipInfo]) -> list[Finding]:
+    names: set[str] = set()
+    findings = []
     for info in infos:
-        if info.filename in seen:
-            found.append(Finding(message="twice in the zip", file=info.filename[:MAX_NAME]))
-        seen.add(info.filename)
-    return found
+        if info.filename in names:
+            findings.append(Finding(message="twice in the zip", file=info.filename[:MAX_NAME]))
+        names.add(info.filename)
+    return findings
 
 
-def _refused(message: str, file: str | None = None) -> UploadRefused:
+def _upload_error(message: str, file: str | None = None) -> UploadRefused:
     return UploadRefused([Finding(message=message, file=file)])
 
 
-def _hidden(name: str) -> bool:
+def _is_hidden(name: str) -> bool:
     """Return whether a file is hidden, or was added by an archive program."""
     parts = name.split("/")
     return parts[0] == "__MACOSX" or any(
@@ -205,7 +209,7 @@ def _hidden(name: str) -> bool:
     )
 
 
-def _wrong_name(name: str) -> str:
+def _name_problem(name: str) -> str:
     if not name or len(name.encode(errors="replace")) > MAX_NAME:
         return f"a file's path has 1 to {MAX_NAME} bytes"
     if _UNPRINTABLE.search(name) or not _is_utf8(name):
@@ -220,7 +224,7 @@ def _wrong_name(name: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class _Decoded:
+class _DecodedFile:
     """A decoded file. ``size`` is in bytes. ``reason`` says why ``text`` is None."""
 
     size: int
@@ -228,20 +232,20 @@ class _Decoded:
     reason: str = ""
 
 
-def _decoded(content: bytes | str) -> _Decoded:
+def _decode(content: bytes | str) -> _DecodedFile:
     if isinstance(content, bytes):
         try:
             text, size = content.decode(), len(content)
         except UnicodeDecodeError:
-            return _Decoded(len(content), reason="is not text in UTF-8")
+            return _DecodedFile(len(content), reason="is not text in UTF-8")
     else:
         text = content
         if not _is_utf8(text):
-            return _Decoded(len(text), reason="is not text in UTF-8")
+            return _DecodedFile(len(text), reason="is not text in UTF-8")
         size = len(text.encode())
     if "\x00" in text:
-        return _Decoded(size, reason="holds a NUL character: no text")
-    return _Decoded(size, text)
+        return _DecodedFile(size, reason="holds a NUL character: no text")
+    return _DecodedFile(size, text)
 
 
 def _is_utf8(text: str) -> bool:

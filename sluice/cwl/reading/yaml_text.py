@@ -23,7 +23,7 @@ MAX_BYTES = 2 * 1024 * 1024
 MAX_NODES = 25_000
 #: The limit of values in all files that are read, even if they are not part of the template. Each
 #: value takes up to a thousand bytes.
-MAX_NODES_TOGETHER = 4 * MAX_NODES
+MAX_TOTAL_NODES = 4 * MAX_NODES
 #: The limit of entries in one list or mapping.
 MAX_ENTRIES = 1_000
 MAX_DEPTH = 64
@@ -48,12 +48,12 @@ class UnreadableError(Exception):
 class ValueBudget:
     """The number of values that may still be read from texts that belong together."""
 
-    left: int = MAX_NODES_TOGETHER
+    remaining: int = MAX_TOTAL_NODES
 
     def take(self, nodes: int) -> bool:
         """Use up part of the budget, and return whether it suffices."""
-        self.left -= nodes
-        return self.left >= 0
+        self.remaining -= nodes
+        return self.remaining >= 0
 
 
 def read_text(text: str, findings: Findings, budget: ValueBudget | None = None) -> Any:
@@ -105,11 +105,11 @@ def _check_size(text: str) -> None:
 
 def _check_order(text: str) -> None:
     """Refuse characters that display text in another order, because nobody could review it."""
-    found = _REORDERING.search(text)
-    if found is not None:
-        code = f"{ord(found[0]):04X}"
+    match = _REORDERING.search(text)
+    if match is not None:
+        code = f"{ord(match[0]):04X}"
         raise UnreadableError(
-            place_at(text, found.start()),
+            place_at(text, match.start()),
             f"the character U+{code} shows the text behind it in another order than it has:"
             f' remove it, or write "\\u{code}" where a value needs it',
         )
@@ -117,8 +117,8 @@ def _check_order(text: str) -> None:
 
 def place_at(text: str, offset: int) -> TextPlace:
     """Return the place of an offset in characters."""
-    before = text[:offset]
-    return TextPlace(before.count("\n") + 1, offset - (before.rfind("\n") + 1) + 1)
+    preceding_text = text[:offset]
+    return TextPlace(preceding_text.count("\n") + 1, offset - (preceding_text.rfind("\n") + 1) + 1)
 
 
 def _characters(text: str, position: int) -> int:
@@ -146,7 +146,7 @@ class _Builder:
         self.budget = budget
         self.nodes = 0
         self.anchors: dict[str, tuple[Any, int]] = {}
-        self.open: list[_Container] = []
+        self.open_containers: list[_Container] = []
         self.root: Any = None
 
     def build(self, text: str) -> Any:
@@ -171,7 +171,7 @@ class _Builder:
                     if event.anchor:
                         self.anchors[event.anchor] = (value, 1)
                     self._count(1, place)
-                    self._put(value, place)
+                    self._add(value, place)
                 case yaml.AliasEvent():
                     self._alias(event)
         return self.root
@@ -183,12 +183,12 @@ class _Builder:
                 place, f"more than {MAX_NODES} values up to here: too many for a template"
             )
         if not self.budget.take(nodes):
-            many = f"more than {MAX_NODES_TOGETHER} values in all files up to here"
-            raise UnreadableError(place, f"{many}: leave out what the template does not need")
+            message = f"more than {MAX_TOTAL_NODES} values in all files up to here"
+            raise UnreadableError(place, f"{message}: leave out what the template does not need")
 
     def _start(self, event: Any) -> None:
         place = _mark(event.start_mark)
-        if len(self.open) >= MAX_DEPTH:
+        if len(self.open_containers) >= MAX_DEPTH:
             raise UnreadableError(
                 place, f"more than {MAX_DEPTH} levels of nesting: too deep for a template"
             )
@@ -199,18 +199,18 @@ class _Builder:
         node.lc.data = {}
         node.lc.filename = self.findings.file
         self._count(1, place)
-        self.open.append(_Container(node, place, event.anchor, self.nodes - 1))
+        self.open_containers.append(_Container(node, place, event.anchor, self.nodes - 1))
 
     def _end(self) -> None:
-        container = self.open.pop()
+        container = self.open_containers.pop()
         container.close()
         if container.anchor:
             self.anchors[container.anchor] = (container.node, self.nodes - container.nodes_before)
-        self._put(container.node, container.place)
+        self._add(container.node, container.place)
 
     def _alias(self, event: Any) -> None:
         place = _mark(event.start_mark)
-        if any(container.anchor == event.anchor for container in self.open):
+        if any(container.anchor == event.anchor for container in self.open_containers):
             raise UnreadableError(
                 place, f"the alias '*{event.anchor}' stands inside what it repeats"
             )
@@ -220,11 +220,11 @@ class _Builder:
             )
         value, size = self.anchors[event.anchor]
         self._count(size, place)
-        self._put(value, place)
+        self._add(value, place)
 
-    def _put(self, value: Any, place: TextPlace) -> None:
-        if self.open:
-            self.open[-1].put(value, place, self.findings)
+    def _add(self, value: Any, place: TextPlace) -> None:
+        if self.open_containers:
+            self.open_containers[-1].add(value, place, self.findings)
         else:
             self.root = value
 
@@ -273,10 +273,10 @@ class _Container:
         self.nodes_before = nodes_before
         self.key: str | None = None
         self.key_place: TextPlace | None = None
-        self.merged: list[CommentedMap] = []
+        self.merged_mappings: list[CommentedMap] = []
         self.merge_line: int | None = None
 
-    def put(self, value: Any, place: TextPlace, findings: Findings) -> None:
+    def add(self, value: Any, place: TextPlace, findings: Findings) -> None:
         """Add an item, a key or a value."""
         if len(self.node) >= MAX_ENTRIES:
             raise UnreadableError(
@@ -287,11 +287,11 @@ class _Container:
             self.node.lc.data[len(self.node)] = [place[0] - 1, place[1] - 1]
             self.node.append(value)
         elif self.key_place is None:
-            self._take_key(value, place, findings)
+            self._add_key(value, place, findings)
         else:
-            self._take_value(value, place, findings)
+            self._add_value(value, place, findings)
 
-    def _take_key(self, key: Any, place: TextPlace, findings: Findings) -> None:
+    def _add_key(self, key: Any, place: TextPlace, findings: Findings) -> None:
         self.key_place = place
         self.key = key if isinstance(key, str) else None
         if self.key is None:
@@ -313,23 +313,23 @@ class _Container:
                 + (": merge several mappings with one list" if is_merge else ""),
             )
 
-    def _take_value(self, value: Any, place: TextPlace, findings: Findings) -> None:
+    def _add_value(self, value: Any, place: TextPlace, findings: Findings) -> None:
         key, key_place = self.key, self.key_place
         self.key, self.key_place = None, None
         if key is None or key_place is None:
             return
         if key == _MERGE:
             self.merge_line = key_place.line
-            merged = value if isinstance(value, list) else [value]
-            wrong = [other for other in merged if not isinstance(other, CommentedMap)]
-            if wrong:
+            mappings = value if isinstance(value, list) else [value]
+            invalid_values = [item for item in mappings if not isinstance(item, CommentedMap)]
+            if invalid_values:
                 findings.error(
                     place,
                     "the merge key '<<' takes a mapping or a list of mappings, not"
-                    f" {quoted(wrong[0])}: repeat a mapping with an alias, as in '<<:"
+                    f" {quoted(invalid_values[0])}: repeat a mapping with an alias, as in '<<:"
                     " *name'",
                 )
-            self.merged += [other for other in merged if isinstance(other, CommentedMap)]
+            self.merged_mappings += [item for item in mappings if isinstance(item, CommentedMap)]
         elif key not in self.node:
             self.node.lc.data[key] = [
                 key_place[0] - 1,
@@ -341,10 +341,10 @@ class _Container:
 
     def close(self) -> None:
         """Add the entries of YAML merge keys. The mapping's own keys win."""
-        for other in self.merged:
-            for key, value in other.items():
+        for mapping in self.merged_mappings:
+            for key, value in mapping.items():
                 if key not in self.node:
-                    self.node.lc.data[key] = other.lc.data[key]
+                    self.node.lc.data[key] = mapping.lc.data[key]
                     self.node[key] = value
 
 

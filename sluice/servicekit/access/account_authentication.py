@@ -10,7 +10,7 @@ from sluice.servicekit.access.people import People
 from sluice.servicekit.access.provider_sign_in import Provider, ProviderSignIn
 from sluice.servicekit.access.sessions import Sessions
 from sluice.servicekit.access.sign_in import SignIn
-from sluice.servicekit.access.tokens import FirstOf
+from sluice.servicekit.access.tokens import AuthenticatorChain
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,11 +53,17 @@ class AccountAuthentication:
         owners = [] if own is None else [own]
         secure = self.secure_cookies or self.public_url.startswith("https:")
         sessions = Sessions(self.people, cookie, secure=secure)
-        asked = Authentication(
-            app, FirstOf([*owners, *others, self.people]), sessions, most=self.most_requests
+        authenticated = Authentication(
+            app,
+            AuthenticatorChain([*owners, *others, self.people]),
+            sessions,
+            most=self.most_requests,
         )
         guarded: ASGIApp = SignIn(
-            asked, sessions, tokens=FirstOf([*owners, self.people]), by_address=own
+            authenticated,
+            sessions,
+            tokens=AuthenticatorChain([*owners, self.people]),
+            by_address=own,
         )
         if self.provider is None:
             return guarded

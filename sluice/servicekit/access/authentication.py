@@ -7,16 +7,16 @@ from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from sluice.contracts.common.problems import Unauthenticated
-from sluice.servicekit.access.delegation import address_of, asked_for, request_of
+from sluice.servicekit.access.delegation import apply_delegation, client_address, person_request
 from sluice.servicekit.access.principal import (
     ANYBODY,
     Principal,
-    principal_of,
+    find_principal,
     set_principal,
 )
 from sluice.servicekit.access.request_rate import RequestRate, RequestsAtOnce
 from sluice.servicekit.access.sessions import Sessions
-from sluice.servicekit.audit.request import answering, coming_from
+from sluice.servicekit.audit.request import bind_client_address, bind_request
 from sluice.servicekit.web.http import ANSWERABLE, answer_to
 
 _SCHEME = "bearer"
@@ -69,12 +69,12 @@ class Authentication:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Authenticate a request and pass it on, or refuse it."""
-        with ExitStack() as counted:
-            if scope["type"] == "http" and principal_of(scope) is None:
+        with ExitStack() as stack:
+            if scope["type"] == "http" and find_principal(scope) is None:
                 try:
-                    principal = asked_for(await self._find(scope), scope)
+                    principal = apply_delegation(await self._find(scope), scope)
                     await self._rate.require(principal)
-                    counted.enter_context(self._at_once.one_more(principal))
+                    stack.enter_context(self._at_once.one_more(principal))
                 except ANSWERABLE as error:
                     await answer_to(error)(scope, receive, send)
                     return
@@ -84,8 +84,8 @@ class Authentication:
 
     async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
         with (
-            coming_from(address_of(scope)),
-            answering(request_of(principal_of(scope), scope)),
+            bind_client_address(client_address(scope)),
+            bind_request(person_request(find_principal(scope), scope)),
         ):
             await self._app(scope, receive, send)
 
@@ -99,20 +99,20 @@ class Authentication:
         if self._authenticator is None:
             return ANYBODY
         headers = Headers(scope=scope)
-        given = headers.get("authorization")
-        if given is None:
+        credential = headers.get("authorization")
+        if credential is None:
             cookies = headers.get("cookie", "")
             person = None if self._sessions is None else await self._sessions.person(cookies)
             return person or self._without
-        scheme, _, token = given.partition(" ")
-        found = (
+        scheme, _, token = credential.partition(" ")
+        principal = (
             await self._authenticator.principal(token.strip())
             if scheme.lower() == _SCHEME
             else None
         )
-        if found is None and self._without is None:
+        if principal is None and self._without is None:
             raise Unauthenticated(
                 "the token of the request is none that this service knows: it was taken back, is of"
                 " another system, or was not copied whole"
             )
-        return found or self._without
+        return principal or self._without

@@ -10,7 +10,7 @@ from sluice.servicekit.access.account_authentication import AccountAuthenticatio
 from sluice.servicekit.access.authentication import Authentication, Authenticator
 from sluice.servicekit.access.people import RemoteAccounts
 from sluice.servicekit.access.principal import Person
-from sluice.servicekit.access.tokens import FirstOf
+from sluice.servicekit.access.tokens import AuthenticatorChain
 
 #: The principal of requests without a credential where people have no accounts. Routes that are
 #: only for services stay closed to it.
@@ -24,33 +24,41 @@ def open_to_anybody(app: ASGIApp) -> ASGIApp:
     return Authentication(app, None)
 
 
-def without_accounts(app: ASGIApp, known: Sequence[Authenticator], *, for_people: bool) -> ASGIApp:
+def protect_without_accounts(
+    app: ASGIApp, authenticators: Sequence[Authenticator], *, for_people: bool
+) -> ASGIApp:
     """Protect an application in a system without accounts.
 
     Args:
         app: The application.
-        known: Authenticators of services and pilots.
+        authenticators: Authenticators of services and pilots.
         for_people: Whether people use the application. They need no credential.
     """
-    return Authentication(app, FirstOf(known), without=_ANYONE if for_people else None)
+    return Authentication(
+        app, AuthenticatorChain(authenticators), without=_ANYONE if for_people else None
+    )
 
 
-def asking_for_people(
-    app: ASGIApp, known: Sequence[Authenticator], operator: httpx.AsyncClient, *, most: int
+def protect_with_remote_accounts(
+    app: ASGIApp, authenticators: Sequence[Authenticator], operator: httpx.AsyncClient, *, most: int
 ) -> ASGIApp:
     """Protect an application that asks the operator service about the tokens of people.
 
     Args:
         app: The application.
-        known: Authenticators of services and pilots.
+        authenticators: Authenticators of services and pilots.
         operator: A client of the service that keeps the accounts.
         most: Requests that one person may send in a minute. 0: no limit.
     """
-    return Authentication(app, FirstOf([*known, RemoteAccounts(operator)]), most=most)
+    return Authentication(
+        app, AuthenticatorChain([*authenticators, RemoteAccounts(operator)]), most=most
+    )
 
 
-def knowing_people(
-    app: ASGIApp, known: Sequence[Authenticator], account_authentication: AccountAuthentication
+def protect_with_accounts(
+    app: ASGIApp,
+    authenticators: Sequence[Authenticator],
+    account_authentication: AccountAuthentication,
 ) -> ASGIApp:
     """Protect the application of the service that keeps the accounts."""
-    return account_authentication.guard(app, known, cookie=_COOKIE)
+    return account_authentication.guard(app, authenticators, cookie=_COOKIE)

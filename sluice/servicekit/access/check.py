@@ -16,8 +16,8 @@ from sluice.servicekit.access.principal import (
     ScraperCaller,
     ServiceCaller,
     Unrestricted,
-    principal_of,
-    visibility_of,
+    find_principal,
+    get_visibility,
 )
 
 _READS = frozenset({"GET", "HEAD"})
@@ -132,10 +132,10 @@ class GuardedRoute:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Check the policy and the owners, and pass the request on."""
-        principal, path = principal_of(scope), scope.get("path_params", {})
+        principal, path = find_principal(scope), scope.get("path_params", {})
         require(self._declared, principal, path)
         if self._owners is not None:
-            visibility = visibility_of(principal)
+            visibility = get_visibility(principal)
             if visibility.groups is not None and not isinstance(principal, PilotCaller):
                 changes = scope["method"] not in _READS
                 await self._owners.require(visibility, self._address, path, changes=changes)

@@ -13,11 +13,11 @@ from sluice.servicekit.access.principal import Person, Principal
 from sluice.text.os_errors import reason_of
 
 #: Seconds for which the answer about a token is cached. A revoked token stays valid that long.
-REMEMBERED = 10
+CACHE_SECONDS = 10
 #: The number of tokens whose answers are cached.
-_MOST = 4096
+_MAX_CACHED = 4096
 #: The path that resolves tokens of people.
-WHOSE = "/api/v1/token-holders"
+TOKEN_HOLDERS_PATH = "/api/v1/token-holders"  # noqa: S105 - a path
 
 
 class People(Protocol):
@@ -57,7 +57,7 @@ class RemoteAccounts:
 
     def __init__(self, http: httpx.AsyncClient) -> None:
         self._http = http
-        self._known: TTLCache[str, Person | None] = TTLCache(_MOST, REMEMBERED)
+        self._cache: TTLCache[str, Person | None] = TTLCache(_MAX_CACHED, CACHE_SECONDS)
 
     async def principal(self, token: str) -> Principal | None:
         """Return the person that the token belongs to, or None for an unknown token.
@@ -68,15 +68,15 @@ class RemoteAccounts:
         if not token.startswith(TOKEN_PREFIX) or len(token) > MAX_CLAIMED:
             return None
         try:
-            return self._known[token]
+            return self._cache[token]
         except KeyError:
-            found = self._known[token] = await self._asked(token)
-            return found
+            person = self._cache[token] = await self._resolve(token)
+            return person
 
-    async def _asked(self, token: str) -> Person | None:
+    async def _resolve(self, token: str) -> Person | None:
         question = TokenQuestion(token=SecretStr(token)).model_dump_json()
         try:
-            answer = await self._http.post(WHOSE, content=question)
+            answer = await self._http.post(TOKEN_HOLDERS_PATH, content=question)
             holder = TokenHolder.model_validate_json(answer.raise_for_status().content)
         except (httpx.HTTPError, ValidationError) as error:
             why = first_fault(error) if isinstance(error, ValidationError) else reason_of(error)

@@ -5,7 +5,7 @@ from joserfc.jwk import OKPKey
 
 from sluice.contracts.access.access import PILOT_PROOF, PILOT_PROOF_ALGORITHM
 from sluice.contracts.common.problems import Unauthenticated
-from sluice.servicekit.access.token_faults import MALFORMED, fault_of
+from sluice.servicekit.access.token_faults import MALFORMED, describe_fault
 
 #: Seconds before and after its creation for which a proof is valid.
 FRESH = 60
@@ -39,19 +39,19 @@ def proven_key(proof: str, now: float) -> str:
             raise _WrongProofError("it has the private key in it")
         if _has_small_order(key):
             raise _WrongProofError("its key is one that everybody can sign with")
-        made = jwt.decode(proof, key, algorithms=[PILOT_PROOF_ALGORITHM]).claims.get("iat")
-        if not isinstance(made, int) or abs(made) > _LATEST:
+        created_at = jwt.decode(proof, key, algorithms=[PILOT_PROOF_ALGORITHM]).claims.get("iat")
+        if not isinstance(created_at, int) or abs(created_at) > _LATEST:
             raise _WrongProofError("it does not say when it was made")
     except _WrongProofError as error:
         raise Unauthenticated(f"the proof of the pilot's key is invalid: {error}") from None
     except MALFORMED as error:
         raise Unauthenticated(
-            f"the proof of the pilot's key is invalid: {fault_of(error)}"
+            f"the proof of the pilot's key is invalid: {describe_fault(error)}"
         ) from error
-    if abs(now - made) > FRESH:
+    if abs(now - created_at) > FRESH:
         raise Unauthenticated(
-            f"the proof of the pilot's key is {now - made:.0f} s old, and holds for {FRESH}: make"
-            " one by the time that this answer has (Date)"
+            f"the proof of the pilot's key is {now - created_at:.0f} s old, and holds for {FRESH}:"
+            " make one by the time that this answer has (Date)"
         )
     return key.thumbprint()
 

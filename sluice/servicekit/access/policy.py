@@ -118,13 +118,13 @@ def under(declared: RoutePolicy) -> Callable[[FunctionT], FunctionT]:
     return mark
 
 
-def policy_of(view: Callable[..., Any], *, route: str) -> RoutePolicy:
+def get_policy(view: Callable[..., Any], *, route: str) -> RoutePolicy:
     """Return the policy of a view.
 
     Raises:
         NoPolicy: The view of ``route`` declares no policy.
     """
-    found: RoutePolicy | None = getattr(view, _MARK, None)
-    if found is None:
+    declared: RoutePolicy | None = getattr(view, _MARK, None)
+    if declared is None:
         raise NoPolicy(route)
-    return found
+    return declared

@@ -97,10 +97,10 @@ THIS_PROCESS = Unrestricted("this process")
 ANYBODY = Unrestricted("anybody")
 
 
-def principal_of(scope: Scope) -> Principal | None:
+def find_principal(scope: Scope) -> Principal | None:
     """Return the principal of a request, or None if the request has none."""
-    found: Principal | None = scope.get(_KEY)
-    return found
+    principal: Principal | None = scope.get(_KEY)
+    return principal
 
 
 def set_principal(scope: Scope, principal: Principal) -> None:
@@ -108,7 +108,7 @@ def set_principal(scope: Scope, principal: Principal) -> None:
     scope[_KEY] = principal
 
 
-def person_of(principal: Principal | None) -> Person | None:
+def find_person(principal: Principal | None) -> Person | None:
     """Return the person that a principal is or acts for, or None if there is none."""
     match principal:
         case Person():
@@ -119,9 +119,9 @@ def person_of(principal: Principal | None) -> Person | None:
             return None
 
 
-def visibility_of(principal: Principal | None) -> Visibility:
+def get_visibility(principal: Principal | None) -> Visibility:
     """Return the visibility of a principal."""
-    if (person := person_of(principal)) is not None:
+    if (person := find_person(principal)) is not None:
         return person.visibility
     match principal:
         case ServiceCaller() | Unrestricted():

@@ -12,17 +12,17 @@ from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from sluice.contracts.common.problems import Unauthenticated
-from sluice.servicekit.access.delegation import address_of
+from sluice.servicekit.access.delegation import client_address
 from sluice.servicekit.access.principal import Person
 from sluice.servicekit.access.sessions import Sessions
-from sluice.servicekit.access.sign_in import elsewhere, is_secure, local, with_query
-from sluice.servicekit.audit.request import coming_from
+from sluice.servicekit.access.sign_in import is_secure, local, redirect_to, with_query
+from sluice.servicekit.audit.request import bind_client_address
 from sluice.servicekit.web.http import ANSWERABLE, answer_to
 
 #: The path that redirects to the provider, and the path to which the provider redirects back.
-THERE, BACK = "/sign-in/provider", "/sign-in/provider/back"
+PROVIDER_PATH, RETURN_PATH = "/sign-in/provider", "/sign-in/provider/back"
 #: Value of `signed-in` in the query of the page that a refused person gets.
-REFUSED = "refused"
+REFUSED_SIGN_IN = "refused"
 #: Seconds for which the provider's answer is accepted.
 _LIFE = 600
 _COOKIE = "sluice_provider"
@@ -50,7 +50,7 @@ class Provider(Protocol):
         """
         ...
 
-    async def person(self, begun: PendingSignIn, answer: Mapping[str, str]) -> Person:
+    async def person(self, pending: PendingSignIn, answer: Mapping[str, str]) -> Person:
         """Return the person that the provider's answer names.
 
         Raises:
@@ -88,7 +88,7 @@ class ProviderSignIn:
         if scope["type"] == "http" and scope["method"] == "GET":
             request = Request(scope, receive)
             try:
-                with coming_from(address_of(scope)):
+                with bind_client_address(client_address(scope)):
                     answer = await self._answer(request)
             except ANSWERABLE as error:
                 answer = answer_to(error)
@@ -97,65 +97,69 @@ class ProviderSignIn:
     async def _answer(self, request: Request) -> Response | None:
         """Return the response to a sign-in request, or None for any other request."""
         match request.url.path:
-            case path if path == THERE:
-                return await self._there(request)
-            case path if path == BACK:
-                return await self._back(request)
+            case path if path == PROVIDER_PATH:
+                return await self._redirect_to_provider(request)
+            case path if path == RETURN_PATH:
+                return await self._complete(request)
         return None
 
-    async def _there(self, request: Request) -> Response:
-        ours = self._public_url or str(request.base_url).rstrip("/")
-        begun = PendingSignIn(
+    async def _redirect_to_provider(self, request: Request) -> Response:
+        own_address = self._public_url or str(request.base_url).rstrip("/")
+        pending = PendingSignIn(
             state=secrets.token_urlsafe(32),
             nonce=secrets.token_urlsafe(32),
             verifier=secrets.token_urlsafe(48),
-            redirect=f"{ours}{BACK}",
+            redirect=f"{own_address}{RETURN_PATH}",
             next=local(request.query_params.get("next", "/")),
         )
         address = await self._provider.begin(
-            begun.redirect, state=begun.state, nonce=begun.nonce, verifier=begun.verifier
+            pending.redirect, state=pending.state, nonce=pending.nonce, verifier=pending.verifier
         )
-        kept = str(self._signer.dumps(asdict(begun)))
+        cookie = str(self._signer.dumps(asdict(pending)))
         answer = RedirectResponse(address, status_code=303)
         answer.headers["Cache-Control"] = "no-store"
-        answer.headers.append("Set-Cookie", self._cookie(kept, _LIFE, request))
+        answer.headers.append("Set-Cookie", self._cookie(cookie, _LIFE, request))
         return answer
 
-    async def _back(self, request: Request) -> Response:
+    async def _complete(self, request: Request) -> Response:
         """Complete the sign-in.
 
         A request without the matching cookie is refused: another browser began the sign-in, or too
         much time has passed.
         """
-        begun = self._begun(request)
-        if begun is None or not secrets.compare_digest(
-            request.query_params.get("state", "").encode(), begun.state.encode()
+        pending = self._read_pending(request)
+        if pending is None or not secrets.compare_digest(
+            request.query_params.get("state", "").encode(), pending.state.encode()
         ):
-            return elsewhere(with_query("/", f"signed-in={REFUSED}"))
+            return redirect_to(with_query("/", f"signed-in={REFUSED_SIGN_IN}"))
         try:
-            person = await self._provider.person(begun, dict(request.query_params))
+            person = await self._provider.person(pending, dict(request.query_params))
         except Unauthenticated:
-            answer = elsewhere(with_query(begun.next, f"signed-in={REFUSED}"))
+            answer = redirect_to(with_query(pending.next, f"signed-in={REFUSED_SIGN_IN}"))
         else:
             cookies = request.headers.get("cookie", "")
             secure = is_secure(request.scope)
-            answer = elsewhere(
-                begun.next, await self._sessions.begin(person, cookies, secure=secure)
+            answer = redirect_to(
+                pending.next, await self._sessions.begin(person, cookies, secure=secure)
             )
         answer.headers.append("Set-Cookie", self._cookie("", 0, request))
         return answer
 
-    def _begun(self, request: Request) -> PendingSignIn | None:
+    def _read_pending(self, request: Request) -> PendingSignIn | None:
         try:
-            kept = SimpleCookie(request.headers.get("cookie", ""))[_COOKIE].value
-            return PendingSignIn(**self._signer.loads(kept, max_age=_LIFE))
+            cookie = SimpleCookie(request.headers.get("cookie", ""))[_COOKIE].value
+            return PendingSignIn(**self._signer.loads(cookie, max_age=_LIFE))
         except (CookieError, KeyError, BadData, TypeError):
             return None
 
     def _cookie(self, value: str, life: int, request: Request) -> str:
         cookie = SimpleCookie({_COOKIE: value})
         attributes = cookie[_COOKIE]
-        attributes["path"], attributes["samesite"], attributes["httponly"] = THERE, "Lax", True
+        attributes["path"], attributes["samesite"], attributes["httponly"] = (
+            PROVIDER_PATH,
+            "Lax",
+            True,
+        )
         attributes["max-age"] = life
         if is_secure(request.scope) or self._public_url.startswith("https:"):
             attributes["secure"] = True

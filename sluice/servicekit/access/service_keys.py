@@ -39,26 +39,26 @@ def read_keys(path: Path, *, private: bool) -> list[OKPKey]:
     """
     try:
         parts = [part for part in path.read_text().split(_END) if "BEGIN" in part]
-        found = [OKPKey.import_key(f"{_from_begin(part)}{_end_of(part)}\n") for part in parts]
+        keys = [OKPKey.import_key(f"{_from_begin(part)}{_end_line(part)}\n") for part in parts]
     except OSError as error:
         raise BadKeys(
             f"the key file {path} cannot be read ({reason_of(error)}): {_MAKE}"
         ) from error
     except (JoseError, ValueError) as error:
         raise BadKeys(f"{path} holds something else than keys in PEM: {_MAKE}") from error
-    if not found:
+    if not keys:
         raise BadKeys(f"{path} holds no key in PEM: {_MAKE}")
-    if any(key.curve_name != _CURVE or (private and not key.is_private) for key in found):
+    if any(key.curve_name != _CURVE or (private and not key.is_private) for key in keys):
         kind = "private" if private else "public"
         raise BadKeys(f"{path} holds something else than {kind} {_CURVE} keys: {_MAKE}")
-    return found
+    return keys
 
 
 def _from_begin(part: str) -> str:
     return part[part.index("-----BEGIN") :]
 
 
-def _end_of(part: str) -> str:
+def _end_line(part: str) -> str:
     """Return the END line that belongs to the BEGIN line of a PEM part."""
     kind = _from_begin(part).removeprefix("-----BEGIN").partition("-----")[0]
     return f"{_END}{kind}-----"
@@ -89,7 +89,7 @@ class ServiceKeys:
         """Return the private key that signs."""
         return self._own.current()[-1]
 
-    def known(self) -> Mapping[str, tuple[CallingService, OKPKey]]:
+    def public_keys(self) -> Mapping[str, tuple[CallingService, OKPKey]]:
         """Return the public keys by thumbprint (RFC 7638), with the service of each."""
         return {
             key.thumbprint(): (service, key)

@@ -15,7 +15,7 @@ from sluice.contracts.access.services import CallingService
 from sluice.contracts.common.problems import Unauthenticated
 from sluice.servicekit.access.principal import Principal, ServiceCaller
 from sluice.servicekit.access.service_keys import ServiceKeys
-from sluice.servicekit.access.token_faults import MALFORMED, fault_of
+from sluice.servicekit.access.token_faults import MALFORMED, describe_fault
 
 #: Seconds for which a token is valid, and the accepted clock difference between two machines.
 LIFE, SKEW = 60, 30
@@ -32,7 +32,7 @@ class ServiceSigner:
     def __init__(self, keys: ServiceKeys, clock: Clock = time.time) -> None:
         self._keys = keys
         self._clock = clock
-        self._made: dict[str, tuple[float, str]] = {}
+        self._tokens: dict[str, tuple[float, str]] = {}
 
     @property
     def service(self) -> str:
@@ -42,15 +42,15 @@ class ServiceSigner:
     def token(self, audience: str) -> str:
         """Return a token for the service ``audience``."""
         now = self._clock()
-        made, token = self._made.get(audience, (0.0, ""))
-        if not token or not 0 <= now - made < LIFE / 2:
+        signed_at, token = self._tokens.get(audience, (0.0, ""))
+        if not token or not 0 <= now - signed_at < LIFE / 2:
             token = self._new(audience, int(now))
-            self._made[audience] = now, token
+            self._tokens[audience] = now, token
         return token
 
     def forget(self, audience: str) -> None:
         """Drop the refused token for ``audience``, so that the next call signs a new one."""
-        self._made.pop(audience, None)
+        self._tokens.pop(audience, None)
 
     def _new(self, audience: str, now: int) -> str:
         key = self._keys.own()
@@ -65,7 +65,7 @@ class ServiceTokens:
     def __init__(self, keys: ServiceKeys, clock: Clock = time.time) -> None:
         self._keys = keys
         self._clock = clock
-        self._seen: dict[str, tuple[CallingService, Mapping[str, Any]]] = {}
+        self._verified: dict[str, tuple[CallingService, Mapping[str, Any]]] = {}
 
     async def principal(self, token: str) -> Principal | None:
         """Return the service that signed the token, or None if the token is not a service token.
@@ -73,31 +73,31 @@ class ServiceTokens:
         Raises:
             Unauthenticated: The token has expired, is for another service, or its key is unknown.
         """
-        signed = self._seen.get(token) or self._signed(token)
+        signed = self._verified.get(token) or self._verify(token)
         if signed is None:
             return None
         service, claims = signed
         self._require_valid(service, claims)
-        if len(self._seen) >= _REMEMBERED:
-            self._seen.clear()
-        self._seen[token] = signed
+        if len(self._verified) >= _REMEMBERED:
+            self._verified.clear()
+        self._verified[token] = signed
         return ServiceCaller(service)
 
-    def _signed(self, token: str) -> tuple[CallingService, Mapping[str, Any]] | None:
+    def _verify(self, token: str) -> tuple[CallingService, Mapping[str, Any]] | None:
         try:
             head = jws.extract_compact(token.encode()).headers()
         except MALFORMED:
             return None
         if head.get("alg") != _ALGORITHM:
             return None
-        service, key = self._keys.known().get(str(head.get("kid")), (None, None))
+        service, key = self._keys.public_keys().get(str(head.get("kid")), (None, None))
         if service is None or key is None:
             raise Unauthenticated("the token is signed with a key that this service does not know")
         try:
             claims = jwt.decode(token, key, algorithms=[_ALGORITHM]).claims
         except MALFORMED as error:
             raise Unauthenticated(
-                f"the token is not the service {service}'s: {fault_of(error)}"
+                f"the token is not the service {service}'s: {describe_fault(error)}"
             ) from error
         if claims.get("iss") != service:
             raise Unauthenticated(f"the token is signed by the service {service} as another one")

@@ -38,8 +38,8 @@ class Sessions:
             secure: Whether the request came over TLS.
             token: The token that authenticated the person.
         """
-        begun = await self._people.begin_session(person, token=token)
-        return await self._instead(begun, cookies, secure=secure)
+        secret = await self._people.begin_session(person, token=token)
+        return await self._replace_cookie(secret, cookies, secure=secure)
 
     async def begin_with_password(
         self, name: str, password: str, cookies: str, *, secure: bool
@@ -50,8 +50,8 @@ class Sessions:
             Unauthenticated: The name or the password is wrong.
             TooManyTries: Too many sign-ins have failed.
         """
-        begun = await self._people.session_with_password(name, password)
-        return await self._instead(begun, cookies, secure=secure)
+        secret = await self._people.session_with_password(name, password)
+        return await self._replace_cookie(secret, cookies, secure=secure)
 
     async def end(self, cookies: str, *, secure: bool) -> str:
         """End the session and return a ``Set-Cookie`` header that removes the cookie."""
@@ -63,9 +63,9 @@ class Sessions:
         secret = self._secret(cookies)
         return await self._people.in_session(secret) if secret else None
 
-    async def _instead(self, begun: str, cookies: str, *, secure: bool) -> str:
+    async def _replace_cookie(self, secret: str, cookies: str, *, secure: bool) -> str:
         await self._end(cookies)
-        return self._cookie(begun, LIFE, secure)
+        return self._cookie(secret, LIFE, secure)
 
     async def _end(self, cookies: str) -> None:
         if secret := self._secret(cookies):

@@ -8,19 +8,19 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from sluice.contracts.common.problems import ServiceError, Unauthenticated, Unprocessable
 from sluice.servicekit.access.authentication import Authenticator
-from sluice.servicekit.access.delegation import address_of
+from sluice.servicekit.access.delegation import client_address
 from sluice.servicekit.access.principal import Person
 from sluice.servicekit.access.sessions import Sessions
-from sluice.servicekit.audit.request import coming_from
+from sluice.servicekit.audit.request import bind_client_address
 from sluice.servicekit.web.http import ANSWERABLE, answer_to
 
 #: The name of the token in the query of an address and in the form.
 PARAMETER = "token"
 SIGN_IN, SIGN_OUT = "/sign-in", "/sign-out"
 #: Values of `signed-in` in the query of the page that follows a failed sign-in.
-WRONG, TOO_MANY = "no", "later"
+FAILED_SIGN_IN, TOO_MANY_SIGN_INS = "no", "later"
 _READS = {"GET", "HEAD"}
-_TOO_MANY = 429
+_TOO_MANY_REQUESTS = 429
 #: The maximum number of form fields. The real form has three or four.
 _MAX_FIELDS = 20
 
@@ -56,7 +56,7 @@ class SignIn:
             await self._app(scope, receive, send)
             return
         answer = None
-        with coming_from(address_of(scope)):
+        with bind_client_address(client_address(scope)):
             try:
                 answer = await self._answer(Request(scope, receive))
             except ANSWERABLE as error:
@@ -73,8 +73,8 @@ class SignIn:
             case ("POST", path) if path == SIGN_IN:
                 return await self._by_form(request)
             case ("POST", path) if path == SIGN_OUT:
-                end = self._sessions.end(cookies_of(request), secure=is_secure(request.scope))
-                return elsewhere("/", await end)
+                end = self._sessions.end(cookie_header(request), secure=is_secure(request.scope))
+                return redirect_to("/", await end)
             case (method, _) if method in _READS and PARAMETER in request.query_params:
                 return await self._from_address(request)
         return None
@@ -83,14 +83,14 @@ class SignIn:
         """Redirect to the same address without the token, or return None for an invalid token."""
         if self._by_address is None:
             return None
-        left = [(k, v) for k, v in request.query_params.multi_items() if k != PARAMETER]
-        here = request.url.path + (f"?{urlencode(left)}" if left else "")
+        parameters = [(k, v) for k, v in request.query_params.multi_items() if k != PARAMETER]
+        target = request.url.path + (f"?{urlencode(parameters)}" if parameters else "")
         token = request.query_params[PARAMETER]
         try:
             person = await _holder(self._by_address, token)
         except Unauthenticated:
             return None
-        return elsewhere(local(here), await self._begun(request, person, token))
+        return redirect_to(local(target), await self._begin_session(request, person, token))
 
     async def _by_form(self, request: Request) -> Response:
         try:
@@ -101,27 +101,29 @@ class SignIn:
         name, password, token = (
             fields.get(field, [""])[0] for field in ("name", "password", PARAMETER)
         )
-        there = local(fields.get("next", ["/"])[0])
+        target = local(fields.get("next", ["/"])[0])
         try:
             if name.strip():
                 cookie = await self._sessions.begin_with_password(
-                    name, password, cookies_of(request), secure=is_secure(request.scope)
+                    name, password, cookie_header(request), secure=is_secure(request.scope)
                 )
             else:
                 person = await _holder(self._tokens, token.strip())
-                cookie = await self._begun(request, person, token.strip())
+                cookie = await self._begin_session(request, person, token.strip())
         except Unauthenticated:
-            return elsewhere(with_query(there, f"signed-in={WRONG}"))
+            return redirect_to(with_query(target, f"signed-in={FAILED_SIGN_IN}"))
         except ServiceError as error:
-            if error.status != _TOO_MANY:
+            if error.status != _TOO_MANY_REQUESTS:
                 raise
-            return elsewhere(with_query(there, f"signed-in={TOO_MANY}"))
-        return elsewhere(there, cookie)
+            return redirect_to(with_query(target, f"signed-in={TOO_MANY_SIGN_INS}"))
+        return redirect_to(target, cookie)
 
-    async def _begun(self, request: Request, person: Person, token: str) -> str:
+    async def _begin_session(self, request: Request, person: Person, token: str) -> str:
         """Begin a session and return its ``Set-Cookie`` header."""
         secure = is_secure(request.scope)
-        return await self._sessions.begin(person, cookies_of(request), secure=secure, token=token)
+        return await self._sessions.begin(
+            person, cookie_header(request), secure=secure, token=token
+        )
 
 
 async def _holder(tokens: Authenticator, token: str) -> Person:
@@ -130,13 +132,13 @@ async def _holder(tokens: Authenticator, token: str) -> Person:
     Raises:
         Unauthenticated: The token belongs to no person.
     """
-    found = await tokens.principal(token)
-    if not isinstance(found, Person):
+    principal = await tokens.principal(token)
+    if not isinstance(principal, Person):
         raise Unauthenticated("the token is nobody's")
-    return found
+    return principal
 
 
-def cookies_of(request: Request) -> str:
+def cookie_header(request: Request) -> str:
     """Return the ``Cookie`` header of a request."""
     return request.headers.get("cookie", "")
 
@@ -159,7 +161,7 @@ def with_query(address: str, query: str) -> str:
     return f"{address}{'&' if '?' in address else '?'}{query}"
 
 
-def elsewhere(address: str, cookie: str | None = None) -> Response:
+def redirect_to(address: str, cookie: str | None = None) -> Response:
     """Return a redirect to ``address`` that is neither cached nor sent on as a referrer."""
     answer = RedirectResponse(address, status_code=303)
     answer.headers["Cache-Control"] = "no-store"

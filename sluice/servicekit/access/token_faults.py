@@ -6,7 +6,7 @@ from joserfc.errors import BadSignatureError, JoseError
 MALFORMED = (JoseError, ValueError, TypeError, KeyError, RecursionError)
 
 
-def fault_of(error: BaseException) -> str:
+def describe_fault(error: BaseException) -> str:
     """Return what is wrong with a token, without the words of the library."""
     if isinstance(error, BadSignatureError):
         return "its signature is wrong"

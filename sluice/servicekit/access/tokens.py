@@ -18,21 +18,25 @@ PILOT_TOKEN = 3600
 class FixedTokens:
     """Authenticator of fixed tokens. Empty tokens are ignored."""
 
-    def __init__(self, known: Mapping[str, Principal]) -> None:
-        self._known = [(_digest(token), principal) for token, principal in known.items() if token]
+    def __init__(self, tokens: Mapping[str, Principal]) -> None:
+        self._digests = [
+            (_digest(token), principal) for token, principal in tokens.items() if token
+        ]
 
     async def principal(self, token: str) -> Principal | None:
         """Return the principal of the token, compared in constant time, or None."""
         digest = _digest(token)
-        found = [who for known, who in self._known if hmac.compare_digest(known, digest)]
-        return found[0] if found else None
+        principals = [
+            principal for own, principal in self._digests if hmac.compare_digest(own, digest)
+        ]
+        return principals[0] if principals else None
 
 
 def _digest(token: str) -> bytes:
     return hashlib.sha256(token.encode()).digest()
 
 
-class FirstOf:
+class AuthenticatorChain:
     """Authenticator that asks several others in turn."""
 
     def __init__(self, authenticators: Iterable[Authenticator]) -> None:
@@ -41,9 +45,9 @@ class FirstOf:
     async def principal(self, token: str) -> Principal | None:
         """Return the principal that the first matching authenticator names, or None."""
         for authenticator in self._authenticators:
-            found = await authenticator.principal(token)
-            if found is not None:
-                return found
+            principal = await authenticator.principal(token)
+            if principal is not None:
+                return principal
         return None
 
 
@@ -58,8 +62,8 @@ class PilotTokens:
 
     def give(self, pilot: UUID, site: UUID | None = None) -> str:
         """Return a token for a pilot that comes from ``site``."""
-        told = pilot.hex if site is None else [pilot.hex, site.hex]
-        return str(self._signer.dumps(told))
+        payload = pilot.hex if site is None else [pilot.hex, site.hex]
+        return str(self._signer.dumps(payload))
 
     async def principal(self, token: str) -> Principal | None:
         """Return the pilot of a token, or None if the token is not a pilot token.
@@ -68,8 +72,8 @@ class PilotTokens:
             Unauthenticated: The token has expired.
         """
         try:
-            told = self._signer.loads(token, max_age=PILOT_TOKEN)
-            return PilotCaller(*map(UUID, told if isinstance(told, list) else [told]))
+            payload = self._signer.loads(token, max_age=PILOT_TOKEN)
+            return PilotCaller(*map(UUID, payload if isinstance(payload, list) else [payload]))
         except SignatureExpired as error:
             since = f" of {error.date_signed:%Y-%m-%d %H:%M:%S} UTC" if error.date_signed else ""
             raise Unauthenticated(

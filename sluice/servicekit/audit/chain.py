@@ -76,18 +76,18 @@ DELETE FROM audit USING audit_chain AS c WHERE c.id = audit.id AND c.number <= $
 NOTE_FORGOTTEN = "INSERT INTO audit_forgotten (number) VALUES ($1)"
 
 
-def digest_of(before: bytes, row: Any) -> bytes:
+def compute_digest(before: bytes, row: Any) -> bytes:
     """Return the SHA-256 digest of the previous digest and the row.
 
     The row is hashed as JSON with its columns in order and times in UTC.
     """
-    told = [
+    columns = [
         row["id"],
         row["at"].astimezone(UTC).isoformat(timespec="microseconds"),
         str(row["request"]),
         *(row[name] for name in ("kind", "who", "role", "action", "remote", "outcome", "facts")),
     ]
-    content = json.dumps(told, sort_keys=True, ensure_ascii=True, separators=(",", ":"))
+    content = json.dumps(columns, sort_keys=True, ensure_ascii=True, separators=(",", ":"))
     return hashlib.sha256(before + content.encode()).digest()
 
 
@@ -97,7 +97,7 @@ class AuditChain:
     def __init__(self, database: Database, metrics: ServiceMetrics, *, keep: timedelta) -> None:
         self._database = database
         self._keep = keep
-        self._looks = 0
+        self._rounds = 0
         self._loop = Loop("audit", self._tick, period=PERIOD, metrics=metrics)
 
     async def start(self) -> None:
@@ -110,24 +110,24 @@ class AuditChain:
 
     async def _tick(self) -> bool:
         """Extend the chain and return whether there may be more rows."""
-        whole = self._looks % _ALL == 0
-        self._looks += 1
-        if whole:
+        all_rows = self._rounds % _ALL == 0
+        self._rounds += 1
+        if all_rows:
             await forget(self._database, self._keep)
-        return await chain_more(self._database, whole=whole) == BATCH
+        return await chain_more(self._database, all_rows=all_rows) == BATCH
 
 
-async def chain_more(database: Database, *, whole: bool = True) -> int:
+async def chain_more(database: Database, *, all_rows: bool = True) -> int:
     """Add up to ``BATCH`` rows to the chain and return their number.
 
     Args:
         database: The database of the service.
-        whole: Whether to include rows that committed much later than rows with higher ids.
+        all_rows: Whether to include rows that committed much later than rows with higher ids.
     """
     async with database.transaction() as transaction:
         connection = transaction.connection
         await connection.execute(LOCK, _LOCK)
-        earliest = 0 if whole else await connection.fetchval(EARLIEST, _LATE)
+        earliest = 0 if all_rows else await connection.fetchval(EARLIEST, _LATE)
         rows = await connection.fetch(UNCHAINED, earliest, BATCH)
         if not rows:
             return 0
@@ -135,7 +135,7 @@ async def chain_more(database: Database, *, whole: bool = True) -> int:
         number, digest = (0, _BEGIN) if last is None else (last["number"], last["digest"])
         digests = []
         for row in rows:
-            digest = digest_of(digest, row)
+            digest = compute_digest(digest, row)
             digests.append(digest)
         numbers = list(range(number + 1, number + 1 + len(rows)))
         await connection.execute(ADD, numbers, [row["id"] for row in rows], digests)
@@ -165,18 +165,18 @@ async def verdict(database: Database, service: str) -> AuditVerdict:
         await connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
         counts = await connection.fetchrow(COUNTS)
         assert counts is not None  # noqa: S101 - counts without groups give one row
-        head, wrong = await _looked_through(connection, counts["forgotten"])
+        head, fault = await _check_chain(connection, counts["forgotten"])
     return AuditVerdict(
         service=service,
         rows=counts["rows"],
         unchained=counts["unchained"],
         forgotten=counts["forgotten"],
         head=head.hex(),
-        wrong=wrong,
+        wrong=fault,
     )
 
 
-async def _looked_through(connection: Connection, forgotten: int) -> tuple[bytes, str]:
+async def _check_chain(connection: Connection, forgotten: int) -> tuple[bytes, str]:
     """Return the last digest, and the first fault or an empty string."""
     digest, number = _BEGIN, 0
     while rows := await connection.fetch(CHAINED, number, BATCH):
@@ -186,7 +186,7 @@ async def _looked_through(connection: Connection, forgotten: int) -> tuple[bytes
                 return digest, f"number {number} of the chain is missing"
             if row["id"] is None and number > forgotten:
                 return digest, f"row {row['chained']} is missing"
-            if row["id"] is not None and digest_of(digest, row) != row["digest"]:
+            if row["id"] is not None and compute_digest(digest, row) != row["digest"]:
                 return digest, f"row {row['chained']} is not what was chained"
             digest = row["digest"]
     return digest, ""

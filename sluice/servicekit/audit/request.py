@@ -42,7 +42,7 @@ _remote: ContextVar[str] = ContextVar("sluice_remote", default="")
 
 
 @contextmanager
-def coming_from(address: str) -> Iterator[None]:
+def bind_client_address(address: str) -> Iterator[None]:
     """Set the client's address of the request that is answered in the block."""
     token = _remote.set(address)
     try:
@@ -51,13 +51,13 @@ def coming_from(address: str) -> Iterator[None]:
         _remote.reset(token)
 
 
-def remote_now() -> str:
+def current_address() -> str:
     """Return the client's address of the current request."""
     return _remote.get()
 
 
 @contextmanager
-def answering(request: PersonRequest | None) -> Iterator[None]:
+def bind_request(request: PersonRequest | None) -> Iterator[None]:
     """Set the person's request for which the block works. None: it works for no known person."""
     token = _current.set(request)
     try:
@@ -66,19 +66,19 @@ def answering(request: PersonRequest | None) -> Iterator[None]:
         _current.reset(token)
 
 
-def request_now() -> PersonRequest | None:
+def current_request() -> PersonRequest | None:
     """Return the current request of a person, or None if there is none."""
     return _current.get()
 
 
-def tell(**facts: object) -> None:
+def add_audit_facts(**facts: object) -> None:
     """Add facts about the result to the current request. Never pass a secret."""
     request = _current.get()
     if request is not None:
-        request.facts.update(in_words(facts))
+        request.facts.update(to_texts(facts))
 
 
-def in_words(facts: Mapping[str, object]) -> dict[str, str]:
+def to_texts(facts: Mapping[str, object]) -> dict[str, str]:
     """Return the facts as text, without those that are None."""
     return {name: _line(str(value), _MOST) for name, value in facts.items() if value is not None}
 

@@ -10,20 +10,20 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from sluice.contracts.access.audit import AuditKind
 from sluice.contracts.common.problems import ServiceError
-from sluice.servicekit.access.principal import Person, principal_of
-from sluice.servicekit.audit.request import PersonRequest, in_words, request_now
+from sluice.servicekit.access.principal import Person, find_principal
+from sluice.servicekit.audit.request import PersonRequest, current_request, to_texts
 from sluice.servicekit.audit.rows import note
 from sluice.servicekit.database import TRANSIENT_ERRORS, Database, error_text
 
 log = structlog.get_logger(__name__)
 
 #: The fields of a response that are recorded as facts. Nothing else of it is kept.
-_TELLING = (
+_FACT_FIELDS = (
     "uid", "id", "name", "version", "role", "groups", "group", "shared_with", "person", "label",
     "state", "dataset_uid", "dataset_name", "template",
 )  # fmt: skip
 #: The maximum number of bytes of a response that are parsed.
-_MOST = 64 * 1024
+_MAX_BODY = 64 * 1024
 
 
 class AuditedRequests:
@@ -41,8 +41,8 @@ class AuditedRequests:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Record a person's changing request before and after it is answered."""
-        request = request_now() if scope["type"] == "http" else None
-        if request is None or request.reads or not isinstance(principal_of(scope), Person):
+        request = current_request() if scope["type"] == "http" else None
+        if request is None or request.reads or not isinstance(find_principal(scope), Person):
             await self._app(scope, receive, send)
             return
         try:
@@ -73,7 +73,7 @@ class _Answer:
     def __init__(self, send: Send) -> None:
         self._send = send
         self._body = bytearray()
-        self._reads = False
+        self._is_json = False
         self.status = 500
         self.facts: dict[str, str] = {}
 
@@ -81,18 +81,18 @@ class _Answer:
         if message["type"] == "http.response.start":
             self.status = message["status"]
             headers = Headers(raw=message.get("headers", []))
-            self._reads = headers.get("content-type", "").startswith("application/json")
-            self.facts |= in_words({"location": headers.get("location")})
-        elif self._reads:
-            self._look(message)
+            self._is_json = headers.get("content-type", "").startswith("application/json")
+            self.facts |= to_texts({"location": headers.get("location")})
+        elif self._is_json:
+            self._collect_body(message)
         await self._send(message)
 
-    def _look(self, message: Message) -> None:
-        self._body += message.get("body", b"")[: _MOST - len(self._body)]
+    def _collect_body(self, message: Message) -> None:
+        self._body += message.get("body", b"")[: _MAX_BODY - len(self._body)]
         if not message.get("more_body", False):
             try:
                 self.facts |= _facts(json.loads(bytes(self._body)))
-            except (ValueError, RecursionError):  # the body is longer than ``_MOST``
+            except (ValueError, RecursionError):  # the body is longer than ``_MAX_BODY``
                 return
 
 
@@ -100,10 +100,10 @@ def _facts(answer: Any) -> dict[str, str]:
     """Return the facts of a JSON object and of the objects directly in it."""
     if not isinstance(answer, Mapping):
         return {}
-    found: dict[str, str] = {}
+    facts: dict[str, str] = {}
     for inner in (value for value in answer.values() if isinstance(value, Mapping)):
-        found = in_words({name: _plain(inner.get(name)) for name in _TELLING}) | found
-    return found | in_words({name: _plain(answer.get(name)) for name in _TELLING})
+        facts = to_texts({name: _plain(inner.get(name)) for name in _FACT_FIELDS}) | facts
+    return facts | to_texts({name: _plain(answer.get(name)) for name in _FACT_FIELDS})
 
 
 def _plain(value: Any) -> str | None:

@@ -12,12 +12,12 @@ from sluice.contracts.access.services import CallingService
 from sluice.contracts.common.problems import NotAvailable, Unprocessable
 from sluice.servicekit.access.policy import allow
 from sluice.servicekit.audit.chain import verdict
-from sluice.servicekit.audit.rows import first_rows, rows_of
+from sluice.servicekit.audit.rows import list_first_rows, list_request_rows
 from sluice.servicekit.database import Database
 from sluice.servicekit.web.http import api_router, errors
 
 
-class _Asked(AuditSearch):
+class _AuditQuery(AuditSearch):
     request: Annotated[
         list[UUID] | None,
         Field(max_length=1000, description="Return all rows of these requests, and no others."),
@@ -30,19 +30,19 @@ def audit_router(database: Database) -> APIRouter:
 
     @router.get("", responses=errors(Unprocessable, NotAvailable))
     @allow(Role.ADMIN, CallingService.OPERATOR)
-    async def rows(asked: Annotated[_Asked, Query()]) -> AuditRows:
+    async def rows(query: Annotated[_AuditQuery, Query()]) -> AuditRows:
         """List audit events of this service: the first row of each request, newest first.
 
         `what` filters by a part of the action. `object` filters by uid or name of the object that
         was acted on. `after` is the `after` value of the previous page.
         """
         async with database.connection() as connection:
-            found = (
-                await rows_of(connection, asked.request)
-                if asked.request
-                else await first_rows(connection, asked)
+            audit_rows = (
+                await list_request_rows(connection, query.request)
+                if query.request
+                else await list_first_rows(connection, query)
             )
-        return AuditRows(rows=found)
+        return AuditRows(rows=audit_rows)
 
     @router.get("/verdict", responses=errors(NotAvailable))
     @allow(Role.ADMIN, CallingService.OPERATOR)

@@ -7,7 +7,7 @@ from uuid import UUID, uuid4
 
 from sluice.contracts.access.audit import FIRST, AuditFilter, AuditKind, AuditRow, AuditSearch
 from sluice.contracts.common.problems import WrongCursor
-from sluice.servicekit.audit.request import PersonRequest, remote_now
+from sluice.servicekit.audit.request import PersonRequest, current_address
 
 if TYPE_CHECKING:
     from sluice.servicekit.database import Connection
@@ -40,7 +40,7 @@ ORDER BY at DESC, request DESC LIMIT $7
 SELECT_REQUESTS = f"SELECT {_COLUMNS} FROM audit WHERE request = ANY($1::uuid[]) ORDER BY id"
 
 
-def place_of(filters: AuditFilter) -> tuple[datetime, UUID] | None:
+def parse_cursor(filters: AuditFilter) -> tuple[datetime, UUID] | None:
     """Return time and request of the last entry on the previous page.
 
     Raises:
@@ -72,11 +72,11 @@ async def note(
     )
 
 
-async def note_told(
+async def record_unauthenticated_request(
     connection: Connection, who: str, action: str, *, role: str = "", outcome: int = 200
 ) -> None:
     """Write an audit event of a request that has no authenticated person yet."""
-    uid, where = uuid4(), remote_now()
+    uid, where = uuid4(), current_address()
     await connection.execute(INSERT, uid, AuditKind.TOLD, who, role, action, where, outcome, {})
 
 
@@ -86,7 +86,7 @@ async def note_change(connection: Connection, request: PersonRequest) -> None:
         await note(connection, request, AuditKind.CHANGED)
 
 
-async def first_rows(connection: Connection, query: AuditSearch) -> list[AuditRow]:
+async def list_first_rows(connection: Connection, query: AuditSearch) -> list[AuditRow]:
     """Return the first row of each matching request, newest first.
 
     Raises:
@@ -98,14 +98,14 @@ async def first_rows(connection: Connection, query: AuditSearch) -> list[AuditRo
         query.what,
         query.since,
         query.until,
-        *(place_of(query) or (None, None)),
+        *(parse_cursor(query) or (None, None)),
         query.limit,
         query.names,
     )
     return [audit_row(row) for row in rows]
 
 
-async def rows_of(connection: Connection, requests: Sequence[UUID]) -> list[AuditRow]:
+async def list_request_rows(connection: Connection, requests: Sequence[UUID]) -> list[AuditRow]:
     """Return all rows of the given requests."""
     return [audit_row(row) for row in await connection.fetch(SELECT_REQUESTS, requests)]
 

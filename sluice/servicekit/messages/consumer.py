@@ -197,10 +197,11 @@ class QueueConsumer(_Consumer):
             )
             return None
         if event.type not in self._handlers:
-            known = ", ".join(sorted(self._handlers))
+            known_types = ", ".join(sorted(self._handlers))
             await self._reject(
                 delivery,
-                f"queue {self.queue} takes no messages of type {quoted(event.type)}, only {known}",
+                f"queue {self.queue} takes no messages of type {quoted(event.type)},"
+                f" only {known_types}",
             )
             return None
         try:

@@ -103,32 +103,36 @@ class OutboxRelay:
         self._transport = transport
         self._metrics = metrics
         self._keep = keep
-        self._settle = MARK_SENT if keep else DELETE_OUTBOX
-        self._refused: dict[str, float] = {}
+        self._settle_statement = MARK_SENT if keep else DELETE_OUTBOX
+        self._paused_until: dict[str, float] = {}
         self._loop = Loop("outbox", self._relay, period=period, metrics=metrics)
-        self._prune = Loop("messages.prune", self._forget, period=PRUNE_PERIOD, metrics=metrics)
+        self._prune_loop = Loop(
+            "messages.prune", self._prune_messages, period=PRUNE_PERIOD, metrics=metrics
+        )
 
     async def start(self) -> None:
         """Start the loops."""
         self._database.on_send = self._loop.wake
         await self._loop.start()
-        await self._prune.start()
+        await self._prune_loop.start()
 
     async def stop(self) -> None:
         """Stop the loops."""
         self._database.on_send = None
-        await self._prune.stop()
+        await self._prune_loop.stop()
         await self._loop.stop()
 
     async def _relay(self) -> bool:
-        resting = [
-            destination for destination, until in self._refused.items() if until > time.monotonic()
+        paused_destinations = [
+            destination
+            for destination, until in self._paused_until.items()
+            if until > time.monotonic()
         ]
         async with self._database.connection() as connection:
-            rows = await connection.fetch(CLAIM_OUTBOX, BATCH, CLAIM, resting)
+            rows = await connection.fetch(CLAIM_OUTBOX, BATCH, CLAIM, paused_destinations)
             if not rows:
                 self._metrics.outbox_waiting.set(
-                    await connection.fetchval(COUNT_OUTBOX) if resting else 0
+                    await connection.fetchval(COUNT_OUTBOX) if paused_destinations else 0
                 )
                 return False
         rows.sort(key=lambda row: int(row["id"]))
@@ -137,36 +141,38 @@ class OutboxRelay:
                 [Message(row["message_id"], row["destination"], row["body"]) for row in rows]
             )
         except TransportUnavailable as error:
-            await self._note(rows, error.stored)
-            if not error.refused:
+            await self._settle_messages(rows, error.stored)
+            if not error.refused_destinations:
                 raise NotAvailable(error.what) from error
-            self._rest(error)
+            self._pause_destinations(error)
             return True
         except BaseException:
-            await self._note(rows, frozenset())
+            await self._settle_messages(rows, frozenset())
             raise
-        await self._note(rows, {row["message_id"] for row in rows})
+        await self._settle_messages(rows, {row["message_id"] for row in rows})
         for destination in {row["destination"] for row in rows}:
-            self._refused.pop(destination, None)
+            self._paused_until.pop(destination, None)
         return True
 
-    async def _note(self, rows: Sequence["asyncpg.Record"], stored: Set[str]) -> None:
+    async def _settle_messages(self, rows: Sequence["asyncpg.Record"], stored: Set[str]) -> None:
         """Settle the stored messages and release the rest."""
-        done = [row["id"] for row in rows if row["message_id"] in stored]
-        left = [row["id"] for row in rows if row["message_id"] not in stored]
+        stored_ids = [row["id"] for row in rows if row["message_id"] in stored]
+        unstored_ids = [row["id"] for row in rows if row["message_id"] not in stored]
         async with self._database.connection() as connection:
-            await connection.execute(self._settle, done)
-            if left:
-                await connection.execute(RELEASE_OUTBOX, left)
+            await connection.execute(self._settle_statement, stored_ids)
+            if unstored_ids:
+                await connection.execute(RELEASE_OUTBOX, unstored_ids)
                 self._metrics.outbox_waiting.set(await connection.fetchval(COUNT_OUTBOX))
-        self._metrics.sent.inc(len(done))
+        self._metrics.sent_messages.inc(len(stored_ids))
 
-    def _rest(self, error: TransportUnavailable) -> None:
-        if new := error.refused - self._refused.keys():
+    def _pause_destinations(self, error: TransportUnavailable) -> None:
+        if new := error.refused_destinations - self._paused_until.keys():
             log.warning("outbox.refused", destinations=sorted(new), reason=error.what)
-        self._refused |= dict.fromkeys(error.refused, time.monotonic() + REFUSED_PAUSE)
+        self._paused_until |= dict.fromkeys(
+            error.refused_destinations, time.monotonic() + REFUSED_PAUSE
+        )
 
-    async def _forget(self) -> bool:
+    async def _prune_messages(self) -> bool:
         async with self._database.connection() as connection:
             await connection.execute(PRUNE_INBOX, INBOX_MEMORY)
             pruned = await connection.execute(PRUNE_OUTBOX, self._keep, PRUNE_BATCH)

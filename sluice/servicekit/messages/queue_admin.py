@@ -8,7 +8,7 @@ import structlog
 from sluice.contracts.common.problems import NotAvailable, NotFound
 from sluice.contracts.messages import CONSUMER
 from sluice.contracts.queues import (
-    SHOWN,
+    MAX_BODY_PREVIEW,
     ChooseMessages,
     DeadMessage,
     DeadMessages,
@@ -23,7 +23,7 @@ from sluice.text.visible_text import quoted
 log = structlog.get_logger(__name__)
 
 #: The number of oldest dead letters that a search covers.
-_MOST = 1000
+_MAX_SEARCHED = 1000
 
 
 class QueueUnknown(NotFound):
@@ -69,18 +69,18 @@ class QueueAdmin:
 
     async def queues(self) -> QueueList:
         """Return the state of all queues."""
-        with _plainly():
-            found = QueueList(queues=[await self._status(name) for name in CONSUMER])
-        self._dead = {queue.name: queue.dead for queue in found.queues}
-        return found
+        with _translate_errors():
+            status = QueueList(queues=[await self._status(name) for name in CONSUMER])
+        self._dead = {queue.name: queue.dead for queue in status.queues}
+        return status
 
     async def dead(self, queue: str, *, limit: int) -> DeadMessages:
         """Return the number of dead letters and the oldest ones."""
-        with _plainly():
-            count = await self._transport.count_dead(_known(queue))
+        with _translate_errors():
+            count = await self._transport.count_dead(_require_queue(queue))
             letters = await self._transport.dead_letters(queue, limit=limit) if count else []
         return DeadMessages(
-            queue=queue, dead=count, messages=[_shown(letter) for letter in letters]
+            queue=queue, dead=count, messages=[_to_dead_message(letter) for letter in letters]
         )
 
     async def body(self, queue: str, message: str) -> bytes:
@@ -89,12 +89,12 @@ class QueueAdmin:
         Raises:
             MessagesUnknown: The message is not among the oldest dead letters.
         """
-        with _plainly():
-            letters = await self._transport.dead_letters(_known(queue), limit=_MOST)
-        found = next((letter.body for letter in letters if letter.id == message), None)
-        if found is None:
+        with _translate_errors():
+            letters = await self._transport.dead_letters(_require_queue(queue), limit=_MAX_SEARCHED)
+        body = next((letter.body for letter in letters if letter.id == message), None)
+        if body is None:
             raise MessagesUnknown(queue, [message])
-        return found
+        return body
 
     async def requeue(self, queue: str, choice: ChooseMessages) -> MessagesMoved:
         """Put dead letters back into their queue.
@@ -102,9 +102,9 @@ class QueueAdmin:
         Raises:
             MessagesUnknown: None of the named messages exists.
         """
-        with _plainly():
-            moved = await self._transport.requeue(_known(queue), _ids(choice))
-        return await self._moved("queue.requeued", queue, choice, moved)
+        with _translate_errors():
+            moved = await self._transport.requeue(_require_queue(queue), _selected_ids(choice))
+        return await self._report_moved("queue.requeued", queue, choice, moved)
 
     async def drop(self, queue: str, choice: ChooseMessages) -> MessagesMoved:
         """Delete dead letters.
@@ -112,17 +112,17 @@ class QueueAdmin:
         Raises:
             MessagesUnknown: None of the named messages exists.
         """
-        with _plainly():
-            moved = await self._transport.drop(_known(queue), _ids(choice))
-        return await self._moved("queue.dropped", queue, choice, moved)
+        with _translate_errors():
+            moved = await self._transport.drop(_require_queue(queue), _selected_ids(choice))
+        return await self._report_moved("queue.dropped", queue, choice, moved)
 
-    async def _moved(
+    async def _report_moved(
         self, event: str, queue: str, choice: ChooseMessages, moved: int
     ) -> MessagesMoved:
         log.warning(event, queue=queue, messages=moved, ids=choice.ids)
         if choice.ids and choice.ids != "all" and not moved:
             raise MessagesUnknown(queue, choice.ids)
-        with _plainly():
+        with _translate_errors():
             return MessagesMoved(
                 queue=queue, moved=moved, dead=await self._transport.count_dead(queue)
             )
@@ -133,7 +133,7 @@ class QueueAdmin:
 
 
 @contextmanager
-def _plainly() -> Iterator[None]:
+def _translate_errors() -> Iterator[None]:
     try:
         yield
     except TransportUnavailable as error:
@@ -142,19 +142,19 @@ def _plainly() -> Iterator[None]:
         ) from error
 
 
-def _known(queue: str) -> str:
+def _require_queue(queue: str) -> str:
     if queue not in CONSUMER:
         raise QueueUnknown(queue)
     return queue
 
 
-def _ids(choice: ChooseMessages) -> set[str] | None:
+def _selected_ids(choice: ChooseMessages) -> set[str] | None:
     return None if choice.ids == "all" else set(choice.ids)
 
 
-def _shown(letter: DeadLetter) -> DeadMessage:
-    text = letter.body[:SHOWN].decode("utf-8", "replace") + (
-        "…" if len(letter.body) > SHOWN else ""
+def _to_dead_message(letter: DeadLetter) -> DeadMessage:
+    text = letter.body[:MAX_BODY_PREVIEW].decode("utf-8", "replace") + (
+        "…" if len(letter.body) > MAX_BODY_PREVIEW else ""
     )
     return DeadMessage(
         id=letter.id, reason=letter.reason, died_at=letter.died_at, body=text, size=len(letter.body)

@@ -114,7 +114,7 @@ class CountedQuantities:
 
         Args:
             connection: A connection in a transaction.
-            holders: The holders in the order of ``holders_of``, in which they are locked.
+            holders: The holders in the order of ``quota_holders``, in which they are locked.
             more: The additional amount of each quantity.
         """
         for holder in holders:

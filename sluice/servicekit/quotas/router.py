@@ -17,9 +17,9 @@ from sluice.contracts.access.quotas import (
 from sluice.contracts.access.services import CallingService
 from sluice.contracts.common.problems import Unprocessable
 from sluice.contracts.common.wording import sentence_of
-from sluice.servicekit.access.asking import Asking
 from sluice.servicekit.access.policy import allow
 from sluice.servicekit.access.principal import Person
+from sluice.servicekit.access.principal_dependencies import CallerPerson
 from sluice.servicekit.database import Database
 from sluice.servicekit.quotas.counted_quantities import CountedQuantities
 from sluice.servicekit.web.http import api_router, errors
@@ -29,7 +29,7 @@ _GROUP_NAME = TypeAdapter[str](GroupName)
 log = structlog.get_logger(__name__)
 
 
-def quotas_router(database: Database, counted: CountedQuantities) -> APIRouter:
+def quotas_router(database: Database, quantities: CountedQuantities) -> APIRouter:
     """Return the routes for the quotas of a service."""
     router = api_router("/api/v1/quotas", tags=["groups"])
 
@@ -37,7 +37,7 @@ def quotas_router(database: Database, counted: CountedQuantities) -> APIRouter:
     @allow(CallingService.OPERATOR)
     async def holdings(
         kind: HolderKind,
-        by: Asking,
+        person: CallerPerson,
         name: Annotated[HolderName | None, Query(description="Only this group or person.")] = None,
     ) -> Holdings:
         """List what each group or person uses here, and the quotas.
@@ -45,9 +45,11 @@ def quotas_router(database: Database, counted: CountedQuantities) -> APIRouter:
         People see themselves and their groups.
         """
         async with database.connection() as connection:
-            found = await counted.holdings(connection, kind, name)
-        seen = [each for each in found if sees(by, QuotaHolder(kind, each.name))]
-        return Holdings(kind=kind, holdings=seen)
+            stored_holdings = await quantities.holdings(connection, kind, name)
+        visible = [
+            each for each in stored_holdings if may_see(person, QuotaHolder(kind, each.name))
+        ]
+        return Holdings(kind=kind, holdings=visible)
 
     @router.put("/{kind}/{name}", status_code=204, responses=errors(Unprocessable))
     @allow(CallingService.OPERATOR)
@@ -58,7 +60,7 @@ def quotas_router(database: Database, counted: CountedQuantities) -> APIRouter:
         """
         _require_name(kind, name)
         async with database.transaction() as transaction:
-            await counted.set(transaction.connection, QuotaHolder(kind, name), new.most)
+            await quantities.set(transaction.connection, QuotaHolder(kind, name), new.most)
         log.info("quota.set", kind=kind, name=name, most=new.most)
 
     return router
@@ -77,12 +79,12 @@ def _require_name(kind: HolderKind, name: str) -> None:
         raise Unprocessable(sentence_of(error.errors()[0])) from error
 
 
-def sees(by: Person | None, holder: QuotaHolder) -> bool:
+def may_see(person: Person | None, holder: QuotaHolder) -> bool:
     """Return whether a person may see the usage of a holder.
 
     People see themselves and their groups. Services and administrators see everything.
     """
-    visibility = ALL if by is None else by.visibility
+    visibility = ALL if person is None else person.visibility
     if holder.kind is HolderKind.GROUP:
         return visibility.is_member(holder.name)
-    return visibility == ALL or (by is not None and by.name == holder.name)
+    return visibility == ALL or (person is not None and person.name == holder.name)

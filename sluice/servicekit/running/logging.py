@@ -60,6 +60,6 @@ def log_ids(**ids: Any) -> Iterator[None]:
     The names ``chain``, ``task``, ``job``, ``attempt``, ``dataset``, ``pilot`` and ``message`` are
     the same everywhere, so that one search finds everything about a job.
     """
-    known = {key: str(value) for key, value in ids.items() if value is not None}
-    with structlog.contextvars.bound_contextvars(**known):
+    bound_ids = {key: str(value) for key, value in ids.items() if value is not None}
+    with structlog.contextvars.bound_contextvars(**bound_ids):
         yield

@@ -16,13 +16,13 @@ import structlog
 import uvloop
 from starlette.types import ASGIApp
 
-from sluice.process.garbage_collection import keep_what_is_loaded, look_for_none
+from sluice.process.garbage_collection import disable_garbage_collection, freeze_loaded_objects
 from sluice.servicekit.access.authentication import Authenticator
 from sluice.servicekit.access.authentication_setup import (
-    asking_for_people,
-    knowing_people,
     open_to_anybody,
-    without_accounts,
+    protect_with_accounts,
+    protect_with_remote_accounts,
+    protect_without_accounts,
 )
 from sluice.servicekit.access.principal import ScraperCaller
 from sluice.servicekit.access.service_keys import BadKeys, ServiceKeys
@@ -70,9 +70,9 @@ def run_service(name: str) -> None:
     settings. The import of the service takes a second, in which signals already work.
     """
     stop = StopRequest()
-    look_for_none()
+    disable_garbage_collection()
     owner, build = settings_class(name), build_function(name)
-    keep_what_is_loaded()  # not later: the service may wait for its database for days
+    freeze_loaded_objects()  # not later: the service may wait for its database for days
     keys: ServiceKeys | None = None
     try:
         settings = load_settings(owner)
@@ -84,17 +84,17 @@ def run_service(name: str) -> None:
             settings.broker_url, sluice_topology(), declare=settings.declare_queues
         )
     except WrongSettings as error:
-        sys.exit(_complain(error.sentences))
+        sys.exit(_print_errors(error.sentences))
     except UnknownTransport as error:
-        sys.exit(_complain([f"{env_prefix(name)}BROKER_URL: {error}"]))
+        sys.exit(_print_errors([f"{env_prefix(name)}BROKER_URL: {error}"]))
     except BadKeys as error:
-        sys.exit(_complain([f"{env_prefix(name)}SERVICE_KEYS: {error}"]))
+        sys.exit(_print_errors([f"{env_prefix(name)}SERVICE_KEYS: {error}"]))
     configure_logging(name, level=settings.log_level)
     if unknown := unknown_variables(owner):
         log.warning("settings.unknown", variables=unknown)
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         code = runner.run(_Process(name, settings, build, transport, keys=keys).run(stop))
-        _let_go_of_threads(code)
+        _end_despite_threads(code)
     sys.exit(code)
 
 
@@ -114,12 +114,12 @@ class _Process:
         self._transport = transport
         self._keys = keys
         self._gate = Gate(name)
-        known_as = urlsplit(settings.addresses.by_service().get(name, "")).hostname or ""
+        host_name = urlsplit(settings.addresses.by_service().get(name, "")).hostname or ""
         self._server = HttpServer(
             self._gate,
             host=settings.host,
             port=settings.port,
-            limits=settings.limits(settings=env_prefix(name), name=known_as),
+            limits=settings.limits(settings=env_prefix(name), name=host_name),
             connections=settings.connections,
         )
         self._service: Service | None = None
@@ -160,7 +160,7 @@ class _Process:
             what = self._need(component)
             self._gate.tell(what, "is starting")
             await start_when_possible(component, what=what, tell=self._gate.tell)
-        keep_what_is_loaded()
+        freeze_loaded_objects()
         self._gate.open(self._guarded(service, links))
         log.info("service.ready", port=self._server.port)
 
@@ -169,22 +169,24 @@ class _Process:
         if self._keys is None:
             return open_to_anybody(service.app)
         # Pilots send most requests, and their tokens are the fastest to check.
-        known: list[Authenticator] = (
+        authenticators: list[Authenticator] = (
             [] if service.authenticator is None else [service.authenticator]
         )
-        known.append(ServiceTokens(self._keys))
+        authenticators.append(ServiceTokens(self._keys))
         if (token := self._settings.metrics_token) is not None:
-            known.append(FixedTokens({token.get_secret_value(): ScraperCaller()}))
+            authenticators.append(FixedTokens({token.get_secret_value(): ScraperCaller()}))
         if not self._settings.accounts:
-            return without_accounts(service.app, known, for_people=service.for_people)
+            return protect_without_accounts(
+                service.app, authenticators, for_people=service.for_people
+            )
         if service.account_authentication is None:
-            return asking_for_people(
+            return protect_with_remote_accounts(
                 service.app,
-                known,
+                authenticators,
                 links.http(PEOPLE_SERVICE),
                 most=self._settings.requests_a_minute,
             )
-        return knowing_people(service.app, known, service.account_authentication)
+        return protect_with_accounts(service.app, authenticators, service.account_authentication)
 
     async def _stop(self) -> bool:
         """Stop everything, and return False if it takes too long."""
@@ -216,13 +218,13 @@ def _log_failed_start(error: BaseException | None) -> None:
         log.error("service.cannot_start", exc_info=error)
 
 
-def _complain(sentences: Sequence[str]) -> int:
+def _print_errors(sentences: Sequence[str]) -> int:
     for sentence in sentences:
         sys.stderr.write(f"error: {sentence}\n")
     return 2
 
 
-def _let_go_of_threads(code: int) -> None:
+def _end_despite_threads(code: int) -> None:
     """End the process if threads do not end; the interpreter would wait for them forever."""
 
     def end() -> None:

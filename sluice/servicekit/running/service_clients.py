@@ -9,7 +9,7 @@ import httpx
 from sluice.contracts.access.access import ON_BEHALF_HEADER
 from sluice.contracts.access.services import CallingService
 from sluice.network.http_clients import http_client
-from sluice.servicekit.access.delegation import acting, header_of, request_of
+from sluice.servicekit.access.delegation import add_delegation, delegation_header, person_request
 from sluice.servicekit.access.principal import (
     THIS_PROCESS,
     Principal,
@@ -17,7 +17,7 @@ from sluice.servicekit.access.principal import (
     set_principal,
 )
 from sluice.servicekit.access.service_tokens import ServiceSigner
-from sluice.servicekit.audit.request import answering
+from sluice.servicekit.audit.request import bind_request
 from sluice.servicekit.web.in_process import StreamingTransport
 
 ASGIApp = Any
@@ -79,7 +79,7 @@ class SignedRequests(httpx.Auth):
         """
         request.headers["authorization"] = f"Bearer {self._signer.token(self._service)}"
         request.headers.pop(ON_BEHALF_HEADER, None)
-        if (person := header_of(self._signer.service)) is not None:
+        if (person := delegation_header(self._signer.service)) is not None:
             request.headers[ON_BEHALF_HEADER] = person
         response = yield request
         if response.status_code == httpx.codes.UNAUTHORIZED:
@@ -146,9 +146,9 @@ class ProcessLinks(_Clients):
         """Return a client by which ``caller`` calls ``service``."""
 
         async def app(scope: Any, receive: Any, send: Any) -> None:
-            now = acting(caller)
+            now = add_delegation(caller)
             set_principal(scope, now)
-            with answering(request_of(now, scope)):
+            with bind_request(person_request(now, scope)):
                 await self.apps[service](scope, receive, send)
 
         transport = (

@@ -42,13 +42,13 @@ class StopRequest:
 
 
 class TwoStageStop:
-    """A stop in two stages: the first signal sets ``asked``, the next one sets ``at_once``.
+    """A stop in two stages: the first signal sets ``requested``, the next one sets ``at_once``.
 
-    ``asked`` is a request to finish properly, however long that takes.
+    ``requested`` is a request to finish properly, however long that takes.
     """
 
     def __init__(self) -> None:
-        self.asked = asyncio.Event()
+        self.requested = asyncio.Event()
         self.at_once = asyncio.Event()
 
     def listen(self) -> None:
@@ -59,11 +59,11 @@ class TwoStageStop:
 
     def hurry(self) -> None:
         """Set both events."""
-        self.asked.set()
+        self.requested.set()
         self.at_once.set()
 
     def _note(self) -> None:
-        (self.at_once if self.asked.is_set() else self.asked).set()
+        (self.at_once if self.requested.is_set() else self.requested).set()
 
 
 def _end_now(number: int, frame: FrameType | None) -> None:

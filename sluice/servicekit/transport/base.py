@@ -26,17 +26,21 @@ class TransportUnavailable(Exception):
     """The broker, or its database, is unavailable or refused a message. Retry later.
 
     After ``send``, ``stored`` has the ids of messages that are stored and need not be sent again.
-    ``refused`` has the destinations whose messages the broker refused, because a queue is full or
-    cannot store now.
+    ``refused_destinations`` has the destinations whose messages the broker refused, because a queue
+    is full or cannot store now.
     """
 
     def __init__(
-        self, what: str, *, stored: Set[str] = frozenset(), refused: Set[str] = frozenset()
+        self,
+        what: str,
+        *,
+        stored: Set[str] = frozenset(),
+        refused_destinations: Set[str] = frozenset(),
     ) -> None:
         super().__init__(f"message transport unavailable: {what}")
         self.what = what
         self.stored = frozenset(stored)
-        self.refused = frozenset(refused)
+        self.refused_destinations = frozenset(refused_destinations)
 
 
 class UnknownDestination(Exception):
@@ -78,8 +82,8 @@ class Topology:
     @classmethod
     def of(cls, *queues: Queue, events: Sequence[str] = ()) -> "Topology":
         """Return the topology of the given queues and events."""
-        named = frozenset(events).union(*(queue.events for queue in queues))
-        return cls(queues={queue.name: queue for queue in queues}, events=named)
+        event_types = frozenset(events).union(*(queue.events for queue in queues))
+        return cls(queues={queue.name: queue for queue in queues}, events=event_types)
 
     def receivers(self, destination: str) -> Sequence[str]:
         """Return the names of the queues that store a message to ``destination``.

@@ -37,5 +37,5 @@ def readable_reason(reason: str) -> str:
 
 def unanswered_reason(limit: int, last: str | None) -> str:
     """Return the reason for a message that was delivered ``limit`` times without an answer."""
-    counted = f"handed out {limit} times without an acknowledgement"
-    return f"{counted}; last failure: {last}" if last else counted
+    reason = f"handed out {limit} times without an acknowledgement"
+    return f"{reason}; last failure: {last}" if last else reason

@@ -41,7 +41,7 @@ class PostgresDelivery:
         await self.consumer.acknowledge(self)
 
     async def retry(self, reason: str) -> None:
-        """Return the message to its queue after a pause, or bury it at the delivery limit."""
+        """Return the message to its queue, or make it a dead letter at the delivery limit."""
         if self.attempt >= self.consumer.queue.delivery_limit:
             await self.consumer.dead_letter(self, reason)
         else:
@@ -64,7 +64,7 @@ class PostgresConsumer:
         self._link = link
         self._session = session
         self._prefetch = prefetch
-        self._held: set[PostgresDelivery] = set()
+        self._open_deliveries: set[PostgresDelivery] = set()
         self._wake = asyncio.Event()
         self._acks: list[PostgresDelivery] = []
         self._acking = asyncio.Lock()
@@ -84,8 +84,8 @@ class PostgresConsumer:
         if self._renewer is not None:
             self._renewer.cancel()
             await asyncio.gather(self._renewer, return_exceptions=True)
-        if self._held:
-            await self.release(list(self._held), pause=0.0, reason=None)
+        if self._open_deliveries:
+            await self.release(list(self._open_deliveries), pause=0.0, reason=None)
 
     def wake(self) -> None:
         """Wake the consumer."""
@@ -93,12 +93,12 @@ class PostgresConsumer:
 
     def forget(self) -> None:
         """Forget the delivered messages after a change of identity. They come again."""
-        self._held.clear()
+        self._open_deliveries.clear()
         self._wake.set()
 
     async def take(self) -> Sequence[PostgresDelivery]:
         """Return the next messages, or none after a wake or a polling interval without any."""
-        free = self._prefetch - len(self._held)
+        free = self._prefetch - len(self._open_deliveries)
         self._wake.clear()
         batch = await self._claim(free) if free > 0 and self._session.holder is not None else []
         if not batch:
@@ -133,11 +133,11 @@ class PostgresConsumer:
             self._wake_after(pause)
 
     def _wake_after(self, pause: float) -> None:
-        def due() -> None:
+        def wake_now() -> None:
             self._timers.discard(timer)
             self._wake.set()
 
-        timer = asyncio.get_running_loop().call_later(pause, due)
+        timer = asyncio.get_running_loop().call_later(pause, wake_now)
         self._timers.add(timer)
 
     async def _claim(self, free: int) -> list[PostgresDelivery]:
@@ -151,7 +151,7 @@ class PostgresConsumer:
             )
             for row in sorted(rows, key=lambda row: int(row["seq"]))
         ]
-        self._held.update(claimed)
+        self._open_deliveries.update(claimed)
         limit = self.queue.delivery_limit
         for delivery in [delivery for delivery in claimed if delivery.attempt > limit]:
             await self.dead_letter(delivery, unanswered_reason(limit, delivery.last_reason))
@@ -163,14 +163,14 @@ class PostgresConsumer:
         seqs = [delivery.seq for delivery in batch]
         attempts = [delivery.attempt for delivery in batch]
         try:
-            for tries_left in reversed(range(ANSWER_TRIES)):
+            for remaining_tries in reversed(range(ANSWER_TRIES)):
                 try:
                     await self._link.fetch(
                         statement, self.queue.name, seqs, attempts, batch[0].holder, *arguments
                     )
                     return
                 except TransportUnavailable as error:
-                    if not tries_left or batch[0].holder != self._session.holder:
+                    if not remaining_tries or batch[0].holder != self._session.holder:
                         ids = [delivery.message_id for delivery in batch]
                         log.warning(
                             "messages come again",
@@ -181,19 +181,19 @@ class PostgresConsumer:
                         return
                     await asyncio.sleep(ANSWER_PAUSE)
         finally:
-            self._held.difference_update(batch)
+            self._open_deliveries.difference_update(batch)
             self._wake.set()
 
     async def _renew(self) -> None:
         while True:
             await asyncio.sleep(LEASE / 3)
-            held = list(self._held)
-            if held:
-                seqs = [delivery.seq for delivery in held]
-                attempts = [delivery.attempt for delivery in held]
+            deliveries = list(self._open_deliveries)
+            if deliveries:
+                seqs = [delivery.seq for delivery in deliveries]
+                attempts = [delivery.attempt for delivery in deliveries]
                 try:
                     await self._link.fetch(
-                        sql.RENEW, self.queue.name, seqs, attempts, held[0].holder, LEASE
+                        sql.RENEW, self.queue.name, seqs, attempts, deliveries[0].holder, LEASE
                     )
                 except TransportUnavailable as error:
                     log.warning("leases not renewed", queue=self.queue.name, reason=error.what)
@@ -208,7 +208,7 @@ class PostgresConsumer:
 
 def _by_holder(batch: Sequence[PostgresDelivery]) -> Sequence[list[PostgresDelivery]]:
     """Group deliveries by identity, because a statement answers for one identity."""
-    held: dict[int, list[PostgresDelivery]] = {}
+    groups: dict[int, list[PostgresDelivery]] = {}
     for delivery in batch:
-        held.setdefault(delivery.holder, []).append(delivery)
-    return list(held.values())
+        groups.setdefault(delivery.holder, []).append(delivery)
+    return list(groups.values())

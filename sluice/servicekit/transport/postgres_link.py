@@ -180,7 +180,7 @@ class PostgresSession:
 
     async def listen(self, queue: str, wake: Callable[[], None]) -> None:
         """Call ``wake`` whenever ``queue`` gets a message, or may have got one unnoticed."""
-        channel = sql.channel_of(queue)
+        channel = sql.wake_channel(queue)
         self._wakers.setdefault(channel, set()).add(wake)
         async with self._in_use:
             # Without a connection, or if it has just been lost, the next connection listens to all
@@ -191,7 +191,7 @@ class PostgresSession:
 
     def unlisten(self, queue: str, wake: Callable[[], None]) -> None:
         """Stop to call ``wake`` for ``queue``."""
-        self._wakers.get(sql.channel_of(queue), set()).discard(wake)
+        self._wakers.get(sql.wake_channel(queue), set()).discard(wake)
 
     async def _join(self) -> None:
         connection = await self._link.connect()

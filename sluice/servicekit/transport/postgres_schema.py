@@ -71,7 +71,7 @@ RETURNING m.seq, m.id, m.body, m.attempts, m.reason
 # The messages that are still claimed. Number, attempt and holder must match, so that a late answer
 # has no effect. Rows are locked in the order of their numbers, so that an answer and a renewal do
 # not block each other.
-_HELD = """(
+_CLAIMED_MESSAGES = """(
     SELECT message.queue, message.seq FROM sluice_transport.message
     JOIN unnest($2::bigint[], $3::int[]) AS named (seq, attempt)
         ON message.seq = named.seq AND message.attempts = named.attempt
@@ -80,11 +80,12 @@ _HELD = """(
 ) AS held WHERE m.queue = held.queue AND m.seq = held.seq"""
 
 # $1 queue, $2 numbers, $3 attempts, $4 holder
-ACK = f"DELETE FROM sluice_transport.message AS m USING {_HELD}"
+ACK = f"DELETE FROM sluice_transport.message AS m USING {_CLAIMED_MESSAGES}"
 
 # … $5 lease in seconds
 RENEW = f"""
-UPDATE sluice_transport.message AS m SET due_at = now() + make_interval(secs => $5) FROM {_HELD}
+UPDATE sluice_transport.message AS m SET due_at = now() + make_interval(secs => $5)
+FROM {_CLAIMED_MESSAGES}
 """
 
 # … $5 pause in seconds, $6 reason (null: keep the previous one)
@@ -93,7 +94,7 @@ WITH freed AS (
     UPDATE sluice_transport.message AS m
     SET holder = NULL, due_at = now() + make_interval(secs => $5::float8),
         reason = coalesce($6, reason)
-    FROM {_HELD}
+    FROM {_CLAIMED_MESSAGES}
     RETURNING m.queue)
 SELECT pg_notify(left('sluice:' || queue, 63), '')
 FROM (SELECT DISTINCT queue FROM freed WHERE $5 = 0) AS receivers
@@ -102,7 +103,7 @@ FROM (SELECT DISTINCT queue FROM freed WHERE $5 = 0) AS receivers
 # … $5 reason
 DEAD_LETTER = f"""
 WITH dead AS (
-    DELETE FROM sluice_transport.message AS m USING {_HELD}
+    DELETE FROM sluice_transport.message AS m USING {_CLAIMED_MESSAGES}
     RETURNING m.queue, m.id, m.body)
 INSERT INTO sluice_transport.dead_letter (queue, id, body, reason)
 SELECT queue, id, body, $5 FROM dead
@@ -117,12 +118,12 @@ ORDER BY seq LIMIT $2
 COUNT_DEAD = "SELECT count(*) FROM sluice_transport.dead_letter WHERE queue = $1"
 
 # $1 queue, $2 ids (null: all). Both statements return the number of messages.
-_CHOSEN = """queue = $1 AND seq = ANY(ARRAY(
+_SELECTED = """queue = $1 AND seq = ANY(ARRAY(
     SELECT seq FROM sluice_transport.dead_letter
     WHERE queue = $1 AND ($2::text[] IS NULL OR id = ANY($2)) ORDER BY seq FOR UPDATE))"""
 REQUEUE = f"""
 WITH back AS (
-    DELETE FROM sluice_transport.dead_letter WHERE {_CHOSEN} RETURNING seq, queue, id, body
+    DELETE FROM sluice_transport.dead_letter WHERE {_SELECTED} RETURNING seq, queue, id, body
 ),
 stored AS (
     INSERT INTO sluice_transport.message (queue, id, body)
@@ -130,7 +131,7 @@ stored AS (
 SELECT count(*), pg_notify(left('sluice:' || $1, 63), '') FROM stored
 """
 DROP = f"""
-WITH gone AS (DELETE FROM sluice_transport.dead_letter WHERE {_CHOSEN} RETURNING 1)
+WITH gone AS (DELETE FROM sluice_transport.dead_letter WHERE {_SELECTED} RETURNING 1)
 SELECT count(*) FROM gone
 """
 
@@ -163,7 +164,7 @@ FROM (SELECT DISTINCT queue FROM freed) AS receivers
 """
 
 
-def channel_of(queue: str) -> str:
+def wake_channel(queue: str) -> str:
     """Return the notification channel of ``queue``, by the same rule as in the statements."""
     return f"sluice:{queue}".encode()[:63].decode(errors="ignore")
 

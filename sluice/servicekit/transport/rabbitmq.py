@@ -22,7 +22,7 @@ from sluice.servicekit.transport.base import (
 from sluice.servicekit.transport.dead_letters import DeadLetter
 from sluice.servicekit.transport.rabbitmq_consumer import RabbitConsumer, durable
 from sluice.servicekit.transport.rabbitmq_dead_letters import RabbitDeadLetters
-from sluice.servicekit.transport.rabbitmq_layout import layout_of
+from sluice.servicekit.transport.rabbitmq_layout import build_layout
 from sluice.servicekit.transport.rabbitmq_link import Post, RabbitLink, answer
 
 log = structlog.get_logger(__name__)
@@ -42,7 +42,7 @@ class RabbitTransport:
 
     def __init__(self, url: str, topology: Topology, *, declare: bool = True) -> None:
         self._topology = topology
-        self._layout = layout_of(topology)
+        self._layout = build_layout(topology)
         self._declare = declare
         self._link = RabbitLink(url, self._prepare)
         self._letters = RabbitDeadLetters(self._link)
@@ -111,7 +111,7 @@ class RabbitTransport:
         await answer(channel.close())
 
     async def _prepare(self, connection: AbstractConnection) -> None:
-        bring = rabbitmq_declare.declare if self._declare else rabbitmq_declare.look
+        bring = rabbitmq_declare.declare if self._declare else rabbitmq_declare.check_declared
         await bring(connection, self._layout)
 
     async def _consume(

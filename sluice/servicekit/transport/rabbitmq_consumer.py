@@ -52,7 +52,7 @@ def durable(message_id: str, body: bytes, headers: HeadersType | None = None) ->
     )
 
 
-def id_of(message: AbstractIncomingMessage) -> str:
+def get_message_id(message: AbstractIncomingMessage) -> str:
     """Return the id of a message, or a stable substitute for a foreign message without one."""
     return message.message_id or f"unnamed-{sha256(message.body).hexdigest()[:16]}"
 
@@ -72,7 +72,7 @@ class RabbitDelivery:
     @property
     def message_id(self) -> str:
         """Return the id of the message."""
-        return id_of(self.message)
+        return get_message_id(self.message)
 
     @property
     def body(self) -> bytes:

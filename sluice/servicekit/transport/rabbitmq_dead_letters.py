@@ -10,7 +10,7 @@ from aio_pika.abc import AbstractChannel, AbstractIncomingMessage
 
 from sluice.servicekit.transport.base import Queue
 from sluice.servicekit.transport.dead_letters import DeadLetter, unanswered_reason
-from sluice.servicekit.transport.rabbitmq_consumer import durable, id_of, last_reason
+from sluice.servicekit.transport.rabbitmq_consumer import durable, get_message_id, last_reason
 from sluice.servicekit.transport.rabbitmq_layout import dead_queue
 from sluice.servicekit.transport.rabbitmq_link import Post, RabbitLink, acknowledge_message, answer
 
@@ -40,8 +40,8 @@ class Window:
         else:
             for letter in chosen:
                 await acknowledge_message(letter)
-        gone = {id(letter) for letter in chosen}
-        self.letters = [letter for letter in self.letters if id(letter) not in gone]
+        removed = {id(letter) for letter in chosen}
+        self.letters = [letter for letter in self.letters if id(letter) not in removed]
         if not self.letters:
             await self.close()
         return len(chosen)
@@ -72,12 +72,12 @@ class Visit:
 
         Letters that are returned or die meanwhile are queued behind them and are not visited.
         """
-        left = self.waiting if most is None else min(self.waiting, most)
-        while left > 0:
+        remaining = self.waiting if most is None else min(self.waiting, most)
+        while remaining > 0:
             window = Window(await self._link.channel(), [])
             self._windows.append(window)
-            await _fill(window, self._queue, min(left, WINDOW))
-            left -= len(window.letters)
+            await _fill(window, self._queue, min(remaining, WINDOW))
+            remaining -= len(window.letters)
             if not window.letters:
                 return
             yield window
@@ -87,22 +87,22 @@ class Visit:
 
         The broker returns them a moment after it has confirmed that a channel is closed.
         """
-        there = await _count(self._link, self._queue)
+        expected = await _count(self._link, self._queue)
         for window in self._windows:
             if window.channel is not None:
                 await window.close()
-                there += len(window.letters)
-                await self._until(there)
+                expected += len(window.letters)
+                await self._until(expected)
 
     async def drop(self) -> None:
         """Close all windows, in any order."""
         for window in self._windows:
             await window.close()
 
-    async def _until(self, there: int) -> None:
+    async def _until(self, expected: int) -> None:
         try:
             async with asyncio.timeout(QUIET):
-                while await _count(self._link, self._queue) < there:  # noqa: ASYNC110 - in another process
+                while await _count(self._link, self._queue) < expected:  # noqa: ASYNC110 - in another process
                     await asyncio.sleep(0.01)
         except TimeoutError:  # another consumer holds them, or has removed them
             return
@@ -129,7 +129,7 @@ class RabbitDeadLetters:
         letters: list[DeadLetter] = []
         async with self._visit(queue) as visit, aclosing(visit.windows(limit)) as windows:
             async for window in windows:
-                letters.extend(_letter(queue, message) for message in window.letters)
+                letters.extend(_to_dead_letter(queue, message) for message in window.letters)
         return letters
 
     async def requeue(self, queue: Queue, ids: Collection[str] | None) -> int:
@@ -141,9 +141,12 @@ class RabbitDeadLetters:
         removed = 0
         async with self._visit(queue) as visit, aclosing(visit.windows()) as windows:
             async for window in windows:
-                chosen = _chosen(window.letters, ids)
+                chosen = _select_letters(window.letters, ids)
                 await self._link.publish(
-                    [Post(queue.name, durable(id_of(letter), letter.body)) for letter in chosen]
+                    [
+                        Post(queue.name, durable(get_message_id(letter), letter.body))
+                        for letter in chosen
+                    ]
                 )
                 removed += await window.remove(chosen)
         return removed
@@ -153,7 +156,7 @@ class RabbitDeadLetters:
         removed = 0
         async with self._visit(queue) as visit, aclosing(visit.windows()) as windows:
             async for window in windows:
-                removed += await window.remove(_chosen(window.letters, ids))
+                removed += await window.remove(_select_letters(window.letters, ids))
         return removed
 
     @asynccontextmanager
@@ -197,13 +200,15 @@ async def _count(link: RabbitLink, queue: Queue) -> int:
         await asyncio.gather(channel.close(), return_exceptions=True)
 
 
-def _chosen(
+def _select_letters(
     window: Sequence[AbstractIncomingMessage], ids: Collection[str] | None
 ) -> Sequence[AbstractIncomingMessage]:
-    return window if ids is None else [message for message in window if id_of(message) in ids]
+    return (
+        window if ids is None else [message for message in window if get_message_id(message) in ids]
+    )
 
 
-def _letter(queue: Queue, message: AbstractIncomingMessage) -> DeadLetter:
+def _to_dead_letter(queue: Queue, message: AbstractIncomingMessage) -> DeadLetter:
     """Return a message as a dead letter.
 
     A consumer adds the reason to a letter that it moves. The broker moves a letter that was
@@ -215,4 +220,6 @@ def _letter(queue: Queue, message: AbstractIncomingMessage) -> DeadLetter:
         reason = unanswered_reason(queue.delivery_limit, reason)
         when = deaths[0].get("time")
         died_at = when if isinstance(when, datetime) else None
-    return DeadLetter(id_of(message), queue.name, message.body, reason or "unknown", died_at)
+    return DeadLetter(
+        get_message_id(message), queue.name, message.body, reason or "unknown", died_at
+    )

@@ -23,7 +23,7 @@ async def declare(connection: AbstractConnection, layout: Layout) -> None:
     await answer(channel.close())
 
 
-async def look(connection: AbstractConnection, layout: Layout) -> None:
+async def check_declared(connection: AbstractConnection, layout: Layout) -> None:
     """Check that everything is declared. This needs no permission.
 
     Raises:
@@ -31,9 +31,9 @@ async def look(connection: AbstractConnection, layout: Layout) -> None:
     """
     channel = await open_channel(connection)
     for name in layout.exchanges:
-        await _look_for("exchange", name, channel)
+        await _check_exists("exchange", name, channel)
     for queue in layout.queues:
-        await _look_for("queue", queue.name, channel)
+        await _check_exists("queue", queue.name, channel)
     await answer(channel.close())
 
 
@@ -48,15 +48,15 @@ async def _declare_all(channel: AbstractChannel, layout: Layout) -> None:
             await declared.bind(source, routing_key="")
 
 
-async def _look_for(kind: str, name: str, channel: AbstractChannel) -> None:
-    looked: Awaitable[object]
-    looked = (
+async def _check_exists(kind: str, name: str, channel: AbstractChannel) -> None:
+    declaration: Awaitable[object]
+    declaration = (
         channel.declare_exchange(name, passive=True)
         if kind == "exchange"
         else channel.declare_queue(name, passive=True)
     )
     try:
-        await answer(looked)
+        await answer(declaration)
     except TransportUnavailable as error:
         if not isinstance(error.__cause__, ChannelNotFoundEntity):
             raise

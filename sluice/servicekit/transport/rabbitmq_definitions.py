@@ -16,9 +16,9 @@ from sluice.contracts.messages import CONSUMER, DEAD_LETTER_KEEPER, SENDERS
 from sluice.servicekit.transport.base import Queue, Topology
 from sluice.servicekit.transport.rabbitmq_layout import (
     QuorumQueue,
+    build_layout,
     dead_queue,
     delay_queues,
-    layout_of,
 )
 from sluice.text.visible_text import quoted
 
@@ -75,14 +75,14 @@ def definitions(
     Raises:
         ValueError: One login has two passwords.
     """
-    layout = layout_of(topology)
+    layout = build_layout(topology)
     logins = _logins(users.values())
     return {
         "vhosts": [{"name": vhost}],
         "users": [_user(own[0]) for own in logins.values()],
         "permissions": [
             {"user": login, "vhost": vhost, "configure": "^$"}
-            | _permission(rights_of({user.service for user in own}, topology, roles=roles))
+            | _permission(build_rights({user.service for user in own}, topology, roles=roles))
             for login, own in logins.items()
         ],
         # Nothing is routed by topic.
@@ -116,7 +116,9 @@ def definitions(
     }
 
 
-def rights_of(services: Iterable[str], topology: Topology, *, roles: Roles = ALL_ROLES) -> Rights:
+def build_rights(
+    services: Iterable[str], topology: Topology, *, roles: Roles = ALL_ROLES
+) -> Rights:
     """Return the permissions that services need.
 
     Consumers move failed messages to retry queues or dead letters. The keeper requeues dead
@@ -172,10 +174,10 @@ def _user(user: User) -> dict[str, Any]:
 
 
 def _permission(rights: Rights) -> dict[str, str]:
-    return {"write": _one_of(rights.write), "read": _one_of(rights.read)}
+    return {"write": _build_alternatives(rights.write), "read": _build_alternatives(rights.read)}
 
 
-def _one_of(names: Iterable[str]) -> str:
+def _build_alternatives(names: Iterable[str]) -> str:
     """Return a pattern for exactly these names. Without names, it matches only the empty name."""
     return f"^({'|'.join(re.escape(name) for name in sorted(names))})$" if names else "^$"
 
@@ -195,7 +197,7 @@ def _limit(queue: Queue, vhost: str) -> dict[str, Any]:
 
     It is a policy, so that an administrator can change the limit without losing the queue.
     """
-    names = _one_of({queue.name, dead_queue(queue.name)})
+    names = _build_alternatives({queue.name, dead_queue(queue.name)})
     definition = {"max-length": queue.limit}
     return {
         "name": f"limit {queue.name}",

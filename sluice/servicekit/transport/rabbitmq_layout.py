@@ -59,14 +59,14 @@ def delay_queues(queue: Queue) -> dict[str, float]:
     return {delay_queue(queue.name, pause): pause for pause in pauses_within(queue.delivery_limit)}
 
 
-def layout_of(topology: Topology) -> Layout:
+def build_layout(topology: Topology) -> Layout:
     """Return the layout of a topology."""
-    queues = tuple(part for queue in topology.queues.values() for part in _queues_for(queue))
+    queues = tuple(part for queue in topology.queues.values() for part in _build_queues(queue))
     sources = {source for queue in queues for source in queue.sources}
     return Layout(exchanges=tuple(sorted(sources | topology.events)), queues=queues)
 
 
-def _queues_for(queue: Queue) -> list[QuorumQueue]:
+def _build_queues(queue: Queue) -> list[QuorumQueue]:
     dead = dead_queue(queue.name)
     # RabbitMQ counts redeliveries: a limit of 3 means 4 deliveries.
     own: Arguments = {"x-delivery-limit": queue.delivery_limit - 1, **_gives_up_to(dead)}

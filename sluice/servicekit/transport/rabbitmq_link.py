@@ -55,7 +55,7 @@ async def answer(awaitable: Awaitable[T], *, seconds: float = ANSWER_TIMEOUT) ->
     except TimeoutError as error:
         raise TransportUnavailable(f"RabbitMQ did not answer within {seconds:.0f} s") from error
     if isinstance(result, BaseException):
-        raise translated(result)
+        raise translate_error(result)
     return result
 
 
@@ -87,7 +87,7 @@ async def _acknowledge_while_open(message: AbstractIncomingMessage, *, and_befor
         ending.cancel()
 
 
-async def _first_of(*futures: "asyncio.Future[Any]") -> None:
+async def _wait_for_first(*futures: "asyncio.Future[Any]") -> None:
     """Wait for one of the futures, and cancel the others."""
     try:
         await asyncio.wait(futures, return_when=asyncio.FIRST_COMPLETED)
@@ -96,7 +96,7 @@ async def _first_of(*futures: "asyncio.Future[Any]") -> None:
             future.cancel()
 
 
-def translated(error: BaseException) -> BaseException:
+def translate_error(error: BaseException) -> BaseException:
     """Return an error of the library as ``TransportUnavailable`` if the broker is unavailable.
 
     Other errors are returned unchanged.
@@ -149,15 +149,15 @@ class BrokerConnection:
         """Close the connection for good."""
         self._closed = True
         async with self._opening:
-            await self._hang_up()
+            await self._disconnect()
 
     async def cut(self, connection: AbstractConnection) -> None:
         """Drop a connection that does not answer. The next user opens another one."""
         async with self._opening:
             if self._connection is connection:
-                await self._hang_up()
+                await self._disconnect()
 
-    async def _hang_up(self) -> None:
+    async def _disconnect(self) -> None:
         connection, self._connection = self._connection, None
         if connection is not None:
             await _close(connection)
@@ -212,7 +212,7 @@ class RabbitLink:
         """Wait until the broker takes messages again, or the channel of ``message`` closes."""
         if self._alarm is not None:
             ended = asyncio.ensure_future(self._alarm.ended.wait())
-            await _first_of(ended, message.channel.closing)
+            await _wait_for_first(ended, message.channel.closing)
 
     async def publish(self, posts: Sequence[Post]) -> None:
         """Publish messages and wait until the broker has confirmed all of them.
@@ -267,11 +267,13 @@ class RabbitLink:
         raised = asyncio.ensure_future(alarm.raised.wait())
         try:
             async with asyncio.timeout(ANSWER_TIMEOUT):
-                await _first_of(raised, confirmed)
+                await _wait_for_first(raised, confirmed)
             if confirmed.done():
                 results = confirmed.result()
                 return [one if isinstance(one, BaseException) else None for one in results]
-            stored = {_id(post) for post, one in zip(window, sending, strict=True) if _worked(one)}
+            stored = {
+                _id(post) for post, one in zip(window, sending, strict=True) if _has_succeeded(one)
+            }
             raise TransportUnavailable(alarm.cause or "RabbitMQ did not confirm", stored=stored)
         except TimeoutError as error:
             # Unconfirmed messages would fill the buffers of a connection that the broker does not
@@ -300,19 +302,19 @@ def _failure(failed: Sequence[tuple[Post, BaseException]], stored: set[str]) -> 
     """
     for _, error in failed:
         if not isinstance(error, DeliveryError):
-            unavailable = translated(error)
+            unavailable = translate_error(error)
             what = unavailable.what if isinstance(unavailable, TransportUnavailable) else None
             return unavailable if what is None else TransportUnavailable(what, stored=stored)
-    refused = {post.exchange for post, _ in failed}
+    refused_destinations = {post.exchange for post, _ in failed}
     return TransportUnavailable(
-        f"RabbitMQ refuses messages for {', '.join(sorted(refused))}: a queue is full or cannot"
-        " store now",
+        f"RabbitMQ refuses messages for {', '.join(sorted(refused_destinations))}: a queue is full"
+        " or cannot store now",
         stored=stored,
-        refused=refused,
+        refused_destinations=refused_destinations,
     )
 
 
-def _worked(sending: "asyncio.Future[Any]") -> bool:
+def _has_succeeded(sending: "asyncio.Future[Any]") -> bool:
     return sending.done() and not sending.cancelled() and sending.exception() is None
 
 

@@ -28,7 +28,7 @@ from sluice.contracts.common.problems import (
 )
 from sluice.contracts.common.wording import sentence_of
 from sluice.servicekit.access.check import GuardedRoute, OwnersGuard
-from sluice.servicekit.access.policy import Other, RoutePolicy, allow, policy, policy_of
+from sluice.servicekit.access.policy import Other, RoutePolicy, allow, get_policy, policy
 from sluice.servicekit.audit.requests import AuditedRequests
 from sluice.servicekit.database import (
     TRANSIENT_ERRORS,
@@ -42,7 +42,12 @@ from sluice.servicekit.metrics import ServiceMetrics
 from sluice.servicekit.transport.base import TransportUnavailable
 from sluice.servicekit.web.json_numbers import JsonNumbers
 from sluice.servicekit.web.known_queries import KnownQuery, query_parameters
-from sluice.servicekit.web.not_found import methods_at, name_with_slash, unserved, wrong_id_text
+from sluice.servicekit.web.not_found import (
+    describe_wrong_id,
+    methods_at,
+    name_with_slash,
+    unserved_problem,
+)
 from sluice.servicekit.web.openapi import PROBLEM_JSON, complete_document
 from sluice.text.os_errors import reason_of
 
@@ -137,8 +142,8 @@ def create_app(
     app.add_exception_handler(RequestValidationError, _invalid_request)
     app.add_exception_handler(HTTPException, _http_error)
     app.add_exception_handler(UNSTORABLE, _unstorable)
-    for passing in TRANSIENT_ERRORS:
-        app.add_exception_handler(passing, _not_now)
+    for transient_error in TRANSIENT_ERRORS:
+        app.add_exception_handler(transient_error, _transient_error)
     app.add_exception_handler(Exception, _unexpected)
     app.add_middleware(NamesWithoutSlash)
     app.add_middleware(JsonNumbers, refuse=answer_to)
@@ -158,7 +163,7 @@ def _behind_policy(route: BaseRoute, owners: OwnersGuard | None) -> BaseRoute:
     """
     if not isinstance(route, Route):
         raise TypeError(f"{route!r} is no route that a policy could stand before")
-    declared = policy_of(route.endpoint, route=_name_of(route))
+    declared = get_policy(route.endpoint, route=_route_name(route))
     answering = KnownQuery(route.app, query_parameters(route))
     route.app = GuardedRoute(answering, declared, route.path, owners)
     return route
@@ -170,13 +175,13 @@ def _policies(app: FastAPI) -> dict[str, RoutePolicy]:
     return {
         f"{method} {route.path}": policy(Other.EVERYBODY)
         if route.path == app.openapi_url
-        else policy_of(route.endpoint, route=_name_of(route))
+        else get_policy(route.endpoint, route=_route_name(route))
         for route in checked
         for method in sorted(route.methods or ())
     }
 
 
-def _name_of(route: Route) -> str:
+def _route_name(route: Route) -> str:
     return f"{'|'.join(sorted(route.methods or ()))} {route.path}"
 
 
@@ -286,8 +291,8 @@ ANSWERABLE = (ServiceError, *TRANSIENT_ERRORS)
 
 def answer_to(error: Exception) -> JSONResponse:
     """Return the response for an error of ``ANSWERABLE``."""
-    meant = error if isinstance(error, ServiceError) else to_not_available(error)
-    return problem_response(meant.problem())
+    service_error = error if isinstance(error, ServiceError) else to_not_available(error)
+    return problem_response(service_error.problem())
 
 
 async def _service_error(request: Request, error: Exception) -> Response:
@@ -298,16 +303,16 @@ async def _service_error(request: Request, error: Exception) -> Response:
 async def _invalid_request(request: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)  # noqa: S101 - registered for this class only
     route = getattr(request.scope.get("route"), "path", "")
-    return _wrong_form(*(Finding(message=_fault_text(e, route)) for e in error.errors()))
+    return _malformed_request(*(Finding(message=_fault_text(e, route)) for e in error.errors()))
 
 
 def _fault_text(error: ErrorDetails, route: str) -> str:
     if error["loc"][0] == "path":
-        return wrong_id_text(route, error)
+        return describe_wrong_id(route, error)
     return f"{'.'.join(str(part) for part in error['loc'])}: {sentence_of(error)}"
 
 
-def _wrong_form(*findings: Finding) -> Response:
+def _malformed_request(*findings: Finding) -> Response:
     return problem_response(
         Problem(
             type=PROBLEM_TYPE + "invalid-request",
@@ -326,12 +331,12 @@ async def _http_error(request: Request, error: Exception) -> Response:
         405,
     }:  # raised by the framework: a missing object is a ServiceError
         allowed = methods_at(request.scope)
-        answer = problem_response(unserved(request.method, request.url.path, allowed))
+        answer = problem_response(unserved_problem(request.method, request.url.path, allowed))
         if allowed:
             answer.headers["Allow"] = ", ".join(sorted(allowed))
         return answer
     if error.status_code == 400:  # raised by the framework for a body that it cannot parse at all
-        return _wrong_form(
+        return _malformed_request(
             Finding(
                 message="body: it is not valid UTF-8, or has lists and objects too deep in others"
             )
@@ -345,7 +350,7 @@ async def _http_error(request: Request, error: Exception) -> Response:
     )
 
 
-async def _not_now(request: Request, error: Exception) -> Response:
+async def _transient_error(request: Request, error: Exception) -> Response:
     log.warning("http.to_not_available", path=request.url.path, reason=error_text(error))
     return problem_response(to_not_available(error).problem())
 

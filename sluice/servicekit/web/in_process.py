@@ -30,7 +30,7 @@ class StreamingTransport(httpx.AsyncBaseTransport):
         ``httpx.RemoteProtocolError``.
         """
         exchange = _Exchange(await request.aread())
-        exchange.begin(self._app, _scope_of(request))
+        exchange.begin(self._app, _make_scope(request))
         try:
             status, headers = await exchange.head
         except BaseException:
@@ -46,8 +46,8 @@ class _Exchange(httpx.AsyncByteStream):
         self.head: asyncio.Future[tuple[int, Any]] = asyncio.get_running_loop().create_future()
         self._body = body
         self._pieces: asyncio.Queue[bytes | None] = asyncio.Queue(1)
-        self._whole = False
-        self._asked = False
+        self._is_complete = False
+        self._body_delivered = False
         self._task: asyncio.Task[None] | None = None
 
     def begin(self, app: ASGIApp, scope: Scope) -> None:
@@ -57,7 +57,7 @@ class _Exchange(httpx.AsyncByteStream):
     async def __aiter__(self) -> AsyncIterator[bytes]:
         while (piece := await self._pieces.get()) is not None:
             yield piece
-        if not self._whole:
+        if not self._is_complete:
             raise httpx.RemoteProtocolError("the answer broke off before its end")
 
     async def aclose(self) -> None:
@@ -77,9 +77,9 @@ class _Exchange(httpx.AsyncByteStream):
         await self._pieces.put(None)
 
     async def _receive(self) -> Message:
-        if self._asked:
+        if self._body_delivered:
             await asyncio.Event().wait()  # a client that disconnects cancels the task
-        self._asked = True
+        self._body_delivered = True
         return {"type": "http.request", "body": self._body, "more_body": False}
 
     async def _send(self, message: Message) -> None:
@@ -88,10 +88,10 @@ class _Exchange(httpx.AsyncByteStream):
             return
         if piece := message.get("body", b""):
             await self._pieces.put(piece)
-        self._whole = not message.get("more_body", False)
+        self._is_complete = not message.get("more_body", False)
 
 
-def _scope_of(request: httpx.Request) -> Scope:
+def _make_scope(request: httpx.Request) -> Scope:
     return {
         "type": "http",
         "asgi": {"version": "3.0"},

@@ -13,7 +13,7 @@ from typing import Any
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from sluice.contracts.common.bounds import shown_number
+from sluice.contracts.common.bounds import describe_number
 from sluice.contracts.common.problems import Finding, Unprocessable
 
 #: Most bodies do not match and are not parsed here.
@@ -21,7 +21,7 @@ _SUSPICIOUS = re.compile(rb"NaN|Infinity|[0-9][eE]\+?[0-9]{3}|[0-9]{200}")
 #: Media types of bodies that are not JSON.
 _OTHER_MEDIA = ("multipart/", "application/octet-stream", "application/x-www-form-urlencoded")
 #: The maximum number of places that the error names.
-_MOST = 20
+_MAX_FINDINGS = 20
 
 
 class NotJson(Unprocessable):
@@ -50,9 +50,9 @@ class JsonNumbers:
             error = NotJson("the body is not in UTF-8, which JSON has to be in (RFC 8259)")
             await self._refuse(error)(scope, receive, send)
             return
-        if _SUSPICIOUS.search(body) and (wrong := _findings(body)):
-            detail = "; ".join(finding.message for finding in wrong)
-            await self._refuse(NotJson(detail, findings=wrong))(scope, receive, send)
+        if _SUSPICIOUS.search(body) and (findings := _findings(body)):
+            detail = "; ".join(finding.message for finding in findings)
+            await self._refuse(NotJson(detail, findings=findings))(scope, receive, send)
             return
 
         async def replay() -> Message:
@@ -86,24 +86,25 @@ def _findings(body: bytes) -> list[Finding]:
     Invalid JSON is reported elsewhere.
     """
     try:
-        found = _not_finite(json.loads(body), "body")
+        numbers = _find_non_finite(json.loads(body), "body")
         return [
             Finding(
-                message=f"{place}: JSON has no number such as {shown_number(number)}: give a text"
+                message=f"{place}: JSON has no number such as {describe_number(number)}:"
+                " give a text"
             )
-            for _, (place, number) in zip(range(_MOST), found, strict=False)
+            for _, (place, number) in zip(range(_MAX_FINDINGS), numbers, strict=False)
         ]
     except (ValueError, RecursionError):
         return []
 
 
-def _not_finite(value: Any, place: str) -> Iterator[tuple[str, float]]:
+def _find_non_finite(value: Any, place: str) -> Iterator[tuple[str, float]]:
     match value:
         case float() if not isfinite(value):
             yield place, value
         case dict():
             for key, inner in value.items():
-                yield from _not_finite(inner, f"{place}.{key}")
+                yield from _find_non_finite(inner, f"{place}.{key}")
         case list():
             for number, inner in enumerate(value):
-                yield from _not_finite(inner, f"{place}.{number}")
+                yield from _find_non_finite(inner, f"{place}.{number}")

@@ -14,7 +14,7 @@ from sluice.servicekit.access.principal import (
     THIS_PROCESS,
     Principal,
     ServiceCaller,
-    principal_of,
+    find_principal,
 )
 
 
@@ -23,17 +23,17 @@ class UnknownQuery(Unprocessable):
 
     slug, title = "invalid-request", "Malformed request"
 
-    def __init__(self, unknown: Iterable[str], known: Collection[str]) -> None:
-        there = f"use {', '.join(sorted(known))}" if known else "this address has none"
+    def __init__(self, unknown: Iterable[str], known_names: Collection[str]) -> None:
+        advice = f"use {', '.join(sorted(known_names))}" if known_names else "this address has none"
         findings = [
-            Finding(message=f"query.{name}: there is no such parameter here: {there}")
+            Finding(message=f"query.{name}: there is no such parameter here: {advice}")
             for name in sorted(unknown)
         ]
         super().__init__("; ".join(each.message for each in findings), findings=findings)
 
 
 def require_known_query(
-    principal: Principal | None, given: Iterable[str], known: Collection[str]
+    principal: Principal | None, names: Iterable[str], known_names: Collection[str]
 ) -> None:
     """Check that the route knows all query parameters of a request.
 
@@ -43,17 +43,17 @@ def require_known_query(
 
     Args:
         principal: The sender of the request.
-        given: The names in the query of the request.
-        known: The names that the route reads.
+        names: The names in the query of the request.
+        known_names: The names that the route reads.
 
     Raises:
         UnknownQuery: There is an unknown parameter. Ignoring a misspelt one would give wrong
             answers.
     """
-    unknown = set(given).difference(known)
+    unknown = set(names).difference(known_names)
     is_service = isinstance(principal, ServiceCaller) or principal is THIS_PROCESS
     if unknown and not is_service:
-        raise UnknownQuery(unknown, known)
+        raise UnknownQuery(unknown, known_names)
 
 
 def query_parameters(route: BaseRoute) -> frozenset[str]:
@@ -70,13 +70,15 @@ def query_parameters(route: BaseRoute) -> frozenset[str]:
 class KnownQuery:
     """ASGI application of one route that rejects requests with unknown query parameters."""
 
-    def __init__(self, app: ASGIApp, known: Collection[str]) -> None:
+    def __init__(self, app: ASGIApp, known_names: Collection[str]) -> None:
         self._app = app
-        self._known = known
+        self._known_names = known_names
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Check the query parameters, then pass the request on."""
         if query := scope["query_string"]:
             pairs = parse_qsl(query.decode("latin-1"), keep_blank_values=True)
-            require_known_query(principal_of(scope), (name for name, _ in pairs), self._known)
+            require_known_query(
+                find_principal(scope), (name for name, _ in pairs), self._known_names
+            )
         await self._app(scope, receive, send)

@@ -11,11 +11,11 @@ from starlette.routing import Match, Mount
 from starlette.types import Scope
 
 from sluice.contracts.common.problems import PROBLEM_TYPE, Problem
-from sluice.contracts.common.wording import A_UID, noun_of, sentence_of
+from sluice.contracts.common.wording import A_UID, sentence_of, singular_noun
 from sluice.text.visible_text import quoted
 
 #: The number of characters of a path that the response repeats.
-_SHOWN = 200
+_MAX_PATH = 200
 _METHODS = ("DELETE", "GET", "HEAD", "PATCH", "POST", "PUT")
 _LIST = "/api/openapi.json lists what there is"
 
@@ -26,43 +26,43 @@ def methods_at(scope: Scope) -> set[str]:
     Mounted applications answer for themselves and are ignored.
     """
     routes = [route for route in scope["app"].routes if not isinstance(route, Mount)]
-    asked = {method: {**scope, "method": method} for method in _METHODS}
+    scopes = {method: {**scope, "method": method} for method in _METHODS}
     return {
         method
         for method in _METHODS
-        if any(route.matches(asked[method])[0] is Match.FULL for route in routes)
+        if any(route.matches(scopes[method])[0] is Match.FULL for route in routes)
     }
 
 
-def unserved(method: str, path: str, allowed: Iterable[str] = ()) -> Problem:
+def unserved_problem(method: str, path: str, allowed: Iterable[str] = ()) -> Problem:
     """Return the problem of a path that is not served by a method.
 
     ``allowed`` are the methods by which it is served; without any, the path does not exist.
     """
-    shown = path if len(path) <= _SHOWN else f"{path[:_SHOWN]}…"
+    shortened_path = path if len(path) <= _MAX_PATH else f"{path[:_MAX_PATH]}…"
     if methods := ", ".join(sorted(allowed)):
-        detail = f"{method} is not possible at {shown}: use {methods} ({_LIST})"
+        detail = f"{method} is not possible at {shortened_path}: use {methods} ({_LIST})"
         return Problem(
             type=PROBLEM_TYPE + "wrong-method",
             title="Method not allowed",
             status=405,
             detail=detail,
         )
-    return _not_found(f"nothing is served at {shown}: look at the address ({_LIST})")
+    return _not_found(f"nothing is served at {shortened_path}: look at the address ({_LIST})")
 
 
-def not_an_id(kind: str, given: str, wanted: str) -> Problem:
+def malformed_id_problem(kind: str, value: str, description: str) -> Problem:
     """Return the problem of a path with a malformed id.
 
     Args:
         kind: The part of the path before the id, as in ``chains``.
-        given: The malformed id.
-        wanted: A description of an id of this kind.
+        value: The malformed id.
+        description: A description of an id of this kind.
     """
-    return _not_found(f"there is no {noun_of(kind)} {quoted(given)}: give {wanted}")
+    return _not_found(f"there is no {singular_noun(kind)} {quoted(value)}: give {description}")
 
 
-def wrong_id_text(route: str, error: ErrorDetails) -> str:
+def describe_wrong_id(route: str, error: ErrorDetails) -> str:
     """Return a sentence about a part of a path that is not valid.
 
     Args:
@@ -70,11 +70,11 @@ def wrong_id_text(route: str, error: ErrorDetails) -> str:
         error: The error about the part.
     """
     before = re.search(rf"([^/]+)/\{{{re.escape(str(error['loc'][-1]))}[:}}]", route)
-    noun = noun_of(before[1]) if before else str(error["loc"][-1])
-    return f"there is no {noun} {quoted(error['input'])}: {_wanted(error)}"
+    noun = singular_noun(before[1]) if before else str(error["loc"][-1])
+    return f"there is no {noun} {quoted(error['input'])}: {_describe_valid_id(error)}"
 
 
-def _wanted(error: ErrorDetails) -> str:
+def _describe_valid_id(error: ErrorDetails) -> str:
     limits: Mapping[str, Any] = error.get("ctx", {})
     match error["type"]:
         case "greater_than_equal":
@@ -98,8 +98,8 @@ def name_with_slash(scope: Scope) -> Problem | None:
     if b"%2f" not in raw.lower():
         return None
     parts = [unquote_to_bytes(part).decode(errors="surrogateescape") for part in raw.split(b"/")]
-    kind, given = next(pair for pair in pairwise(parts) if "/" in pair[1])
-    return _not_found(f"there is no {noun_of(kind)} {quoted(given)}: names have no '/'")
+    kind, name = next(pair for pair in pairwise(parts) if "/" in pair[1])
+    return _not_found(f"there is no {singular_noun(kind)} {quoted(name)}: names have no '/'")
 
 
 def _not_found(detail: str) -> Problem:

@@ -22,11 +22,11 @@ _PROBLEM = {"$ref": f"{_COMPONENTS}Problem"}
 
 def complete_document(app: FastAPI) -> None:
     """Correct the OpenAPI document of an application."""
-    made = app.openapi
+    generate = app.openapi
 
     @cache
     def openapi() -> dict[str, Any]:
-        document = made()
+        document = generate()
         for path, operations in document["paths"].items():
             for method, operation in operations.items():
                 _set_summary(operation)
@@ -48,15 +48,17 @@ def complete_document(app: FastAPI) -> None:
 def remove_unused_schemas(document: dict[str, Any]) -> None:
     """Remove schemas that nothing in an OpenAPI or AsyncAPI document refers to."""
     schemas = document["components"]["schemas"]
-    beside = {name: part for name, part in document["components"].items() if name != "schemas"}
-    found: set[str] = set()
-    ahead: list[Any] = [{**document, "components": beside}]
-    while ahead:
-        new = set(_named_schemas(ahead.pop())) - found
-        found |= new
-        ahead.extend(schemas[name] for name in new)
+    other_components = {
+        name: part for name, part in document["components"].items() if name != "schemas"
+    }
+    used: set[str] = set()
+    pending: list[Any] = [{**document, "components": other_components}]
+    while pending:
+        new = set(_named_schemas(pending.pop())) - used
+        used |= new
+        pending.extend(schemas[name] for name in new)
     document["components"]["schemas"] = {
-        name: schema for name, schema in schemas.items() if name in found
+        name: schema for name, schema in schemas.items() if name in used
     }
 
 
@@ -81,7 +83,9 @@ def _set_summary(operation: dict[str, Any]) -> None:
 
 
 def _name_problem(content: dict[str, Any]) -> None:
-    for media in [media for media, said in content.items() if said.get("schema") == _PROBLEM]:
+    for media in [
+        media for media, definition in content.items() if definition.get("schema") == _PROBLEM
+    ]:
         content[PROBLEM_JSON] = content.pop(media)
 
 

@@ -23,9 +23,9 @@ class Refusals:
 
     def __init__(self, *, pause: float = PAUSE) -> None:
         self.pause = pause
-        #: When each status was logged last. ``_untold`` counts the refusals since then.
-        self._told: dict[int, float] = {}
-        self._untold = Counter[int]()
+        #: When each status was logged last. ``_unlogged`` counts the refusals since then.
+        self._logged_at: dict[int, float] = {}
+        self._unlogged = Counter[int]()
         self._metrics: ServiceMetrics | None = None
         self._uncounted = Counter[int]()
 
@@ -33,7 +33,7 @@ class Refusals:
         """Count in these metrics from now on, and add the counts from before."""
         self._metrics = metrics
         for status in STATUSES:
-            metrics.refused.labels(status).inc(self._uncounted.pop(status, 0))
+            metrics.refused_requests.labels(status).inc(self._uncounted.pop(status, 0))
 
     def add(self, status: int, reason: str, *, peer: str, path: str = "") -> None:
         """Count and perhaps log a refused request.
@@ -47,18 +47,18 @@ class Refusals:
         if self._metrics is None:
             self._uncounted[status] += 1
         else:
-            self._metrics.refused.labels(status).inc()
+            self._metrics.refused_requests.labels(status).inc()
         now = time.monotonic()
-        if status in self._told and now < self._told[status] + self.pause:
-            self._untold[status] += 1
+        if status in self._logged_at and now < self._logged_at[status] + self.pause:
+            self._unlogged[status] += 1
             return
-        self._told[status] = now
-        untold = self._untold.pop(status, 0)
+        self._logged_at[status] = now
+        unlogged = self._unlogged.pop(status, 0)
         log.warning(
             "http.refused",
             status=status,
             reason=reason,
             peer=peer,
             path=path[:200],
-            others_since=untold,
+            others_since=unlogged,
         )

@@ -38,7 +38,7 @@ class BodyMemory:
     def __init__(self, largest: int) -> None:
         """Set up the memory for bodies of at most ``largest`` bytes."""
         self._most = LARGE * largest
-        self._held: set[RequestBody] = set()
+        self._bodies: set[RequestBody] = set()
 
     def take(self, body: RequestBody, size: int) -> None:
         """Record the present size of a body that is arriving.
@@ -48,11 +48,11 @@ class BodyMemory:
         """
         body.size = size
         if size > SMALL:
-            self._held.add(body)
-        while sum(held.size for held in self._held) > self._most:
+            self._bodies.add(body)
+        while sum(other.size for other in self._bodies) > self._most:
             largest = max(
-                (held for held in self._held if held.arriving is not None),
-                key=lambda held: held.size,
+                (other for other in self._bodies if other.arriving is not None),
+                key=lambda other: other.size,
             )
             self._dismiss(largest)
             if largest is body:
@@ -62,14 +62,14 @@ class BodyMemory:
 
     def leave(self, body: RequestBody) -> None:
         """Release the memory of a body."""
-        self._held.discard(body)
+        self._bodies.discard(body)
 
     def until_answered(self, body: RequestBody, send: Send) -> Send:
         """Return a ``send`` that releases the body when the response begins.
 
         The application has read the body by then, and the client may be slow to read the response.
         """
-        if body not in self._held:
+        if body not in self._bodies:
             return send
 
         async def begin(message: Message) -> None:

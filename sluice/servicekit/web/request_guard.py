@@ -50,19 +50,19 @@ class Guard:
     """ASGI middleware that refuses unacceptable requests."""
 
     def __init__(
-        self, app: ASGIApp, limits: Limits, *, bound: Collection[str], refusals: Refusals
+        self, app: ASGIApp, limits: Limits, *, addresses: Collection[str], refusals: Refusals
     ) -> None:
         """Set up the guard.
 
         Args:
             app: The application.
             limits: The limits on requests.
-            bound: The addresses that the server listens on.
+            addresses: The addresses that the server listens on.
             refusals: Counts refused requests.
         """
         self._app = app
         self._limits = limits
-        self._names = LOOPBACK | limits.hosts | ({socket.gethostname().lower(), *bound} - _ANY)
+        self._names = LOOPBACK | limits.hosts | ({socket.gethostname().lower(), *addresses} - _ANY)
         self._refusals = refusals
         self._room = BodyMemory(limits.body)
 
@@ -73,18 +73,23 @@ class Guard:
         headers = dict[bytes, list[bytes]]()
         for name, value in scope["headers"]:
             headers.setdefault(name, []).append(value)
-        body, held = bytearray(), RequestBody(self._limits.body_at(scope["path"]))
+        content, body = bytearray(), RequestBody(self._limits.body_at(scope["path"]))
         try:
             self._check_host(headers.get(b"host", []), scope)
             _check_origin(scope)
             if _has_body(headers):
-                await self._read(receive, body, held, announced=headers.get(b"content-length", []))
-                receive, send = _replay(bytes(body), receive), self._room.until_answered(held, send)
-                body.clear()
+                await self._read(
+                    receive, content, body, announced=headers.get(b"content-length", [])
+                )
+                receive, send = (
+                    _replay(bytes(content), receive),
+                    self._room.until_answered(body, send),
+                )
+                content.clear()
             await self._app(scope, receive, send)
         except _RequestRefused as refusal:
-            body.clear()
-            self._room.leave(held)
+            content.clear()
+            self._room.leave(body)
             self._refusals.add(
                 refusal.problem.status,
                 refusal.problem.detail,
@@ -92,22 +97,22 @@ class Guard:
                 path=scope["path"],
             )
             if not refusal.read:
-                await _throw_away(receive)
+                await _discard_body(receive)
             response = problem_response(refusal.problem)
             response.headers["connection"] = "close"
             await response(scope, receive, send)
         except _ClientDisconnected:
             pass
         finally:
-            self._room.leave(held)
+            self._room.leave(body)
 
-    def _check_host(self, given: list[bytes], scope: Scope) -> None:
+    def _check_host(self, host_headers: list[bytes], scope: Scope) -> None:
         """Check that the request names this service as its host.
 
         This prevents DNS rebinding: a page of another site under a name that leads here. The
         address of the connection itself is accepted, too.
         """
-        host = host_of(given[0].decode("latin-1")) if len(given) == 1 else ""
+        host = parse_host(host_headers[0].decode("latin-1")) if len(host_headers) == 1 else ""
         if host in self._names or "*" in self._names or (host and host == _address(scope)):
             return
         what = (
@@ -124,29 +129,29 @@ class Guard:
         )
 
     async def _read(
-        self, receive: Receive, body: bytearray, held: RequestBody, *, announced: list[bytes]
+        self, receive: Receive, content: bytearray, body: RequestBody, *, announced: list[bytes]
     ) -> None:
         """Read the whole body before the application sees the request.
 
         A slow client keeps no thread busy, and an oversized body is never stored.
         """
-        if announced and (not announced[0].isdigit() or int(announced[0]) > held.most):
-            raise self._too_large(held)
+        if announced and (not announced[0].isdigit() or int(announced[0]) > body.most):
+            raise self._too_large(body)
         try:
-            async with asyncio.timeout(self._limits.body_seconds) as held.arriving:
-                while await self._read_part(receive, body, held):
+            async with asyncio.timeout(self._limits.body_seconds) as body.arriving:
+                while await self._read_part(receive, content, body):
                     pass
         except (TimeoutError, NoRoom):
-            raise self._no_room() if held.dismissed else self._too_slow() from None
+            raise self._no_room() if body.dismissed else self._too_slow() from None
         finally:
-            held.arriving = None
-        if held.dismissed:
+            body.arriving = None
+        if body.dismissed:
             raise self._no_room()
-        values = body.count(b",") + body.count(b"[") + body.count(b"{")
-        if values > held.most // BYTES_A_VALUE:
-            raise self._too_large(held, values=True)
+        values = content.count(b",") + content.count(b"[") + content.count(b"{")
+        if values > body.most // BYTES_A_VALUE:
+            raise self._too_large(body, values=True)
 
-    async def _read_part(self, receive: Receive, body: bytearray, held: RequestBody) -> bool:
+    async def _read_part(self, receive: Receive, content: bytearray, body: RequestBody) -> bool:
         """Read the next part of a body and return whether there is more.
 
         Raises:
@@ -155,10 +160,10 @@ class Guard:
         message = await receive()
         if message["type"] != "http.request":
             raise _ClientDisconnected
-        body += message.get("body", b"")
-        if len(body) > held.most:
-            raise self._too_large(held)
-        self._room.take(held, len(body))
+        content += message.get("body", b"")
+        if len(content) > body.most:
+            raise self._too_large(body)
+        self._room.take(body, len(content))
         return bool(message.get("more_body", False))
 
     def _no_room(self) -> _RequestRefused:
@@ -194,13 +199,13 @@ def _check_origin(scope: Scope) -> None:
         raise _RequestRefused(403, "foreign-request", "Cross-site request refused", detail)
 
 
-def host_of(header: str) -> str:
+def parse_host(header: str) -> str:
     """Return the name in a ``Host`` header, or an empty string if it is malformed.
 
     Source: RFC 9110, section 7.2.
     """
-    found = _HOST.fullmatch(header.strip().lower())
-    return "" if found is None else found["address"] or found["name"].rstrip(".")
+    match = _HOST.fullmatch(header.strip().lower())
+    return "" if match is None else match["address"] or match["name"].rstrip(".")
 
 
 def _address(scope: Scope) -> str:
@@ -222,15 +227,15 @@ def _has_body(headers: dict[bytes, list[bytes]]) -> bool:
 
 def _replay(body: bytes, receive: Receive) -> Receive:
     """Return a ``receive`` that gives the whole body and then the events of the connection."""
-    given: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
+    messages: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
 
     async def replay() -> Message:
-        return given.pop() if given else await receive()
+        return messages.pop() if messages else await receive()
 
     return replay
 
 
-async def _throw_away(receive: Receive) -> None:
+async def _discard_body(receive: Receive) -> None:
     try:
         async with asyncio.timeout(LINGER):
             while True:

@@ -47,7 +47,7 @@ class HttpServer:
         #: Counts requests that are refused before the application sees them.
         self.refusals = Refusals()
         config = uvicorn.Config(
-            Guard(app, limits or Limits(), bound={host.lower()}, refusals=self.refusals),
+            Guard(app, limits or Limits(), addresses={host.lower()}, refusals=self.refusals),
             log_config=None,
             access_log=False,
             lifespan="off",

@@ -7,7 +7,7 @@ import io
 from PIL import Image, ImageCms
 
 #: The background of transparent photos.
-PAPER = (255, 255, 255)
+BACKGROUND = (255, 255, 255)
 
 
 def to_rgb(image: Image.Image) -> Image.Image:
@@ -18,27 +18,27 @@ def to_rgb(image: Image.Image) -> Image.Image:
     by their ICC profile.
     """
     if image.mode.startswith("I;16"):
-        return _stretched(image.convert("I"), 0, 0xFFFF)
+        return _stretch_grey(image.convert("I"), 0, 0xFFFF)
     if image.mode in {"I", "F"}:
         least, most = image.getextrema()
-        return _stretched(image, least, most)  # type: ignore[arg-type]
+        return _stretch_grey(image, least, most)  # type: ignore[arg-type]
     if image.has_transparency_data:
         layered = image.convert("RGBA")
-        paper = Image.new("RGBA", layered.size, (*PAPER, 255))
-        return _in_srgb(Image.alpha_composite(paper, layered).convert("RGB"), image)
+        background = Image.new("RGBA", layered.size, (*BACKGROUND, 255))
+        return _convert_to_srgb(Image.alpha_composite(background, layered).convert("RGB"), image)
     if image.mode == "P":
-        return _in_srgb(image.convert("RGB"), image)
-    return _in_srgb(image, image)
+        return _convert_to_srgb(image.convert("RGB"), image)
+    return _convert_to_srgb(image, image)
 
 
-def _stretched(image: Image.Image, least: float, most: float) -> Image.Image:
+def _stretch_grey(image: Image.Image, least: float, most: float) -> Image.Image:
     """Return a grey image with values from `least` to `most` scaled to 0 to 255."""
     scale = 255 / (most - least) if most > least else 0.0
     values = image.convert("F").point(lambda value: value * scale - least * scale)
     return values.convert("L").convert("RGB")
 
 
-def _in_srgb(image: Image.Image, original: Image.Image) -> Image.Image:
+def _convert_to_srgb(image: Image.Image, original: Image.Image) -> Image.Image:
     profile = original.info.get("icc_profile")
     if profile:
         try:

@@ -13,7 +13,7 @@ SHORTEST, LONGEST, JITTER = 4, 10, 1.0
 CHECK = 5.0
 
 
-class Way(StrEnum):
+class Fault(StrEnum):
     """The fault of a computer."""
 
     NONE = "none"
@@ -37,7 +37,7 @@ class OldComputer:
 
     name: str
     random: Random
-    way: Way = Way.NONE
+    fault: Fault = Fault.NONE
     factor: float = 1.0
     speed_up: float = 1.0
     delay: int = field(init=False)

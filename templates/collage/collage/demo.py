@@ -26,7 +26,7 @@ from pack_command import positive
 from PIL import Image
 
 from collage.commands import plain_main
-from collage.computers import OldComputer, Way
+from collage.computers import Fault, OldComputer
 from collage.images import main as draw_images
 from collage.pack import FOLDER as PACK
 from collage.workers import ENDED_BY_ITSELF, Worker
@@ -46,32 +46,32 @@ from sluice.embedded.home import Home
 from sluice.text.os_errors import sentence_of
 
 #: The workers at the start, the faults of some of them, and the workers that join later.
-WORKERS, WAYS, LATER = 8, {4: Way.CHECKSUM, 6: Way.SILENT}, 2
+WORKERS, FAULTS, JOINING_WORKERS = 8, {4: Fault.CHECKSUM, 6: Fault.SILENT}, 2
 #: The workers that die, and the shortest and longest time in seconds until then.
 MORTAL, DEATH = (1, 2, 3), (4.0, 15.0)
 SPEED_UP, LEASE, HEARTBEAT = 10.0, 6.0, 1.0
 HEIGHT = 120
-_FATES = {Way.CHECKSUM: "lied", Way.SILENT: "never delivered"}
+_FATES = {Fault.CHECKSUM: "lied", Fault.SILENT: "never delivered"}
 
 
 @dataclass(frozen=True, slots=True)
-class Carried:
+class DemoResult:
     """What the system reports about the run."""
 
     chain: Chain
     tasks: Sequence[ChainTask]
     picture: Path | None
-    second_attempts: int
+    duplicate_attempts: int
     workers: Sequence[Mapping[str, Any]]
     timeline: Path
 
 
-def _worker(folder: Path, url: str, number: int, random: Random) -> Worker:
+def _make_worker(folder: Path, url: str, number: int, random: Random) -> Worker:
     """Return a worker. ``folder`` is the folder of the demonstration."""
     computer = OldComputer(
         f"old-{number}",
         Random(random.random()),  # noqa: S311 - no secret
-        WAYS.get(number, Way.NONE),
+        FAULTS.get(number, Fault.NONE),
         factor=0.0,
         speed_up=SPEED_UP,
     )
@@ -86,17 +86,17 @@ def _worker(folder: Path, url: str, number: int, random: Random) -> Worker:
     )
 
 
-class _Hall:
+class _WorkerPool:
     """The workers, with those that join when the first one has died."""
 
     def __init__(self, folder: Path, url: str, seed: int) -> None:
         random = Random(seed)  # noqa: S311 - no secret
-        numbers = range(1, WORKERS + LATER + 1)
-        everybody = [_worker(folder, url, number, random) for number in numbers]
-        self.workers, self._later = everybody[:WORKERS], everybody[WORKERS:]
+        numbers = range(1, WORKERS + JOINING_WORKERS + 1)
+        workers = [_make_worker(folder, url, number, random) for number in numbers]
+        self.workers, self._joining = workers[:WORKERS], workers[WORKERS:]
         self._stop = asyncio.Event()
         self._tasks: list[asyncio.Task[None]] = []
-        self._broken, self._errors = asyncio.Event(), list[OSError]()
+        self._failure, self._errors = asyncio.Event(), list[OSError]()
 
     def start(self) -> None:
         """Start the first workers."""
@@ -106,18 +106,18 @@ class _Hall:
         await worker.live(self._stop)
         if worker.fate.startswith(ENDED_BY_ITSELF):
             self._errors.append(OSError(f"worker {worker.computer.name} has {worker.fate}"))
-            self._broken.set()
-        if worker.fate == "died" and self._later:
-            joining, self._later = self._later, []
+            self._failure.set()
+        if worker.fate == "died" and self._joining:
+            joining, self._joining = self._joining, []
             self.workers += joining
-            self._tasks += [asyncio.create_task(self._live(one)) for one in joining]
+            self._tasks += [asyncio.create_task(self._live(new)) for new in joining]
 
-    async def until_broken(self) -> None:
+    async def wait_for_failure(self) -> None:
         """Return when the pilot of a worker has ended by itself.
 
         ``stop`` then raises the reason.
         """
-        await self._broken.wait()
+        await self._failure.wait()
 
     async def stop(self) -> None:
         """Stop all workers.
@@ -134,7 +134,7 @@ class _Hall:
             task.result()
 
 
-async def _second_attempts(connection: Connection, tasks: Sequence[ChainTask]) -> int:
+async def _count_duplicate_attempts(connection: Connection, tasks: Sequence[ChainTask]) -> int:
     """Return the number of attempts that began during another attempt of the same job."""
     number = 0
     for task in tasks:
@@ -145,8 +145,8 @@ async def _second_attempts(connection: Connection, tasks: Sequence[ChainTask]) -
                 if job.attempt > 1:
                     attempts = (await connection.operator.job(job.id)).attempts
                     number += sum(
-                        one.ended_at is None or other.leased_at < one.ended_at
-                        for one, other in pairwise(attempts)
+                        attempt.ended_at is None or later.leased_at < attempt.ended_at
+                        for attempt, later in pairwise(attempts)
                     )
             if page.after is None:
                 break
@@ -154,40 +154,40 @@ async def _second_attempts(connection: Connection, tasks: Sequence[ChainTask]) -
     return number
 
 
-async def _statistics(connection: Connection, hall: _Hall) -> list[dict[str, Any]]:
+async def _collect_statistics(connection: Connection, pool: _WorkerPool) -> list[dict[str, Any]]:
     """Return the system's statistics of each worker, including lost ones."""
     uids = {pilot.name: pilot.uid for pilot in (await connection.operator.pilots()).pilots}
-    return [await _of_worker(connection, worker, uids) for worker in hall.workers]
+    return [await _worker_statistics(connection, worker, uids) for worker in pool.workers]
 
 
-async def _of_worker(
+async def _worker_statistics(
     connection: Connection, worker: Worker, uids: Mapping[str, UUID]
 ) -> dict[str, Any]:
-    name, way = worker.computer.name, worker.computer.way
-    fate = worker.fate if worker.fate == "died" else _FATES.get(way, "worked to the end")
-    known = {"name": name, "jobs": 0, "failed": 0, "mean_seconds": None, "fate": fate}
+    name, fault = worker.computer.name, worker.computer.fault
+    fate = worker.fate if worker.fate == "died" else _FATES.get(fault, "worked to the end")
+    statistics = {"name": name, "jobs": 0, "failed": 0, "mean_seconds": None, "fate": fate}
     if name not in uids:
-        return known
+        return statistics
     detail = await connection.operator.pilot(uids[name])
     times = [(step.finished, step.mean) for step in detail.steps if step.mean is not None]
     jobs = sum(finished for finished, _ in times)
     mean = sum(finished * seconds for finished, seconds in times) / jobs if jobs else None
-    return known | {
+    return statistics | {
         "jobs": detail.pilot.finished,
         "failed": detail.pilot.failed,
         "mean_seconds": None if mean is None else round(mean, 3),
     }
 
 
-async def _carry(url: str, folder: Path, photos: Sequence[Path], seed: int) -> Carried:
-    hall = _Hall(folder, f"{url}/services/wms", seed)
+async def _make_collage(url: str, folder: Path, photos: Sequence[Path], seed: int) -> DemoResult:
+    pool = _WorkerPool(folder, f"{url}/services/wms", seed)
     async with connected(url) as connection:
         files = await asyncio.to_thread(read_template_files, [PACK / "workflow.cwl"])
         template = await connection.operator.store_run_template(files.new("photo-collage"))
         dataset = await upload_files(
             connection, photos, dataset=NewDataset(name="photos", on_demand=True)
         )
-        hall.start()
+        pool.start()
         tasks: list[ChainTask] = []
         try:
             chain = await connection.operator.request_chain(
@@ -196,19 +196,19 @@ async def _carry(url: str, folder: Path, photos: Sequence[Path], seed: int) -> C
             with new_progress() as bars:
                 progress = StepBars(bars)
 
-                def look(chain: Chain, latest: Sequence[ChainTask]) -> None:
+                def show_progress(chain: Chain, latest: Sequence[ChainTask]) -> None:
                     tasks[:] = latest
                     progress.show(chain, latest)
 
                 following = asyncio.ensure_future(
-                    follow_chain(connection, chain, on_look=look, for_nodes=True)
+                    follow_chain(connection, chain, on_look=show_progress, for_nodes=True)
                 )
-                broken = asyncio.ensure_future(hall.until_broken())
-                await asyncio.wait([following, broken], return_when=asyncio.FIRST_COMPLETED)
-                broken.cancel()
+                failure = asyncio.ensure_future(pool.wait_for_failure())
+                await asyncio.wait([following, failure], return_when=asyncio.FIRST_COMPLETED)
+                failure.cancel()
                 if not following.done():
                     following.cancel()
-                    await hall.stop()
+                    await pool.stop()
                 chain = await following
             outputs = []
             if chain.state is ChainState.FINISHED:
@@ -216,16 +216,16 @@ async def _carry(url: str, folder: Path, photos: Sequence[Path], seed: int) -> C
             timeline = folder / "timeline.svg"
             picture = await connection.operator.timeline_picture(chain.uid)
             await asyncio.to_thread(timeline.write_bytes, picture)
-            return Carried(
+            return DemoResult(
                 chain=chain,
                 tasks=tasks,
                 picture=outputs[0].path if outputs else None,
-                second_attempts=await _second_attempts(connection, tasks),
-                workers=await _statistics(connection, hall),
+                duplicate_attempts=await _count_duplicate_attempts(connection, tasks),
+                workers=await _collect_statistics(connection, pool),
                 timeline=timeline,
             )
         finally:
-            await hall.stop()
+            await pool.stop()
 
 
 def same_pixels(one: Path, other: Path) -> bool:
@@ -234,35 +234,35 @@ def same_pixels(one: Path, other: Path) -> bool:
         return first.size == second.size and first.tobytes() == second.tobytes()
 
 
-def _summary(carried: Carried, photos: Sequence[Path], folder: Path) -> dict[str, Any]:
+def _summarise(result: DemoResult, photos: Sequence[Path], folder: Path) -> dict[str, Any]:
     picture: dict[str, Any] | None = None
-    if carried.picture is not None:
-        with Image.open(carried.picture) as image:
+    if result.picture is not None:
+        with Image.open(result.picture) as image:
             width, height = image.size
         plain = folder / "plain.png"
         arguments = ["--height", str(HEIGHT), "--out", str(plain), *map(str, photos)]
         picture = {
-            "path": str(carried.picture),
-            "sha256": sha256(carried.picture.read_bytes()).hexdigest(),
+            "path": str(result.picture),
+            "sha256": sha256(result.picture.read_bytes()).hexdigest(),
             "width": width,
             "height": height,
-            "same_as_plain": plain_main(arguments) == 0 and same_pixels(carried.picture, plain),
+            "same_as_plain": plain_main(arguments) == 0 and same_pixels(result.picture, plain),
         }
-    right = picture is not None and picture["same_as_plain"]
+    is_correct = picture is not None and picture["same_as_plain"]
     return {
-        "status": (ChainState.FINISHED if right else ChainState.FAILED).value,
+        "status": (ChainState.FINISHED if is_correct else ChainState.FAILED).value,
         "images": len(photos),
         "picture": picture,
-        "jobs": sum(task.jobs.total for task in carried.tasks if task.jobs),
-        "second_attempts": carried.second_attempts,
-        "workers": list(carried.workers),
-        "timeline": str(carried.timeline),
+        "jobs": sum(task.jobs.total for task in result.tasks if task.jobs),
+        "second_attempts": result.duplicate_attempts,
+        "workers": list(result.workers),
+        "timeline": str(result.timeline),
     }
 
 
-def _print(carried: Carried, summary: Mapping[str, Any]) -> None:
-    if carried.chain.state is not ChainState.FINISHED:
-        out.print(f"the chain has {carried.chain.state.value}: {carried.chain.reason}")
+def _print_result(result: DemoResult, summary: Mapping[str, Any]) -> None:
+    if result.chain.state is not ChainState.FINISHED:
+        out.print(f"the chain has {result.chain.state.value}: {result.chain.reason}")
     columns = ("name", "jobs", "failed", "mean_seconds", "fate")
     print_table(
         ["worker", "jobs", "failed", "seconds a job", "fate"],
@@ -286,10 +286,14 @@ def _print(carried: Carried, summary: Mapping[str, Any]) -> None:
 
 def _run(arguments: argparse.Namespace, folder: Path) -> int:
     photos = folder / "photos"
-    drawn = ["--out", str(photos), "--images", str(arguments.images), "--seed", str(arguments.seed)]
-    if draw_images(drawn) != 0:
+    image_options = [
+        *("--out", str(photos)),
+        *("--images", str(arguments.images)),
+        *("--seed", str(arguments.seed)),
+    ]
+    if draw_images(image_options) != 0:
         raise OSError("the generator failed; see above")
-    in_order = sorted(photos.iterdir(), key=lambda path: (path.stat().st_mtime_ns, path.name))
+    ordered_photos = sorted(photos.iterdir(), key=lambda path: (path.stat().st_mtime_ns, path.name))
     programs = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     os.environ["PATH"] = programs
     settings = {
@@ -301,11 +305,11 @@ def _run(arguments: argparse.Namespace, folder: Path) -> int:
     options = ["--port", "0", "--pilots", "0"]
     with demonstration_system(folder, options, keep=arguments.keep, settings=settings) as url:
         out.print(f"Sluice is up at {url}")
-        carried = asyncio.run(_carry(url, folder, in_order, arguments.seed))
-    summary = _summary(carried, in_order, folder)
+        result = asyncio.run(_make_collage(url, folder, ordered_photos, arguments.seed))
+    summary = _summarise(result, ordered_photos, folder)
     summary["seconds"] = round(time.monotonic() - started, 1)
     (folder / "summary.json").write_text(json.dumps(summary, indent=2) + "\n", encoding="utf-8")
-    _print(carried, summary)
+    _print_result(result, summary)
     return 0 if summary["status"] == ChainState.FINISHED else 1
 
 

@@ -20,17 +20,17 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from collage.computers import OldComputer, Way
+from collage.computers import Fault, OldComputer
 from sluice.contracts.access.access import PILOT_PROOF_HEADER, PILOT_TOKEN_HEADER
 from sluice.contracts.common.states import AttemptOutcome, ReportAnswer
 from sluice.text.os_errors import reason_of
 
 #: The longest time in seconds that a lease call waits while the computer works.
-_HELD = 2.0
+_MAX_LEASE_WAIT = 2.0
 _NO_JOBS = {"seconds": 1.0, "jobs": [], "tasks": []}
-_AWAY = (httpx.HTTPError, OSError)
+_CONNECTION_ERRORS = (httpx.HTTPError, OSError)
 
-_PASSED = {"content-type", "authorization", PILOT_PROOF_HEADER.lower()}
+_FORWARDED_HEADERS = {"content-type", "authorization", PILOT_PROOF_HEADER.lower()}
 
 _Token = tuple[int, int]
 _Body = dict[str, Any]
@@ -41,15 +41,15 @@ class _Job:
     """A job of the computer.
 
     ``started`` and ``done_at`` are monotonic times: the lease, and the end on the simulated
-    computer. ``begun`` is the start time in heartbeats. ``is_told``: the pilot has reported the
-    job. ``given_up``: the WMS has taken the job away.
+    computer. ``started_at`` is the start time in heartbeats. ``is_reported``: the pilot has
+    reported the job. ``revoked``: the WMS has taken the job away.
     """
 
     started: float
     done_at: float
-    begun: str
-    is_told: bool = False
-    given_up: asyncio.Event = field(default_factory=asyncio.Event)
+    started_at: str
+    is_reported: bool = False
+    revoked: asyncio.Event = field(default_factory=asyncio.Event)
 
 
 @dataclass
@@ -84,7 +84,7 @@ class Gateway:
         self._jobs: dict[_Token, _Job] = {}
         self.statistics = Statistics()
         #: Set when the computer has got a job.
-        self.at_work = asyncio.Event()
+        self.job_received = asyncio.Event()
         self._idle = asyncio.Event()
         self._idle.set()
 
@@ -101,106 +101,111 @@ class Gateway:
                 case "report":
                     response = await self._report(request)
                 case _:
-                    response = await self._pass(request, await request.body())
-        except _AWAY as error:
+                    response = await self._forward(request, await request.body())
+        except _CONNECTION_ERRORS as error:
             response = Response(reason_of(error), status_code=503)
         await response(scope, receive, send)
 
-    async def _pass(self, request: Request, body: bytes) -> Response:
+    async def _forward(self, request: Request, body: bytes) -> Response:
         answer = await self._wms.request(
             request.method,
             request.url.path,
             params=list(request.query_params.multi_items()),
             content=body,
-            headers=_told(request.headers, _PASSED),
+            headers=_select_headers(request.headers, _FORWARDED_HEADERS),
             timeout=60.0,
         )
-        headers = _told(answer.headers, {"content-type", PILOT_TOKEN_HEADER.lower()})
+        headers = _select_headers(answer.headers, {"content-type", PILOT_TOKEN_HEADER.lower()})
         return Response(answer.content, status_code=answer.status_code, headers=headers)
 
     async def _lease(self, request: Request) -> Response:
         """Lease one job at a time, and none before the last one has been delivered."""
-        asked: _Body = await request.json()
-        began = time.monotonic()
-        longest = min(float(asked["wait"]), _HELD)
+        lease_request: _Body = await request.json()
+        received = time.monotonic()
+        max_wait = min(float(lease_request["wait"]), _MAX_LEASE_WAIT)
         with suppress(TimeoutError):
-            await asyncio.wait_for(self._idle.wait(), longest)
+            await asyncio.wait_for(self._idle.wait(), max_wait)
         if self._jobs:
-            return _json(_NO_JOBS)
-        asked |= {"jobs": 1, "wait": longest}
-        if asked.get("room"):
+            return _json_response(_NO_JOBS)
+        lease_request |= {"jobs": 1, "wait": max_wait}
+        if lease_request.get("room"):
             # The pilot sent this request while the job before used the room.
-            asked["room"] |= {"free": asked["room"]["soon"], "ahead": 0}
+            lease_request["room"] |= {"free": lease_request["room"]["soon"], "ahead": 0}
         forwarded = time.monotonic()
-        answer = await self._pass(request, json.dumps(asked).encode())
+        answer = await self._forward(request, json.dumps(lease_request).encode())
         if answer.status_code != httpx.codes.OK:
             return answer
         lease: _Body = json.loads(bytes(answer.body))
-        lease["seconds"] += forwarded - began
+        lease["seconds"] += forwarded - received
         for job in lease["jobs"]:
-            started, begun = time.monotonic(), datetime.now(UTC).isoformat()
+            started, started_at = time.monotonic(), datetime.now(UTC).isoformat()
             done_at = started + self.computer.job_seconds()
-            self._jobs[job["id"], job["attempt"]] = _Job(started, done_at, begun)
+            self._jobs[job["id"], job["attempt"]] = _Job(started, done_at, started_at)
             self._idle.clear()
-            self.at_work.set()
-        return _json(lease)
+            self.job_received.set()
+        return _json_response(lease)
 
     async def _heartbeat(self, request: Request) -> Response:
         """Forward a heartbeat that lists all jobs of the computer as running.
 
         The list includes jobs that the pilot has finished. A late computer lists no jobs.
         """
-        beat: _Body = await request.json()
-        named = {(job["id"], job["attempt"]) for job in beat["running"]}
-        if self.computer.way is Way.LATE:
-            beat["running"], beat["waiting"] = [], []
+        heartbeat: _Body = await request.json()
+        pilot_tokens = {(job["id"], job["attempt"]) for job in heartbeat["running"]}
+        if self.computer.fault is Fault.LATE:
+            heartbeat["running"], heartbeat["waiting"] = [], []
         else:
-            beat["running"] += [
-                {"id": token[0], "attempt": token[1], "started_at": job.begun}
+            heartbeat["running"] += [
+                {"id": token[0], "attempt": token[1], "started_at": job.started_at}
                 for token, job in self._jobs.items()
-                if token not in named
+                if token not in pilot_tokens
             ]
-            held = {(job["id"], job["attempt"]) for job in beat["running"]}
-            beat["waiting"] = [
-                job for job in beat["waiting"] if (job["id"], job["attempt"]) not in held
+            running_tokens = {(job["id"], job["attempt"]) for job in heartbeat["running"]}
+            heartbeat["waiting"] = [
+                job
+                for job in heartbeat["waiting"]
+                if (job["id"], job["attempt"]) not in running_tokens
             ]
-        answer = await self._pass(request, json.dumps(beat).encode())
+        answer = await self._forward(request, json.dumps(heartbeat).encode())
         if answer.status_code == httpx.codes.OK:
             for command in json.loads(bytes(answer.body))["commands"]:
                 token = command["job"]["id"], command["job"]["attempt"]
                 if (job := self._jobs.get(token)) is not None:
-                    job.given_up.set()
-                    if not job.is_told and token not in named:  # the pilot will not report it
+                    job.revoked.set()
+                    # The pilot will not report a job that it no longer runs.
+                    if not job.is_reported and token not in pilot_tokens:
                         self._forget([token])
         return answer
 
     async def _report(self, request: Request) -> Response:
         """Forward a report when the computer has done the jobs."""
         report: _Body = await request.json()
-        tokens = [(one["id"], one["attempt"]) for one in report["reports"]]
+        tokens = [(entry["id"], entry["attempt"]) for entry in report["reports"]]
         for token in tokens:
-            await self._work(token)
+            await self._wait_until_done(token)
         now = datetime.now(UTC).isoformat()
-        for one in report["reports"]:
-            one["ended_at"] = now
-            self._spoil(one)
+        for entry in report["reports"]:
+            entry["ended_at"] = now
+            self._apply_fault(entry)
         body = json.dumps(report).encode()
-        if self.computer.way is Way.GARBLED:
-            await self._pass(request, body[: len(body) // 2])
-        answer = await self._pass(request, body)
-        if self.computer.way is Way.TWICE:
-            answer = await self._pass(request, body)
+        if self.computer.fault is Fault.GARBLED:
+            await self._forward(request, body[: len(body) // 2])
+        answer = await self._forward(request, body)
+        if self.computer.fault is Fault.TWICE:
+            answer = await self._forward(request, body)
         if answer.status_code == httpx.codes.OK:
-            self._count(report, json.loads(bytes(answer.body)))
+            self._count_reports(report, json.loads(bytes(answer.body)))
             self._forget(tokens)
         return answer
 
-    def _count(self, report: _Body, answered: _Body) -> None:
-        outcomes = {(one["id"], one["attempt"]): one["outcome"] for one in report["reports"]}
-        for one in answered["answers"]:
-            token = one["id"], one["attempt"]
+    def _count_reports(self, report: _Body, answer: _Body) -> None:
+        outcomes = {
+            (entry["id"], entry["attempt"]): entry["outcome"] for entry in report["reports"]
+        }
+        for entry in answer["answers"]:
+            token = entry["id"], entry["attempt"]
             job, counts = self._jobs.get(token), self.statistics
-            if one["answer"] == ReportAnswer.STALE:
+            if entry["answer"] == ReportAnswer.STALE:
                 counts.too_late += 1
             elif outcomes.get(token) == AttemptOutcome.FINISHED:
                 counts.finished += 1
@@ -215,7 +220,7 @@ class Gateway:
         if not self._jobs:
             self._idle.set()
 
-    async def _work(self, token: _Token) -> None:
+    async def _wait_until_done(self, token: _Token) -> None:
         """Wait until the computer has done the job.
 
         A silent computer waits until the WMS takes the job away.
@@ -223,36 +228,36 @@ class Gateway:
         job = self._jobs.get(token)
         if job is None:
             return
-        job.is_told = True
-        left = job.done_at - time.monotonic()
-        match self.computer.way:
-            case Way.SILENT:
+        job.is_reported = True
+        remaining = job.done_at - time.monotonic()
+        match self.computer.fault:
+            case Fault.SILENT:
                 limit = None
-            case Way.LATE:
-                limit = left + self._late
+            case Fault.LATE:
+                limit = remaining + self._late
             case _:
-                limit = left
+                limit = remaining
         with suppress(TimeoutError):
-            await asyncio.wait_for(job.given_up.wait(), limit)
+            await asyncio.wait_for(job.revoked.wait(), limit)
 
-    def _spoil(self, report: _Body) -> None:
+    def _apply_fault(self, report: _Body) -> None:
         for output in report.get("outputs", ()):
-            match self.computer.way:
-                case Way.MISSING:
+            match self.computer.fault:
+                case Fault.MISSING:
                     output["name"] += ".lost"
                     output["url"] += ".lost"
-                case Way.SIZE:
+                case Fault.SIZE:
                     output["size"] += 1
-                case Way.CHECKSUM:
+                case Fault.CHECKSUM:
                     output["checksum"] = "sha256:" + "0" * 64
                 case _:
                     return
 
 
-def _told(headers: Mapping[str, str], names: Collection[str]) -> dict[str, str]:
+def _select_headers(headers: Mapping[str, str], names: Collection[str]) -> dict[str, str]:
     """Return the headers with these names."""
     return {name: value for name, value in headers.items() if name.lower() in names}
 
 
-def _json(body: _Body) -> Response:
+def _json_response(body: _Body) -> Response:
     return Response(json.dumps(body), media_type="application/json")

@@ -16,7 +16,7 @@ from pack_command import Parser, not_negative, positive, run_command, write_comp
 from PIL import Image, ImageDraw, ImageFont
 
 #: The operation that turns an upright image into the stored one, by EXIF orientation.
-_STORED = {
+_TRANSPOSE_BY_ORIENTATION = {
     1: None,
     2: Image.Transpose.FLIP_LEFT_RIGHT,
     3: Image.Transpose.ROTATE_180,
@@ -56,38 +56,38 @@ def draw_photo(number: int, random: Random) -> Image.Image:
 def encode_jpeg(photo: Image.Image, random: Random) -> bytes:
     """Return a JPEG as a camera stores it, turned at random, with its EXIF orientation."""
     orientation = random.randint(1, 8)
-    turn = _STORED[orientation]
+    turn = _TRANSPOSE_BY_ORIENTATION[orientation]
     exif = Image.Exif()
     exif[_ORIENTATION] = orientation
-    return _saved(photo if turn is None else photo.transpose(turn), "JPEG", quality=92, exif=exif)
+    return _encode(photo if turn is None else photo.transpose(turn), "JPEG", quality=92, exif=exif)
 
 
-def _cmyk(photo: Image.Image, _: Random) -> bytes:
-    return _saved(photo.convert("CMYK"), "JPEG", quality=92)
+def _encode_cmyk(photo: Image.Image, _: Random) -> bytes:
+    return _encode(photo.convert("CMYK"), "JPEG", quality=92)
 
 
-def _transparent(photo: Image.Image, _: Random) -> bytes:
+def _encode_transparent(photo: Image.Image, _: Random) -> bytes:
     hole = Image.new("L", photo.size, 255)
     ImageDraw.Draw(hole).rectangle((0, 0, photo.width // 4, photo.height // 4), fill=0)
     photo.putalpha(hole)
-    return _saved(photo, "PNG")
+    return _encode(photo, "PNG")
 
 
-def _deep_grey(photo: Image.Image, _: Random) -> bytes:
+def _encode_deep_grey(photo: Image.Image, _: Random) -> bytes:
     grey = photo.convert("I").point(lambda value: value * 257)
-    return _saved(grey.convert("I;16"), "PNG")
+    return _encode(grey.convert("I;16"), "PNG")
 
 
-def _animated(photo: Image.Image, _: Random) -> bytes:
+def _encode_animated(photo: Image.Image, _: Random) -> bytes:
     later = photo.transpose(Image.Transpose.FLIP_LEFT_RIGHT)
-    return _saved(photo, "GIF", save_all=True, append_images=[later], duration=200)
+    return _encode(photo, "GIF", save_all=True, append_images=[later], duration=200)
 
 
-def _plainly(file_format: str) -> Callable[[Image.Image, Random], bytes]:
-    return lambda photo, _: _saved(photo, file_format)
+def _make_encoder(file_format: str) -> Callable[[Image.Image, Random], bytes]:
+    return lambda photo, _: _encode(photo, file_format)
 
 
-def _saved(photo: Image.Image, file_format: str, **options: object) -> bytes:
+def _encode(photo: Image.Image, file_format: str, **options: object) -> bytes:
     buffer = io.BytesIO()
     photo.save(buffer, file_format, **options)
     return buffer.getvalue()
@@ -96,14 +96,14 @@ def _saved(photo: Image.Image, file_format: str, **options: object) -> bytes:
 #: File extensions with their encoders. Photos take turns.
 KINDS: list[tuple[str, Callable[[Image.Image, Random], bytes]]] = [
     ("jpg", encode_jpeg),
-    ("png", _plainly("PNG")),
-    ("webp", _plainly("WEBP")),
-    ("jpg", _cmyk),
-    ("gif", _animated),
-    ("png", _transparent),
-    ("bmp", _plainly("BMP")),
-    ("png", _deep_grey),
-    ("tif", _plainly("TIFF")),
+    ("png", _make_encoder("PNG")),
+    ("webp", _make_encoder("WEBP")),
+    ("jpg", _encode_cmyk),
+    ("gif", _encode_animated),
+    ("png", _encode_transparent),
+    ("bmp", _make_encoder("BMP")),
+    ("png", _encode_deep_grey),
+    ("tif", _make_encoder("TIFF")),
     ("jpg", encode_jpeg),
 ]
 
@@ -113,9 +113,9 @@ def _write(arguments: argparse.Namespace) -> None:
     names = random.sample(range(10_000), arguments.images)
     arguments.out.mkdir(parents=True, exist_ok=True)
     for number in range(1, arguments.images + 1):
-        ending, encoded = KINDS[(number - 1) % len(KINDS)]
-        path = arguments.out / f"img-{names[number - 1]:04}.{ending}"
-        write_complete(path, encoded(draw_photo(number, random), random))
+        extension, encode = KINDS[(number - 1) % len(KINDS)]
+        path = arguments.out / f"img-{names[number - 1]:04}.{extension}"
+        write_complete(path, encode(draw_photo(number, random), random))
         time = _FIRST_TIME + 60 * number
         os.utime(path, (time, time))
     print(f"{arguments.images} photos in {arguments.out}")

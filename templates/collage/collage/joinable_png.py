@@ -83,11 +83,11 @@ def join(paths: Sequence[Path], out: Path) -> None:
         height = len(readers[0].rows)
         for reader in readers:
             if len(reader.rows) != height:
-                what = f"it is {len(reader.rows)} pixels high, and {paths[0].name} {height}"
-                raise BadData(reader.path, what)
-        rows = [_joined_row(readers, number) for number in range(height)]
+                reason = f"it is {len(reader.rows)} pixels high, and {paths[0].name} {height}"
+                raise BadData(reader.path, reason)
+        rows = [_join_row(readers, number) for number in range(height)]
         parts = (
-            (piece for reader in readers for piece in reader.pixels_of(number))
+            (piece for reader in readers for piece in reader.read_pixels(number))
             for number in range(height)
         )
         with out.open("wb") as file:
@@ -123,7 +123,7 @@ def combine_adler(first: int, second: int, length: int) -> int:
     return high << 16 | low
 
 
-def _joined_row(readers: Sequence[_Reader], number: int) -> Row:
+def _join_row(readers: Sequence[_Reader], number: int) -> Row:
     length, adler = 0, 1
     for reader in readers:
         row = reader.rows[number]
@@ -176,7 +176,7 @@ class _Reader:
             self._file = path.open("rb")
         except OSError as error:
             raise MissingInput(path, reason_in(error)) from error
-        self._left, self._checksum = 0, 0
+        self._remaining, self._checksum = 0, 0
         try:
             self._read_head()
         except BaseException:
@@ -189,13 +189,13 @@ class _Reader:
     def __exit__(self, *_: object) -> None:
         self._file.close()
 
-    def pixels_of(self, number: int) -> Iterator[bytes]:
+    def read_pixels(self, number: int) -> Iterator[bytes]:
         """Yield the compressed pixels of the next row, which has this number, in pieces."""
         self._skip(len(_FILTER))
-        left = self.rows[number].length
-        while left:
-            piece = self._data(min(left, _PIECE))
-            left -= len(piece)
+        remaining = self.rows[number].length
+        while remaining:
+            piece = self._read_data(min(remaining, _PIECE))
+            remaining -= len(piece)
             yield piece
 
     def finish(self) -> None:
@@ -205,50 +205,50 @@ class _Reader:
             BadData: The file is damaged.
         """
         self._skip(len(_LAST_BLOCK) + 4)
-        self._chunk(b"IEND")
+        self._read_chunk(b"IEND")
 
     def _read_head(self) -> None:
-        if self._exactly(len(_SIGNATURE)) != _SIGNATURE:
+        if self._read_exactly(len(_SIGNATURE)) != _SIGNATURE:
             raise BadData(self.path, "it is no PNG")
-        self.width, height = struct.unpack_from(">II", self._chunk(b"IHDR"))
-        index = self._chunk(_INDEX)
+        self.width, height = struct.unpack_from(">II", self._read_chunk(b"IHDR"))
+        index = self._read_chunk(_INDEX)
         if len(index) != 8 * height:
             raise BadData(self.path, "it is damaged: its index does not have all rows")
         numbers = struct.unpack(f">{2 * height}I", index)
         self.rows = [Row(*pair) for pair in zip(numbers[::2], numbers[1::2], strict=True)]
         self._skip(len(_ZLIB_HEADER))
 
-    def _chunk(self, kind: bytes) -> bytes:
-        length, found = struct.unpack(">I4s", self._exactly(8))
-        if found != kind:
+    def _read_chunk(self, kind: bytes) -> bytes:
+        length, actual_kind = struct.unpack(">I4s", self._read_exactly(8))
+        if actual_kind != kind:
             raise BadData(self.path, f"it is damaged: no chunk {kind.decode()}")
-        content = self._exactly(length)
+        content = self._read_exactly(length)
         self._require_checksum(zlib.crc32(content, zlib.crc32(kind)))
         return content
 
     def _skip(self, length: int) -> None:
         while length:
-            length -= len(self._data(length))
+            length -= len(self._read_data(length))
 
-    def _data(self, most: int) -> bytes:
+    def _read_data(self, most: int) -> bytes:
         """Return at least one byte of pixel data, from one chunk."""
-        while not self._left:
-            length, kind = struct.unpack(">I4s", self._exactly(8))
+        while not self._remaining:
+            length, kind = struct.unpack(">I4s", self._read_exactly(8))
             if kind != b"IDAT":
                 raise BadData(self.path, "it is cut off: rows are missing")
-            self._left, self._checksum = length, zlib.crc32(kind)
-        piece = self._exactly(min(most, self._left))
-        self._left -= len(piece)
+            self._remaining, self._checksum = length, zlib.crc32(kind)
+        piece = self._read_exactly(min(most, self._remaining))
+        self._remaining -= len(piece)
         self._checksum = zlib.crc32(piece, self._checksum)
-        if not self._left:
+        if not self._remaining:
             self._require_checksum(self._checksum)
         return piece
 
     def _require_checksum(self, checksum: int) -> None:
-        if struct.unpack(">I", self._exactly(4))[0] != checksum:
+        if struct.unpack(">I", self._read_exactly(4))[0] != checksum:
             raise BadData(self.path, "it is damaged: the checksum of a chunk is wrong")
 
-    def _exactly(self, length: int) -> bytes:
+    def _read_exactly(self, length: int) -> bytes:
         content = self._file.read(length)
         if len(content) < length:
             raise BadData(self.path, "it is cut off")

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from pack_command import completed
+from pack_command import write_atomically
 from pack_images import check_size, read_upright
 from PIL import Image
 
@@ -39,7 +39,7 @@ def write_picture(picture: Image.Image, path: Path) -> None:
 
     The format is lossless and allows widths up to 2³¹ - 1.
     """
-    with completed(path) as partial:
+    with write_atomically(path) as partial:
         write_joinable(picture, partial)
 
 
@@ -59,9 +59,12 @@ def write_side_by_side(
         MissingInput: A picture cannot be opened.
         BadData: A picture is damaged, too large, or not as high as the first.
     """
-    with TemporaryDirectory(dir=out.parent, prefix=".joining-") as folder, completed(out) as whole:
+    with (
+        TemporaryDirectory(dir=out.parent, prefix=".joining-") as folder,
+        write_atomically(out) as partial,
+    ):
         level = [
-            path if is_joinable(path) else _converted(path, Path(folder), number, max_megapixels)
+            path if is_joinable(path) else _convert(path, Path(folder), number, max_megapixels)
             for number, path in enumerate(paths)
         ]
         round_number = 0
@@ -71,13 +74,13 @@ def write_side_by_side(
             for path, group in zip(joined, groups, strict=True):
                 join(group, path)
             level, round_number = joined, round_number + 1
-        join(level, whole)
+        join(level, partial)
 
 
-def _converted(path: Path, folder: Path, number: int, max_megapixels: float) -> Path:
+def _convert(path: Path, folder: Path, number: int, max_megapixels: float) -> Path:
     """Convert a picture of another program, and keep its name for error messages."""
     picture = read_upright(path, max_megapixels).convert("RGB")
-    aside = folder / f"picture-{number}"
-    aside.mkdir()
-    write_joinable(picture, aside / path.name)
-    return aside / path.name
+    subfolder = folder / f"picture-{number}"
+    subfolder.mkdir()
+    write_joinable(picture, subfolder / path.name)
+    return subfolder / path.name

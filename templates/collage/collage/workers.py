@@ -21,10 +21,10 @@ from urllib.parse import urlsplit
 
 from pack_command import Parser, UsageError, finite, positive, read_input, run_command
 
-from collage.computers import OldComputer, Way
+from collage.computers import Fault, OldComputer
 from collage.gateway import Gateway, Statistics
 from sluice.cli.output import print_table
-from sluice.embedded.last_words import last_words
+from sluice.embedded.exit_reason import read_exit_reason
 from sluice.network.http_clients import http_client
 from sluice.pilot_launchers.local_process import LocalPilot, end_pilot, launch_pilot
 from sluice.servicekit.web.server import HttpServer
@@ -69,23 +69,23 @@ class Worker:
             server = HttpServer(gateway, host=_HOST, port=0)
             await server.start()
             try:
-                await self._live(f"http://{_HOST}:{server.port}", gateway, stop)
+                await self._run_pilot(f"http://{_HOST}:{server.port}", gateway, stop)
             finally:
                 await server.stop()
 
-    async def _live(self, url: str, gateway: Gateway, stop: asyncio.Event) -> None:
+    async def _run_pilot(self, url: str, gateway: Gateway, stop: asyncio.Event) -> None:
         name = self.computer.name
         pilot = LocalPilot(
             name, url, 1, self.folder / "work", self.folder / "log", token=self.token
         )
         begin = pilot.log.stat().st_size if pilot.log.exists() else 0
         process = await launch_pilot(pilot, _SETTINGS)
-        death = asyncio.create_task(self._death(gateway))
+        death = asyncio.create_task(self._wait_for_death(gateway))
         stopped = asyncio.create_task(stop.wait())
         ended = asyncio.create_task(process.wait())
         await asyncio.wait([death, stopped, ended], return_when=asyncio.FIRST_COMPLETED)
         if ended.done() and not stop.is_set():
-            reason = last_words(pilot.log, begin, ended.result())
+            reason = read_exit_reason(pilot.log, begin, ended.result())
             self.fate = f"{ENDED_BY_ITSELF}: {reason} (its log: {pilot.log})"
         elif stop.is_set():
             hurried = asyncio.Event()
@@ -95,43 +95,43 @@ class Worker:
         else:
             os.killpg(process.pid, signal.SIGKILL)
             self.fate = "died"
-        for waiting in (death, stopped):
-            waiting.cancel()
+        for task in (death, stopped):
+            task.cancel()
         await ended
 
-    async def _death(self, gateway: Gateway) -> None:
+    async def _wait_for_death(self, gateway: Gateway) -> None:
         """Return when the worker dies."""
         if self.dies_after is not None:
-            await gateway.at_work.wait()
+            await gateway.job_received.wait()
             await asyncio.sleep(self.dies_after)
             return
         last = time.monotonic()
         while True:
             await asyncio.sleep(self.computer.check_seconds)
-            since, last = time.monotonic() - last, time.monotonic()
-            if self.computer.dies(since):
+            elapsed, last = time.monotonic() - last, time.monotonic()
+            if self.computer.dies(elapsed):
                 return
 
 
-def _ways(texts: Sequence[str], workers: int) -> dict[int, Way]:
+def _parse_faults(texts: Sequence[str], workers: int) -> dict[int, Fault]:
     """Parse the faults of workers by their number.
 
     Raises:
         UsageError: A text is not NUMBER=WAY, or there is no such worker.
     """
-    found: dict[int, Way] = {}
+    faults: dict[int, Fault] = {}
     for text in texts:
-        number, _, way = text.partition("=")
+        number, _, fault = text.partition("=")
         try:
-            found[int(number)] = Way(way)
+            faults[int(number)] = Fault(fault)
         except ValueError as error:
-            known = ", ".join(Way)
+            names = ", ".join(Fault)
             raise UsageError(
-                f"--misbehave takes NUMBER=WAY, with a way of {known}; not {quoted(text)}"
+                f"--misbehave takes NUMBER=WAY, with a way of {names}; not {quoted(text)}"
             ) from error
         if not 1 <= int(number) <= workers:
             raise UsageError(f"--misbehave {text}: there are workers 1 to {workers}")
-    return found
+    return faults
 
 
 async def _run(arguments: argparse.Namespace) -> None:
@@ -140,13 +140,13 @@ async def _run(arguments: argparse.Namespace) -> None:
     if arguments.token is not None:
         read_input(arguments.token)
     random = Random(arguments.seed)  # noqa: S311 - no secret
-    ways = _ways(arguments.misbehave, arguments.workers)
+    faults = _parse_faults(arguments.misbehave, arguments.workers)
     workers = [
         Worker(
             OldComputer(
                 f"{arguments.prefix}-{number}",
                 Random(random.random()),  # noqa: S311 - no secret
-                ways.get(number, Way.NONE),
+                faults.get(number, Fault.NONE),
                 arguments.factor,
                 arguments.speed_up,
             ),
@@ -165,8 +165,8 @@ async def _run(arguments: argparse.Namespace) -> None:
         loop.add_signal_handler(number, stop.set)
     for worker in workers:
         computer = worker.computer
-        told = {"worker": computer.name, "seconds_a_job": round(computer.delay, 2)}
-        print(json.dumps(told | {"way": computer.way}), flush=True)
+        description = {"worker": computer.name, "seconds_a_job": round(computer.delay, 2)}
+        print(json.dumps(description | {"way": computer.fault}), flush=True)
     await asyncio.gather(*(worker.live(stop) for worker in workers))
     print_statistics(workers)
 
@@ -181,7 +181,7 @@ def _row(worker: Worker) -> tuple[object, ...]:
     mean = "–" if counts.mean_seconds is None else f"{counts.mean_seconds:.2f}"
     computer = worker.computer
     delivered = (counts.finished, counts.failed, counts.too_late, mean)
-    return (computer.name, computer.way.value, computer.delay, *delivered, worker.fate)
+    return (computer.name, computer.fault.value, computer.delay, *delivered, worker.fate)
 
 
 def not_below_zero(text: str) -> float:
@@ -226,7 +226,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         action="append",
         default=[],
         metavar="NUMBER=WAY",
-        help=f"of a worker: {', '.join(Way)}; repeatable",
+        help=f"of a worker: {', '.join(Fault)}; repeatable",
     )
     return run_command(parser, lambda arguments: asyncio.run(_run(arguments)), argv)
 

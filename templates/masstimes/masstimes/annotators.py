@@ -18,16 +18,16 @@ from sluice.network.http_clients import http_client
 from sluice.text.visible_text import quoted
 
 #: The text of an item, and the start and end of the mark in it.
-Shown = tuple[str, int, int]
+MarkedText = tuple[str, int, int]
 #: Whether the mark of an item is a mass.
-Knowledge = Mapping[Shown, bool]
+KnownAnswers = Mapping[MarkedText, bool]
 
 #: Items that a browser has at a time, and seconds between two requests if there are none.
-_AT_ONCE, _LOOK = 5, 0.5
+_MAX_ITEMS, _POLL_SECONDS = 5, 0.5
 #: How often a request is sent to a service that is not available.
 _TRIES = 60
 #: The shortest and longest time in seconds that the browser reports for an item, without waiting.
-_LOOKED = (0.8, 6.0)
+_ANSWER_SECONDS = (0.8, 6.0)
 
 
 class Manner(StrEnum):
@@ -48,13 +48,13 @@ class Manner(StrEnum):
 ERRORS = {Manner.CAREFUL: 0.04, Manner.CARELESS: 0.15}
 
 
-def said(manner: Manner, right: bool, random: Random) -> bool:
+def choose_answer(manner: Manner, true_answer: bool, random: Random) -> bool:
     """Return the answer of an annotator to an item with that right answer."""
     if manner is Manner.ALWAYS_YES:
         return True
     if manner is Manner.BY_CHANCE:
         return random.random() < 0.5
-    return right != (random.random() < ERRORS[manner])
+    return true_answer != (random.random() < ERRORS[manner])
 
 
 @dataclass
@@ -66,10 +66,10 @@ class Annotator:
 
     name: str
     manner: Manner
-    knowledge: Knowledge
+    knowledge: KnownAnswers
     random: Random
     pause: float = 0.2
-    given: int = 0
+    answer_count: int = 0
 
     async def answer(self, link: str, stop: asyncio.Event) -> None:
         """Open the link, and answer the items until told to stop.
@@ -84,55 +84,61 @@ class Annotator:
             (await browser.get(f"{page}/about")).raise_for_status()
             answers: list[dict[str, Any]] = []
             while True:
-                asked = {"answers": answers, "has": [], "wanted": 0 if stop.is_set() else _AT_ONCE}
-                came = await self._next(browser, page, asked)
-                self.given = came["given"]
-                answers = [self._answered(item) for item in came["items"]]
+                request = {
+                    "answers": answers,
+                    "has": [],
+                    "wanted": 0 if stop.is_set() else _MAX_ITEMS,
+                }
+                reply = await self._exchange(browser, page, request)
+                self.answer_count = reply["given"]
+                answers = [self._make_answer(item) for item in reply["items"]]
                 if stop.is_set() and not answers:
                     return
-                await _pause(stop, self.pause if answers else _LOOK)
+                await _pause(stop, self.pause if answers else _POLL_SECONDS)
 
-    async def _next(
-        self, browser: httpx.AsyncClient, page: str, asked: dict[str, Any]
+    async def _exchange(
+        self, browser: httpx.AsyncClient, page: str, request: dict[str, Any]
     ) -> dict[str, Any]:
         """Send answers and get items, and repeat the request after errors of the server.
 
         The real page does the same. A repeated answer counts once.
         """
         for _ in range(_TRIES):
-            answer = await browser.post(f"{page}/next", json=asked, headers={"Sluice-Ask": "1"})
-            if answer.status_code < 500:
+            response = await browser.post(f"{page}/next", json=request, headers={"Sluice-Ask": "1"})
+            if response.status_code < 500:
                 break
-            await asyncio.sleep(_LOOK)
-        came: dict[str, Any] = answer.raise_for_status().json()
-        return came
+            await asyncio.sleep(_POLL_SECONDS)
+        reply: dict[str, Any] = response.raise_for_status().json()
+        return reply
 
-    def _answered(self, item: Mapping[str, Any]) -> dict[str, Any]:
+    def _make_answer(self, item: Mapping[str, Any]) -> dict[str, Any]:
         begin, end = item["mark"]
-        shown = (item["text"], begin, end)
-        if shown not in self.knowledge:
+        marked_text = (item["text"], begin, end)
+        if marked_text not in self.knowledge:
             raise LookupError(
                 f"nobody knows of {quoted(item['text'][begin:end])} in {quoted(item['text'])}"
             )
-        yes = said(self.manner, self.knowledge[shown], self.random)
+        is_yes = choose_answer(self.manner, self.knowledge[marked_text], self.random)
         return {
             "item": item["id"],
-            "answer": "yes" if yes else "no",
-            "seconds": round(self.random.uniform(*_LOOKED), 1),
+            "answer": "yes" if is_yes else "no",
+            "seconds": round(self.random.uniform(*_ANSWER_SECONDS), 1),
         }
 
 
-def people(manners: Mapping[Manner, int], knowledge: Knowledge, seed: int) -> list[Annotator]:
+def make_annotators(
+    manners: Mapping[Manner, int], knowledge: KnownAnswers, seed: int
+) -> list[Annotator]:
     """Return as many annotators of each manner as ``manners`` says."""
     return [
         Annotator(
-            f"{manner} {number + 1}",
+            f"{manner} {index + 1}",
             manner,
             knowledge,
-            Random(f"{seed} {manner} {number}"),  # noqa: S311 - no secret
+            Random(f"{seed} {manner} {index}"),  # noqa: S311 - no secret
         )
-        for manner, many in manners.items()
-        for number in range(many)
+        for manner, count in manners.items()
+        for index in range(count)
     ]
 
 

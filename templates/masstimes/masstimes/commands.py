@@ -15,12 +15,12 @@ from typing import Any
 
 from pack_command import Parser, not_negative, run_command
 
-from masstimes.hours import AROUND, candidates, hour_spans
-from masstimes.page_filter import has_order, is_news, is_wanted
-from masstimes.pages import CRAWLED, Line, changed
-from masstimes.reading.lines import readings
+from masstimes.hours import AROUND, find_candidates, find_hour_spans
+from masstimes.page_filter import has_order, is_mass_page, is_news
+from masstimes.pages import CRAWLED, Line, transform_lines
+from masstimes.reading.lines import find_readings
 from masstimes.reading.words import Topic
-from masstimes.rules import order_line
+from masstimes.rules import make_order_line
 from masstimes.text import page_text
 from sluice.warm import serve
 
@@ -29,55 +29,55 @@ _TEXT = tuple("text" if name == "html" else name for name in CRAWLED)
 _Change = Callable[[argparse.Namespace, dict[str, Any]], Iterable[Line]]
 
 
-def _as_text(_: argparse.Namespace, page: dict[str, Any]) -> Iterator[Line]:
+def _convert_to_text(_: argparse.Namespace, page: dict[str, Any]) -> Iterator[Line]:
     html = page.pop("html")
     yield {**page, "text": page_text(html)}
 
 
-def _wanted(_: argparse.Namespace, page: dict[str, Any]) -> Iterator[Line]:
+def _keep_mass_pages(_: argparse.Namespace, page: dict[str, Any]) -> Iterator[Line]:
     url, link_text = page["url"], page["link_text"]
-    if is_wanted(url, link_text) or (
+    if is_mass_page(url, link_text) or (
         not is_news(url, link_text)
-        and has_order(_text_of(page), is_start=url == page.get("start_url"))
+        and has_order(_get_text(page), is_start=url == page.get("start_url"))
     ):
         yield page
 
 
-def _text_of(page: dict[str, Any]) -> str:
+def _get_text(page: dict[str, Any]) -> str:
     """Return the text of a page, which may have its HTML or its text."""
     text = page.get("text")
     return text if isinstance(text, str) else page_text(str(page.get("html") or ""))
 
 
-def _hours(arguments: argparse.Namespace, page: dict[str, Any]) -> Iterator[Line]:
+def _find_hours(arguments: argparse.Namespace, page: dict[str, Any]) -> Iterator[Line]:
     text = page["text"]
-    default = Topic.MASS if is_wanted(page["url"], page["link_text"]) else None
-    topics = {found.start: found.topic for found in readings(text, topic=default)}
-    places = (start for start, _ in hour_spans(text))
-    for number, (found, place) in enumerate(
-        zip(candidates(text, around=arguments.around), places, strict=True)
+    default = Topic.MASS if is_mass_page(page["url"], page["link_text"]) else None
+    topics = {reading.start: reading.topic for reading in find_readings(text, topic=default)}
+    places = (start for start, _ in find_hour_spans(text))
+    for number, (candidate, place) in enumerate(
+        zip(find_candidates(text, around=arguments.around), places, strict=True)
     ):
         yield {
             "id": f"{page['url']}#{number}",
             "domain": page["domain"],
             "url": page["url"],
-            "hour": found.hour,
-            "time": found.clock,
-            "context": found.context,
-            "start": found.start,
-            "end": found.end,
+            "hour": candidate.hour,
+            "time": candidate.clock,
+            "context": candidate.context,
+            "start": candidate.start,
+            "end": candidate.end,
             "topic": topics.get(place),
         }
 
 
-def _orders(_: argparse.Namespace, page: dict[str, Any]) -> Iterator[Line]:
-    wanted = is_wanted(page["url"], page["link_text"])
-    if (line := order_line(page, is_wanted=wanted)) is not None:
+def _find_orders(_: argparse.Namespace, page: dict[str, Any]) -> Iterator[Line]:
+    suggests_masses = is_mass_page(page["url"], page["link_text"])
+    if (line := make_order_line(page, is_mass_page=suggests_masses)) is not None:
         yield line
 
 
 def _work(change: _Change, fields: Sequence[str], arguments: argparse.Namespace) -> None:
-    changed(arguments.pages, arguments.out, partial(change, arguments), fields=fields)
+    transform_lines(arguments.pages, arguments.out, partial(change, arguments), fields=fields)
 
 
 def _parser(name: str, description: str, *, reads: str) -> Parser:
@@ -90,14 +90,14 @@ def _parser(name: str, description: str, *, reads: str) -> Parser:
 def text_main(argv: Sequence[str] | None = None) -> int:
     """Run `mt-text` and return its exit code."""
     parser = _parser("mt-text", "Make text of the HTML of pages.", reads="pages as crawled")
-    return run_command(parser, partial(_work, _as_text, CRAWLED), argv)
+    return run_command(parser, partial(_work, _convert_to_text, CRAWLED), argv)
 
 
 def filter_main(argv: Sequence[str] | None = None) -> int:
     """Run `mt-filter` and return its exit code."""
-    about = "Keep pages that may have times of masses, by address, link and text."
-    parser = _parser("mt-filter", about, reads="pages, as HTML or as text")
-    return run_command(parser, partial(_work, _wanted, ("url", "link_text")), argv)
+    description = "Keep pages that may have times of masses, by address, link and text."
+    parser = _parser("mt-filter", description, reads="pages, as HTML or as text")
+    return run_command(parser, partial(_work, _keep_mass_pages, ("url", "link_text")), argv)
 
 
 def hours_main(argv: Sequence[str] | None = None) -> int:
@@ -110,14 +110,14 @@ def hours_main(argv: Sequence[str] | None = None) -> int:
         metavar="CHARACTERS",
         help=f"of the context, to each side (default: {AROUND})",
     )
-    return run_command(parser, partial(_work, _hours, _TEXT), argv)
+    return run_command(parser, partial(_work, _find_hours, _TEXT), argv)
 
 
 def rules_main(argv: Sequence[str] | None = None) -> int:
     """Run `mt-rules` and return its exit code."""
-    about = "Find times under headings of Sundays and weekdays."
-    parser = _parser("mt-rules", about, reads="pages as text")
-    return run_command(parser, partial(_work, _orders, _TEXT), argv)
+    description = "Find times under headings of Sundays and weekdays."
+    parser = _parser("mt-rules", description, reads="pages as text")
+    return run_command(parser, partial(_work, _find_orders, _TEXT), argv)
 
 
 def text_command() -> None:

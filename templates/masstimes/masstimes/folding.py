@@ -11,10 +11,10 @@ import unicodedata
 _BARRED = str.maketrans({"ł": "l", "đ": "d", "ø": "o"})
 
 
-def folded(text: str) -> str:
+def fold(text: str) -> str:
     """Return ``swieta laska`` for ``Święta Łaska``.
 
     The result may be longer or shorter than the text.
     """
-    apart = unicodedata.normalize("NFKD", text.lower().translate(_BARRED))
-    return "".join(character for character in apart if not unicodedata.combining(character))
+    decomposed = unicodedata.normalize("NFKD", text.lower().translate(_BARRED))
+    return "".join(character for character in decomposed if not unicodedata.combining(character))

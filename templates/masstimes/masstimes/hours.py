@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from masstimes.folding import folded
+from masstimes.folding import fold
 from sluice.text.visible_text import quoted
 
 _RAISED = "⁰¹²³⁴⁵⁶⁷⁸⁹"
@@ -47,7 +47,7 @@ _CANDIDATE = re.compile(
     re.IGNORECASE,
 )
 _DIGITS = str.maketrans(f"{_RAISED}oO°ºᵒ", "0123456789" + "0" * 5)
-_WRITTEN = re.compile(
+_HOUR_FORMS = re.compile(
     rf"({_HOUR})(?:{_MINUTES}|{_UNIT})|(?={_EARLY}$)(0?5).*|({_BARE}|0[6-9])", re.IGNORECASE
 )
 
@@ -77,17 +77,17 @@ class Candidate:
         return clock(self.hour)
 
 
-def hour_spans(text: str) -> Iterator[tuple[int, int]]:
+def find_hour_spans(text: str) -> Iterator[tuple[int, int]]:
     """Yield the start and end of each candidate, in the order of the text."""
-    for found in _CANDIDATE.finditer(text):
-        start, end = found.span(found.lastgroup or 0)
+    for match in _CANDIDATE.finditer(text):
+        start, end = match.span(match.lastgroup or 0)
         if not (text[start - 1 : start] == "(" and text[end : end + 1] == ")"):
             yield start, end
 
 
-def candidates(text: str, *, around: int = AROUND) -> Iterator[Candidate]:
+def find_candidates(text: str, *, around: int = AROUND) -> Iterator[Candidate]:
     """Yield the candidates of a text with ``around`` characters of context to each side."""
-    for start, end in hour_spans(text):
+    for start, end in find_hour_spans(text):
         begin = max(0, start - around)
         yield Candidate(text[start:end], text[begin : end + around], start - begin, end - begin)
 
@@ -109,11 +109,11 @@ def clock(hour: str) -> str:
         ValueError: It is no hour from 5:00 to 22:59.
     """
     if hour.isalpha():
-        stem = folded(hour).removesuffix("ej").removesuffix("a")
+        stem = fold(hour).removesuffix("ej").removesuffix("a")
         if stem in _WORDS:
             return f"{_WORDS.index(stem) + 6:02}:00"
-    elif (found := _WRITTEN.fullmatch(hour)) is not None:
-        full = found[1] or found[2] or found[3]
+    elif (match := _HOUR_FORMS.fullmatch(hour)) is not None:
+        full = match[1] or match[2] or match[3]
         minutes = re.sub(r"\D", "", hour[len(full) :].translate(_DIGITS))
         return f"{int(full):02}:{minutes or '00'}"
     raise ValueError(f"{quoted(hour)} is no hour from 5:00 to 22:59")

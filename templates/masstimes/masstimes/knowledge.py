@@ -8,11 +8,11 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from masstimes.annotators import Knowledge, Shown
-from masstimes.asking.items_command import item
+from masstimes.annotators import KnownAnswers, MarkedText
+from masstimes.asking.items_command import make_item
 from masstimes.classifier.examples import read_candidates
-from masstimes.crawl.decoding import decoded
-from masstimes.hours import candidates
+from masstimes.crawl.decoding import decode_page
+from masstimes.hours import find_candidates
 from masstimes.small_web.web import SmallWeb
 from masstimes.text import page_text
 
@@ -20,26 +20,30 @@ from masstimes.text import page_text
 _GOLD_SITES, _GOLD_SEED = 20, 4711
 
 
-def shown(line: dict[str, Any]) -> Shown:
+def get_marked_text(line: dict[str, Any]) -> MarkedText:
     """Return what an annotator sees of a candidate or of its item."""
     return line["context"], line["start"], line["end"]
 
 
-def known_of(truth: Path, paths: Iterable[Path]) -> Knowledge:
+def read_true_answers(truth: Path, paths: Iterable[Path]) -> KnownAnswers:
     """Return the right answers to the candidates in files, by the truth of the small web."""
     masses = {
         f"{url}#{mass['candidate']}"
-        for url, found in json.loads(truth.read_bytes())["pages"].items()
-        for mass in found
+        for url, page_masses in json.loads(truth.read_bytes())["pages"].items()
+        for mass in page_masses
     }
-    return {shown(line): line["id"] in masses for path in paths for line in read_candidates(path)}
+    return {
+        get_marked_text(line): line["id"] in masses
+        for path in paths
+        for line in read_candidates(path)
+    }
 
 
-def gold(number: int, *, seed: int) -> list[dict[str, Any]]:
+def make_gold_items(number: int, *, seed: int) -> list[dict[str, Any]]:
     """Return up to ``number`` distinct items with their answers, as many yes as no if possible."""
-    by_answer: dict[str, dict[Shown, dict[str, Any]]] = {"yes": {}, "no": {}}
-    for line in _of_other_web():
-        by_answer[line["answer"]][shown(line)] = line
+    by_answer: dict[str, dict[MarkedText, dict[str, Any]]] = {"yes": {}, "no": {}}
+    for line in _read_gold_web():
+        by_answer[line["answer"]][get_marked_text(line)] = line
     random = Random(seed)  # noqa: S311 - no secret
     chosen = [
         line
@@ -50,23 +54,23 @@ def gold(number: int, *, seed: int) -> list[dict[str, Any]]:
     return chosen
 
 
-def _of_other_web() -> Iterator[dict[str, Any]]:
+def _read_gold_web() -> Iterator[dict[str, Any]]:
     web = SmallWeb(_GOLD_SITES, _GOLD_SEED, kind="seen", traps=False)
     for host, site in web.sites.items():
         for path, page in site.pages.items():
             if not page.masses:
                 continue
             masses = {mass.candidate for mass in page.masses}
-            text = page_text(decoded(page.body, page.content_type))
-            for number, found in enumerate(candidates(text)):
+            text = page_text(decode_page(page.body, page.content_type))
+            for number, candidate in enumerate(find_candidates(text)):
                 line = {
                     "id": f"http://{host}{path}#{number}",
                     "domain": host,
                     "url": f"http://{host}{path}",
-                    "hour": found.hour,
-                    "time": found.clock,
-                    "context": found.context,
-                    "start": found.start,
-                    "end": found.end,
+                    "hour": candidate.hour,
+                    "time": candidate.clock,
+                    "context": candidate.context,
+                    "start": candidate.start,
+                    "end": candidate.end,
                 }
-                yield {**item(line), "answer": "yes" if number in masses else "no"}
+                yield {**make_item(line), "answer": "yes" if number in masses else "no"}

@@ -14,13 +14,13 @@ from sluice.text.visible_text import quoted
 _MAIL = re.compile(r"[^@\s]+@[^@\s]+\.[^@\s.]+")
 
 
-class GaveUp(CommandError):
+class ServerUnavailable(CommandError):
     """The server does not answer now. It may answer later."""
 
     exit_code = 75
 
 
-class Refused(CommandError):
+class RequestRefused(CommandError):
     """The server will not answer this request. ``status`` is the one of its answer."""
 
     exit_code = 69
@@ -72,7 +72,7 @@ def add_manners(parser: Parser, *, pause: float) -> None:
     add("--delays", type=_seconds, default=1.0, metavar="FACTOR", help="of all waits, for tests")
 
 
-def manners_of(arguments: argparse.Namespace) -> Manners:
+def parse_manners(arguments: argparse.Namespace) -> Manners:
     """Return the manners that the options say."""
     return Manners(
         arguments.contact,

@@ -15,7 +15,7 @@ from sluice.text.visible_text import quoted
 #: The fields of a crawled page.
 CRAWLED = ("url", "previous_url", "start_url", "domain", "html", "link_text")
 
-_HALF = re.compile("[\ud800-\udfff]")
+_SURROGATE = re.compile("[\ud800-\udfff]")
 
 #: The values of a line by field.
 Line = Mapping[str, Any]
@@ -30,28 +30,28 @@ def read_lines(path: Path, *, fields: Iterable[str]) -> Iterator[dict[str, Any]]
         MissingInput: The file cannot be opened.
         BadData: A line is wrong; the error has its number.
     """
-    wanted = tuple(fields)
+    required = tuple(fields)
     try:
         with path.open("rb") as file:
             for number, text in enumerate(file, 1):
                 if text.strip():
-                    yield _line(path, number, text, wanted)
+                    yield _parse_line(path, number, text, required)
     except (FileNotFoundError, IsADirectoryError, NotADirectoryError, PermissionError) as error:
         raise MissingInput(path, reason_in(error)) from error
 
 
-def _line(path: Path, number: int, text: bytes, wanted: Iterable[str]) -> dict[str, Any]:
-    found = parse_json(path, text.rstrip(b"\r\n"), number)
-    if not isinstance(found, dict):
+def _parse_line(path: Path, number: int, text: bytes, required: Iterable[str]) -> dict[str, Any]:
+    line = parse_json(path, text.rstrip(b"\r\n"), number)
+    if not isinstance(line, dict):
         raise BadData(path, "not a JSON object", line=number)
-    for name in wanted:
-        if not isinstance(found.get(name), str):
+    for name in required:
+        if not isinstance(line.get(name), str):
             raise BadData(path, f"there is no text {quoted(name)}", line=number)
-        if _HALF.search(found[name]):
+        if _SURROGATE.search(line[name]):
             raise BadData(
                 path, f"{quoted(name)} has half of a pair of surrogates in it", line=number
             )
-    return found
+    return line
 
 
 def write_lines(path: Path, lines: Iterable[Line]) -> int:
@@ -72,7 +72,7 @@ def write_lines(path: Path, lines: Iterable[Line]) -> int:
     return number
 
 
-def changed(
+def transform_lines(
     source: Path,
     out: Path,
     change: Callable[[dict[str, Any]], Iterable[Line]],

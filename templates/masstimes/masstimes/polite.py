@@ -23,7 +23,7 @@ from tenacity import (
 )
 
 from masstimes.crawl.addresses import is_local
-from masstimes.manners import GaveUp, Manners, Refused
+from masstimes.manners import Manners, RequestRefused, ServerUnavailable
 from sluice.network.http_clients import connection_options
 from sluice.text.os_errors import reason_of
 
@@ -35,7 +35,7 @@ MAX_BYTES, MAX_SECONDS, MAX_SILENCE = 20_000_000, 300.0, 60.0
 _MAX_REDIRECTS = 5
 
 
-class Later(Exception):
+class RetryLater(Exception):
     """The request may succeed later. ``after`` is the wait in seconds that the server wants."""
 
     def __init__(self, reason: str, after: float = 0.0) -> None:
@@ -72,7 +72,7 @@ class Answer:
     status: int = 200
 
 
-class Polite:
+class PoliteClient:
     """A sender of requests as ``program``. ``sleep`` is called with seconds."""
 
     def __init__(
@@ -80,7 +80,7 @@ class Polite:
     ) -> None:
         self._manners = manners
         self._sleep = sleep
-        self._asked = False
+        self._has_sent = False
         self._pause = manners.pause
         self.user_agent = manners.user_agent(program)
         self._clients: dict[tuple[str, str], httpx.Client] = {}
@@ -101,8 +101,8 @@ class Polite:
         """Return the page at ``url``, and follow redirects on the same host.
 
         Raises:
-            GaveUp: Each repeat failed, or the server wants a longer wait than ours.
-            Refused: The answer will stay the same.
+            ServerUnavailable: Each repeat failed, or the server wants a longer wait than ours.
+            RequestRefused: The answer will stay the same.
         """
         return self._repeat(url, lambda: self._follow(url))
 
@@ -110,8 +110,8 @@ class Polite:
         """Return the first bytes of ``url``, about ``size``, and follow redirects to other hosts.
 
         Raises:
-            GaveUp: Each repeat failed, or the server wants a longer wait than ours.
-            Refused: The answer will stay the same.
+            ServerUnavailable: Each repeat failed, or the server wants a longer wait than ours.
+            RequestRefused: The answer will stay the same.
         """
         return self._repeat(url, lambda: self._follow(url, first=size)).body
 
@@ -122,35 +122,39 @@ class Polite:
     def call(self, request: ApiRequest, read: Callable[[Answer], T]) -> T:
         """Return what ``read`` returns for an API's answer. Redirects are not followed.
 
-        ``read`` may raise ``Later``, after which the request is repeated.
+        ``read`` may raise ``RetryLater``, after which the request is repeated.
 
         Raises:
-            GaveUp: Each repeat failed, or the server wants a longer wait than ours.
-            Refused: The answer will stay the same.
+            ServerUnavailable: Each repeat failed, or the server wants a longer wait than ours.
+            RequestRefused: The answer will stay the same.
         """
         return self._repeat(request.url, lambda: read(self._call(request)))
 
     def _repeat(self, url: str, attempt: Callable[[], T]) -> T:
         retrying = Retrying(
-            retry=retry_if_exception_type(Later),
-            wait=self._wait,
+            retry=retry_if_exception_type(RetryLater),
+            wait=self._retry_wait,
             stop=stop_after_attempt(self._manners.repeats + 1),
             sleep=self.wait,
             reraise=True,
         )
         try:
             return retrying(attempt)
-        except Later as error:
-            raise GaveUp(f"{url}: {error}, {self._manners.repeats + 1} times in a row") from error
+        except RetryLater as error:
+            raise ServerUnavailable(
+                f"{url}: {error}, {self._manners.repeats + 1} times in a row"
+            ) from error
 
-    def _wait(self, state: RetryCallState) -> float:
+    def _retry_wait(self, state: RetryCallState) -> float:
         error = state.outcome.exception() if state.outcome else None
-        asked = error.after if isinstance(error, Later) else 0.0
-        return max(wait_exponential(multiplier=2, max=self._manners.max_wait)(state), asked)
+        requested_wait = error.after if isinstance(error, RetryLater) else 0.0
+        return max(
+            wait_exponential(multiplier=2, max=self._manners.max_wait)(state), requested_wait
+        )
 
     def wait(self, seconds: float) -> None:
         """Wait instead of the pause before the next request."""
-        self._asked = False  # this is the pause
+        self._has_sent = False  # this is the pause
         self._sleep(seconds * self._manners.delays)
 
     def _follow(self, url: str, *, first: int | None = None) -> Answer:
@@ -163,15 +167,15 @@ class Polite:
         request = self._client(url).build_request("GET", url)
         host = _host(request.url)
         for _ in range(_MAX_REDIRECTS + 1):
-            found = self._send(url, request, frozenset(), first=first)
-            if isinstance(found, Answer):
-                return found
-            if is_local(str(found.url)) and not is_local(url):
-                raise Refused(f"{url}: redirects into the network of this machine")
-            if _host(found.url) != host and first is None:
-                raise Refused(f"{url}: redirects to another host, {found.url.host}")
-            request = found
-        raise Refused(f"{url}: redirects more than {_MAX_REDIRECTS} times")
+            result = self._send(url, request, frozenset(), first=first)
+            if isinstance(result, Answer):
+                return result
+            if is_local(str(result.url)) and not is_local(url):
+                raise RequestRefused(f"{url}: redirects into the network of this machine")
+            if _host(result.url) != host and first is None:
+                raise RequestRefused(f"{url}: redirects to another host, {result.url.host}")
+            request = result
+        raise RequestRefused(f"{url}: redirects more than {_MAX_REDIRECTS} times")
 
     def _call(self, call: ApiRequest) -> Answer:
         request = self._client(call.url).build_request(
@@ -181,10 +185,10 @@ class Polite:
             headers=dict(call.headers),
             json=call.body,
         )
-        found = self._send(call.url, request, call.answers)
-        if isinstance(found, httpx.Request):
-            raise Refused(f"{call.url}: redirects to {found.url.copy_with(query=None)}")
-        return found
+        result = self._send(call.url, request, call.answers)
+        if isinstance(result, httpx.Request):
+            raise RequestRefused(f"{call.url}: redirects to {result.url.copy_with(query=None)}")
+        return result
 
     def _client(self, url: str | httpx.URL) -> httpx.Client:
         """Return the client for a host. It uses a proxy if all of Sluice does."""
@@ -207,53 +211,55 @@ class Polite:
         first: int | None = None,
     ) -> Answer | httpx.Request:
         """Send one request after the pause, and return its answer or the redirected request."""
-        if self._asked:
+        if self._has_sent:
             self.wait(self._pause)
-        self._asked = True
+        self._has_sent = True
         try:
             response = self._client(request.url).send(request, stream=True)
             try:
                 if response.status_code not in answers:
-                    self._judge(url, response)
+                    self._check_status(url, response)
                     if response.next_request is not None:
                         return response.next_request
-                body = _body(url, response, first)
+                body = _read_body(url, response, first)
                 content_type = response.headers.get("Content-Type", "")
                 return Answer(response.url, body, content_type, response.status_code)
             finally:
                 response.close()
         except httpx.RemoteProtocolError as error:
-            raise Later(f"what it answers is no HTTP ({reason_of(error)})") from error
+            raise RetryLater(f"what it answers is no HTTP ({reason_of(error)})") from error
         except httpx.DecodingError as error:
-            raise Refused(f"{url}: the answer cannot be unpacked") from error
+            raise RequestRefused(f"{url}: the answer cannot be unpacked") from error
         except (httpx.InvalidURL, httpx.UnsupportedProtocol) as error:
-            raise Refused(f"{url}: redirects to what is no address ({reason_of(error)})") from error
+            raise RequestRefused(
+                f"{url}: redirects to what is no address ({reason_of(error)})"
+            ) from error
         except httpx.TransportError as error:
-            raise Later(f"no answer ({reason_of(error)})") from error
+            raise RetryLater(f"no answer ({reason_of(error)})") from error
 
-    def _judge(self, url: str, response: httpx.Response) -> None:
-        said = f"answered {response.status_code}"
+    def _check_status(self, url: str, response: httpx.Response) -> None:
+        reason = f"answered {response.status_code}"
         if response.status_code in _LATER:
             after = retry_after(response.headers.get("Retry-After", ""))
             if after > self._manners.max_wait:
-                longest = f"longer than {self._manners.max_wait:g} s (--max-wait)"
-                raise GaveUp(f"{url}: {said} and wants {after:.0f} s to pass, {longest}")
-            raise Later(said, after)
+                limit = f"longer than {self._manners.max_wait:g} s (--max-wait)"
+                raise ServerUnavailable(f"{url}: {reason} and wants {after:.0f} s to pass, {limit}")
+            raise RetryLater(reason, after)
         if not response.is_success and not response.has_redirect_location:
-            raise Refused(f"{url}: {said}", status=response.status_code)
+            raise RequestRefused(f"{url}: {reason}", status=response.status_code)
 
 
-def _body(url: str, response: httpx.Response, first: int | None) -> bytes:
+def _read_body(url: str, response: httpx.Response, first: int | None) -> bytes:
     """Return a body. With ``first``, reading stops soon after that number of bytes."""
-    body, until = bytearray(), time.monotonic() + MAX_SECONDS
+    body, deadline = bytearray(), time.monotonic() + MAX_SECONDS
     for part in response.iter_bytes():
         body += part
         if first is not None and len(body) > first:
             break
         if len(body) > MAX_BYTES:
-            raise Refused(f"{url}: more than {MAX_BYTES} bytes")
-        if time.monotonic() > until:
-            raise Later(f"took longer than {MAX_SECONDS:.0f} s")
+            raise RequestRefused(f"{url}: more than {MAX_BYTES} bytes")
+        if time.monotonic() > deadline:
+            raise RetryLater(f"took longer than {MAX_SECONDS:.0f} s")
     return bytes(body)
 
 

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from masstimes.reading.days import Day
-from masstimes.reading.lines import Reading, readings
-from masstimes.reading.weeks import weeks_at
+from masstimes.reading.lines import Reading, find_readings
+from masstimes.reading.weeks import find_weeks
 from masstimes.reading.words import Topic
-from masstimes.table.days import sentence_at
+from masstimes.table.days import find_sentence
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,16 +32,16 @@ class Order:
     text: str = field(default="", compare=False)
 
 
-def order_in(text: str, *, is_wanted: bool = False) -> Order | None:
+def find_order(text: str, *, is_mass_page: bool = False) -> Order | None:
     """Return the mass schedule of a page, or None.
 
     Each time is under a heading of masses, or beside words for them, and has its day. With
-    ``is_wanted``, the page's address or link suggests masses, so that no heading is needed.
+    ``is_mass_page``, the page's address or link suggests masses, so that no heading is needed.
     """
     masses = [
-        found
-        for found in readings(text, topic=Topic.MASS if is_wanted else None)
-        if found.topic is Topic.MASS and (found.day != "unknown" or found.in_columns)
+        reading
+        for reading in find_readings(text, topic=Topic.MASS if is_mass_page else None)
+        if reading.topic is Topic.MASS and (reading.day != "unknown" or reading.in_columns)
     ]
     if not masses:
         return None
@@ -50,19 +50,21 @@ def order_in(text: str, *, is_wanted: bool = False) -> Order | None:
         masses.sort(key=lambda mass: mass.start)
     start = text.rfind("\n", 0, masses[0].start) + 1
     end = text.find("\n", masses[-1].start)
-    part = text[start : len(text) if end < 0 else end]
+    schedule_text = text[start : len(text) if end < 0 else end]
     return Order(
         _times(masses, "sunday"),
         _times(masses, "weekday"),
         _times(masses, "holiday"),
         tuple(masses),
-        part,
+        schedule_text,
     )
 
 
-def order_line(page: Mapping[str, Any], *, is_wanted: bool = False) -> dict[str, Any] | None:
+def make_order_line(
+    page: Mapping[str, Any], *, is_mass_page: bool = False
+) -> dict[str, Any] | None:
     """Return the schedule of a page as a line of `mt-rules`, or None."""
-    if (order := order_in(page["text"], is_wanted=is_wanted)) is None:
+    if (order := find_order(page["text"], is_mass_page=is_mass_page)) is None:
         return None
     return {
         "domain": page["domain"],
@@ -75,11 +77,11 @@ def order_line(page: Mapping[str, Any], *, is_wanted: bool = False) -> dict[str,
                 "time": mass.time,
                 "day": mass.day,
                 "days": mass.days,
-                "weeks": weeks_at(page["text"], mass.start),
+                "weeks": find_weeks(page["text"], mass.start),
                 "season": mass.season,
                 "months": mass.months,
                 "start": mass.start,
-                "sentence": sentence_at(page["text"], mass.start),
+                "sentence": find_sentence(page["text"], mass.start),
             }
             for mass in order.masses
         ],

@@ -6,8 +6,8 @@ import re
 
 import html2text
 
-from masstimes.hours import hour_spans, is_explicit
-from masstimes.spending import at_most
+from masstimes.cpu_time import limit_cpu_time
+from masstimes.hours import find_hour_spans, is_explicit
 
 #: The text before each cell of a table.
 CELL = "\t"
@@ -53,7 +53,9 @@ class _Text(html2text.HTML2Text):
 
     def _show_times(self, alt: str) -> None:
         """Write the text of an image with words and times, such as a scanned table."""
-        if _WORD.search(alt) and any(is_explicit(alt[start:end]) for start, end in hour_spans(alt)):
+        if _WORD.search(alt) and any(
+            is_explicit(alt[start:end]) for start, end in find_hour_spans(alt)
+        ):
             self.p()
             self.o(alt)
             self.p()
@@ -72,7 +74,7 @@ def page_text(html: str) -> str:
     tags.
     """
     try:
-        with at_most(_SECONDS + _SECONDS_A_MIB * len(html) / 2**20):
+        with limit_cpu_time(_SECONDS + _SECONDS_A_MIB * len(html) / 2**20):
             text = _Text().handle(html)
     except Exception:  # a page may cause any error
         text = _TAG.sub("\n", html)

@@ -9,7 +9,7 @@ from lxml import etree
 from ocr.page_xml import Box, Word
 
 #: The version that pero-ocr writes.
-OLD = "http://www.loc.gov/standards/alto/ns-v2#"
+OLD_NAMESPACE = "http://www.loc.gov/standards/alto/ns-v2#"
 NAMESPACE = "http://www.loc.gov/standards/alto/ns-v4#"
 _SCHEMA = f"{NAMESPACE} http://www.loc.gov/standards/alto/v4/alto-4-4.xsd"
 _XSI = "http://www.w3.org/2001/XMLSchema-instance"
@@ -21,12 +21,12 @@ def _parse(alto: str) -> etree._Element:
     return root
 
 
-def words_of_lines(alto: str) -> Iterator[list[Word]]:
+def iter_line_words(alto: str) -> Iterator[list[Word]]:
     """Yield the words of each line, in pero-ocr's order."""
-    for line in _parse(alto).iter(f"{{{OLD}}}TextLine"):
+    for line in _parse(alto).iter(f"{{{OLD_NAMESPACE}}}TextLine"):
         yield [
             Word(word.get("CONTENT"), _box(word), word.get("WC"))
-            for word in line.iterchildren(f"{{{OLD}}}String")
+            for word in line.iterchildren(f"{{{OLD_NAMESPACE}}}String")
         ]
 
 
@@ -34,14 +34,14 @@ def _box(element: etree._Element) -> Box:
     return Box(*(int(element.get(side)) for side in ("HPOS", "VPOS", "WIDTH", "HEIGHT")))
 
 
-def alto_4(alto: str, lines: list[tuple[str, list[Word]]]) -> bytes:
+def convert_to_alto_4(alto: str, lines: list[tuple[str, list[Word]]]) -> bytes:
     """Return pero-ocr's ALTO in version 4, with `lines` (id, words) instead of its own lines.
 
     Version 4 renames `OCRProcessing` to `Processing`. All else that pero-ocr writes is equal.
     """
     old = _parse(alto)
     for element in old.iter(etree.Element):
-        element.tag = element.tag.replace(OLD, NAMESPACE)
+        element.tag = element.tag.replace(OLD_NAMESPACE, NAMESPACE)
     root = etree.Element(f"{{{NAMESPACE}}}alto", nsmap={None: NAMESPACE, "xsi": _XSI})
     root.set(f"{{{_XSI}}}schemaLocation", _SCHEMA)
     root.extend(list(old))
@@ -50,7 +50,7 @@ def alto_4(alto: str, lines: list[tuple[str, list[Word]]]) -> bytes:
         element.set("ID", identity)
         for child in list(element):
             element.remove(child)
-        _put_words(element, words)
+        _insert_words(element, words)
     etree.cleanup_namespaces(root, keep_ns_prefixes=["xsi"])
     content: bytes = etree.tostring(root, pretty_print=True, encoding="utf-8", xml_declaration=True)
     return content
@@ -65,13 +65,13 @@ def _rename_processing(root: etree._Element) -> None:
         parent.remove(old)
 
 
-def _put_words(line: etree._Element, words: list[Word]) -> None:
+def _insert_words(line: etree._Element, words: list[Word]) -> None:
     for number, word in enumerate(words):
         box = word.box
         if number:
-            before = words[number - 1].box
-            space = etree.SubElement(line, _tag("SP"), WIDTH="4", VPOS=str(before.top))
-            space.set("HPOS", str(before.left + before.width))
+            previous_box = words[number - 1].box
+            space = etree.SubElement(line, _tag("SP"), WIDTH="4", VPOS=str(previous_box.top))
+            space.set("HPOS", str(previous_box.left + previous_box.width))
         string = etree.SubElement(line, _tag("String"), CONTENT=word.text)
         string.set("HEIGHT", str(box.height))
         string.set("WIDTH", str(box.width))

@@ -13,7 +13,7 @@ from PIL import Image, ImageDraw, ImageFilter
 Grey = NDArray[np.uint8]
 
 
-def _noise(pixels: Grey, random: Random) -> Grey:
+def _add_noise(pixels: Grey, random: Random) -> Grey:
     """Add the grain of a sensor, and specks of dust."""
     generator = np.random.Generator(np.random.PCG64(random.getrandbits(64)))
     grain = generator.normal(0.0, random.uniform(8.0, 16.0), pixels.shape)
@@ -26,12 +26,12 @@ def _noise(pixels: Grey, random: Random) -> Grey:
 def _skew(pixels: Grey, random: Random) -> Grey:
     """Turn the page by up to one degree."""
     angle = random.choice((-1, 1)) * random.uniform(0.2, 1.0)
-    paper = int(pixels[0, 0])
-    turned = Image.fromarray(pixels).rotate(angle, Image.Resampling.BICUBIC, fillcolor=paper)
+    background = int(pixels[0, 0])
+    turned = Image.fromarray(pixels).rotate(angle, Image.Resampling.BICUBIC, fillcolor=background)
     return np.asarray(turned)
 
 
-def _stains(pixels: Grey, random: Random) -> Grey:
+def _add_stains(pixels: Grey, random: Random) -> Grey:
     """Add rings, spots and a fold."""
     height, width = pixels.shape
     shade = Image.new("L", (width, height), 255)
@@ -52,7 +52,7 @@ def _stains(pixels: Grey, random: Random) -> Grey:
 
 
 BLEMISHES: dict[str, Callable[[Grey, Random], Grey]] = {
-    "noise": _noise,
+    "noise": _add_noise,
     "skew": _skew,
-    "stains": _stains,
+    "stains": _add_stains,
 }

@@ -12,10 +12,10 @@ STAGES = ("layout", "transcribe")
 
 
 def _work(arguments: argparse.Namespace) -> None:
-    from ocr.stages import load_stage, stages_of  # noqa: PLC0415 - `--help` needs no pero-ocr
+    from ocr.stages import load_stage, read_stages  # noqa: PLC0415 - `--help` needs no pero-ocr
 
-    for stage in arguments.stage or stages_of(arguments.config):
-        print(f"{arguments.config}: {stage}: {load_stage(stage, arguments.config, 1).about()}")
+    for stage in arguments.stage or read_stages(arguments.config):
+        print(f"{arguments.config}: {stage}: {load_stage(stage, arguments.config, 1).describe()}")
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -28,18 +28,18 @@ def _empty(_content: bytes, _format: Format) -> bytes:
 
 
 def _zero(_content: bytes, _format: Format) -> bytes:
-    return _png_of_size(0, 0)
+    return _make_png(0, 0)
 
 
 def _huge(_content: bytes, _format: Format) -> bytes:
-    return _png_of_size(60_000, 60_000)
+    return _make_png(60_000, 60_000)
 
 
 def _blank(_content: bytes, file_format: Format) -> bytes:
     return encode_image(np.full((1414, 1000), 250, np.uint8), file_format)
 
 
-def _png_of_size(width: int, height: int) -> bytes:
+def _make_png(width: int, height: int) -> bytes:
     """Return a PNG file whose header declares that size.
 
     It contains at most the first 64 rows, compressed well.

@@ -24,14 +24,14 @@ from pathlib import Path
 
 from pack_command import positive
 
-from ocr.demo_report import print_report, summary_of
-from ocr.demo_volume import CarriedVolume, PlannedVolume, carry
+from ocr.demo_report import print_report, summarise
+from ocr.demo_volume import PlannedVolume, ProcessedVolume, process_volume
 from ocr.pack import FOLDER as PACK
 from ocr.scans import main as scans
 from sluice.cli.connection import Connection, connected
 from sluice.cli.output import err, out, print_problem
 from sluice.cli.template_files import read_template_files
-from sluice.cli.transfer.assets import files_of, put_asset
+from sluice.cli.transfer.assets import collect_files, put_asset
 from sluice.cli.watch.progress import StepBars, new_progress
 from sluice.contracts.common.problems import ServiceError
 from sluice.contracts.common.states import ChainState
@@ -57,8 +57,8 @@ def _generate(folder: Path, plan: PlannedVolume) -> None:
         raise OSError("the generator failed; see above")
 
 
-async def _put(connection: Connection, name: str, folder: Path, note: str) -> None:
-    await put_asset(connection, name, files_of([folder]), note=note)
+async def _put_configuration(connection: Connection, name: str, folder: Path, note: str) -> None:
+    await put_asset(connection, name, collect_files([folder]), note=note)
 
 
 async def _change_layout(connection: Connection, folder: Path) -> None:
@@ -66,47 +66,49 @@ async def _change_layout(connection: Connection, folder: Path) -> None:
     changed.mkdir()
     text = (ASSETS["ocr-layout"] / "config.ini").read_text(encoding="utf-8")
     (changed / "config.ini").write_text(text.replace(*CHANGE), encoding="utf-8")
-    await _put(connection, "ocr-layout", changed, "finds shorter lines")
+    await _put_configuration(connection, "ocr-layout", changed, "finds shorter lines")
 
 
-async def _carry_all(
+async def _process_volumes(
     connection: Connection, template: Template, folder: Path, plans: Sequence[PlannedVolume]
-) -> list[CarriedVolume]:
+) -> list[ProcessedVolume]:
     """Process the volumes, the second after a quarter of the first has been transcribed."""
     first, second = plans
-    middle = asyncio.Event()
+    quarter_done = asyncio.Event()
     with new_progress() as bars:
 
-        async def one(plan: PlannedVolume, rank: float) -> CarriedVolume:
-            return await carry(
+        async def process(plan: PlannedVolume, rank: float) -> ProcessedVolume:
+            return await process_volume(
                 *(connection, template, plan, folder),
                 rank=rank,
                 progress=StepBars(bars, label=f"{plan.name} "),
-                middle=middle,
+                quarter_done=quarter_done,
             )
 
-        early = asyncio.create_task(one(first, 0.0))
-        waiting = asyncio.create_task(middle.wait())
-        await asyncio.wait([early, waiting], return_when=asyncio.FIRST_COMPLETED)
-        waiting.cancel()
+        first_task = asyncio.create_task(process(first, 0.0))
+        waiter = asyncio.create_task(quarter_done.wait())
+        await asyncio.wait([first_task, waiter], return_when=asyncio.FIRST_COMPLETED)
+        waiter.cancel()
         await _change_layout(connection, folder)
-        late = await one(second, 10.0)
-        return [await early, late]
+        second_volume = await process(second, 10.0)
+        return [await first_task, second_volume]
 
 
-async def _demo(url: str, folder: Path, plans: Sequence[PlannedVolume]) -> list[CarriedVolume]:
+async def _run_volumes(
+    url: str, folder: Path, plans: Sequence[PlannedVolume]
+) -> list[ProcessedVolume]:
     async with connected(url) as connection:
         for name, configuration in ASSETS.items():
-            await _put(connection, name, configuration, "of the pack")
+            await _put_configuration(connection, name, configuration, "of the pack")
         files = await asyncio.to_thread(read_template_files, [PACK / "workflow.cwl"])
         template = await connection.operator.store_run_template(files.new("document-ocr"))
-        return await _carry_all(connection, template, folder, plans)
+        return await _process_volumes(connection, template, folder, plans)
 
 
 def _in_running_system(url: str, folder: Path, plans: Sequence[PlannedVolume]) -> int:
     started = time.monotonic()
-    volumes = asyncio.run(_demo(url.rstrip("/"), folder, plans))
-    return _close(folder, volumes, started)
+    volumes = asyncio.run(_run_volumes(url.rstrip("/"), folder, plans))
+    return _report_result(folder, volumes, started)
 
 
 def _in_own_system(
@@ -116,15 +118,15 @@ def _in_own_system(
     with demonstration_system(folder, options, keep=arguments.keep) as url:
         out.print(f"Sluice is up at {url}")
         started = time.monotonic()
-        volumes = asyncio.run(_demo(url, folder, plans))
-    code = _close(folder, volumes, started)
+        volumes = asyncio.run(_run_volumes(url, folder, plans))
+    code = _report_result(folder, volumes, started)
     if arguments.keep:
         out.print(f"Sluice is still up: `sluice down --home {folder / SYSTEM}` stops it")
     return code
 
 
-def _close(folder: Path, volumes: Sequence[CarriedVolume], started: float) -> int:
-    summary = summary_of(volumes, time.monotonic() - started)
+def _report_result(folder: Path, volumes: Sequence[ProcessedVolume], started: float) -> int:
+    summary = summarise(volumes, time.monotonic() - started)
     (folder / "summary.json").write_text(json.dumps(summary, indent=2) + "\n", encoding="utf-8")
     print_report(volumes, summary)
     out.print(f"outputs in {folder / 'out'}, figures in {folder / 'summary.json'}")

@@ -5,39 +5,39 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ocr.demo_volume import CarriedVolume
+from ocr.demo_volume import ProcessedVolume
 from sluice.cli.output import out, print_table
 from sluice.contracts.common.states import ChainState
 
 #: The allowed share of wrong characters on clean pages.
-MAX_WRONG = 0.02
+MAX_ERROR_RATE = 0.02
 
 
-def summary_of(volumes: Sequence[CarriedVolume], seconds: float) -> dict[str, Any]:
+def summarise(volumes: Sequence[ProcessedVolume], seconds: float) -> dict[str, Any]:
     """Return the content of `summary.json`.
 
     `cer` is the character error rate of the clean pages. `status` is `finished` if all results are
     as expected.
     """
-    kinds = _kinds(volumes)
+    error_rates = _error_rates(volumes)
     pages = sum(volume.plan.pages for volume in volumes)
     failed = [page for volume in volumes for page in volume.failed_pages()]
     damaged = [page for volume in volumes for page in volume.plan.damaged_pages()]
-    cer = kinds.get("clean")
-    right = (
+    cer = error_rates.get("clean")
+    is_correct = (
         all(volume.chain.state is ChainState.FINISHED for volume in volumes)
         and all(volume.in_order() for volume in volumes)
         and failed == damaged
         and cer is not None
-        and cer <= MAX_WRONG
+        and cer <= MAX_ERROR_RATE
         and [volume.configuration for volume in volumes] == [1, 2]
     )
     return {
-        "status": (ChainState.FINISHED if right else ChainState.FAILED).value,
+        "status": (ChainState.FINISHED if is_correct else ChainState.FAILED).value,
         "pages": pages,
         "failed_pages": failed,
         "cer": cer,
-        "cer_by_kind": kinds,
+        "cer_by_kind": error_rates,
         "pages_per_second": round(pages / seconds, 3),
         "model_loads": sum(volume.loads for volume in volumes),
         "seconds": round(seconds, 2),
@@ -57,17 +57,17 @@ def summary_of(volumes: Sequence[CarriedVolume], seconds: float) -> dict[str, An
     }
 
 
-def _kinds(volumes: Sequence[CarriedVolume]) -> dict[str, float]:
+def _error_rates(volumes: Sequence[ProcessedVolume]) -> dict[str, float]:
     """Return the share of wrong characters by kind of page."""
     sums: dict[str, tuple[int, int]] = {}
     for volume in volumes:
-        for kind, found in volume.kinds.items():
+        for kind, counts in volume.kinds.items():
             errors, characters = sums.get(kind, (0, 0))
-            sums[kind] = (errors + found["errors"], characters + found["characters"])
+            sums[kind] = (errors + counts["errors"], characters + counts["characters"])
     return {kind: round(errors / characters, 5) for kind, (errors, characters) in sums.items()}
 
 
-def print_report(volumes: Sequence[CarriedVolume], summary: Mapping[str, Any]) -> None:
+def print_report(volumes: Sequence[ProcessedVolume], summary: Mapping[str, Any]) -> None:
     """Print tables of steps, volumes and kinds of pages, and the reasons of failures."""
     out.print()
     print_table(
@@ -104,7 +104,7 @@ def print_report(volumes: Sequence[CarriedVolume], summary: Mapping[str, Any]) -
     out.print()
     print_table(
         ["kind of page", "characters wrong"],
-        [(kind, f"{wrong:.2%}") for kind, wrong in summary["cer_by_kind"].items()],
+        [(kind, f"{error_rate:.2%}") for kind, error_rate in summary["cer_by_kind"].items()],
         empty="no page was transcribed",
     )
     out.print(

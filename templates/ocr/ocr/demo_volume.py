@@ -42,7 +42,7 @@ class PlannedVolume:
 
 
 @dataclass(slots=True)
-class CarriedVolume:
+class ProcessedVolume:
     """A volume after its way through the system.
 
     `configuration` is the version of the layout configuration that it used. `loads` is the number
@@ -75,11 +75,11 @@ class CarriedVolume:
     def in_order(self) -> bool:
         """Return whether each undamaged page is there once, and in order."""
         names = [page_name(self.plan.name, number) for number in range(1, self.plan.pages + 1)]
-        wanted = [name for name in names if name not in self.plan.damaged_pages()]
-        return [output.path.stem for output in self.outputs if output.output == "pages"] == wanted
+        expected = [name for name in names if name not in self.plan.damaged_pages()]
+        return [output.path.stem for output in self.outputs if output.output == "pages"] == expected
 
 
-async def carry(
+async def process_volume(
     connection: Connection,
     template: Template,
     plan: PlannedVolume,
@@ -87,11 +87,11 @@ async def carry(
     *,
     rank: float,
     progress: StepBars,
-    middle: asyncio.Event,
-) -> CarriedVolume:
+    quarter_done: asyncio.Event,
+) -> ProcessedVolume:
     """Send a volume through the system, and return its results.
 
-    `middle` is set when a quarter of its pages are transcribed.
+    `quarter_done` is set when a quarter of its pages are transcribed.
     """
     scans = sorted((folder / "scans" / plan.name).iterdir())
     dataset = await upload_files(
@@ -107,23 +107,23 @@ async def carry(
     )
     tasks: list[ChainTask] = []
 
-    def look(chain: Chain, latest: Sequence[ChainTask]) -> None:
+    def on_progress(chain: Chain, latest: Sequence[ChainTask]) -> None:
         tasks[:] = latest
         progress.show(chain, latest)
-        done = next((task.jobs for task in latest if task.step == "transcribe"), None)
-        if done is not None and done.finished >= plan.pages / 4:
-            middle.set()
+        jobs = next((task.jobs for task in latest if task.step == "transcribe"), None)
+        if jobs is not None and jobs.finished >= plan.pages / 4:
+            quarter_done.set()
 
-    chain = await follow_chain(connection, chain, on_look=look)
-    volume = CarriedVolume(
+    chain = await follow_chain(connection, chain, on_look=on_progress)
+    volume = ProcessedVolume(
         plan=plan,
         chain=chain,
         tasks=tasks,
         failures=await failed_jobs(connection, tasks),
         started=started,
         ended=time.monotonic(),
-        configuration=await _configuration(connection, chain),
-        loads=await _loads(connection, tasks),
+        configuration=await _find_configuration(connection, chain),
+        loads=await _count_loads(connection, tasks),
     )
     if chain.state is ChainState.FINISHED:
         out = folder / "out" / plan.name
@@ -135,26 +135,26 @@ async def carry(
     return volume
 
 
-async def _configuration(connection: Connection, chain: Chain) -> int | None:
+async def _find_configuration(connection: Connection, chain: Chain) -> int | None:
     uses = await connection.operator.asset_uses("ocr-layout")
     for use in uses.versions:
-        if any(given.uid == chain.uid for given in use.chains):
+        if any(user.uid == chain.uid for user in use.chains):
             return use.version.version
     return None
 
 
-async def _loads(connection: Connection, tasks: Sequence[ChainTask]) -> int:
+async def _count_loads(connection: Connection, tasks: Sequence[ChainTask]) -> int:
     """Return the number of loads in the logs of all jobs that load a configuration."""
     loads = 0
     for task in tasks:
         if task.step in ("layout", "transcribe"):
             page = await connection.operator.jobs(task.task_uid, limit=1000)
             for job in page.jobs:
-                loads += (await _log(connection, job.id)).count(LOADED)
+                loads += (await _get_log(connection, job.id)).count(LOADED)
     return loads
 
 
-async def _log(connection: Connection, job: int) -> str:
+async def _get_log(connection: Connection, job: int) -> str:
     """Return the log of a job.
 
     The log reaches its storage after the report of the job, so this function waits for it.

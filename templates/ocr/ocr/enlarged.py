@@ -20,7 +20,7 @@ KEY = "ENLARGE"
 METHOD = "REGION_SIMPLE_THRESHOLD"
 
 
-class Enlarged:
+class EnlargingParser:
     """A region finder that enlarges the page and returns convex regions in its coordinates."""
 
     def __init__(self, parser: Any, factor: float) -> None:
@@ -32,14 +32,14 @@ class Enlarged:
         larger = cv2.resize(
             image, None, fx=self._factor, fy=self._factor, interpolation=cv2.INTER_CUBIC
         )
-        found = self._parser.process_page(larger, layout)
-        for region in found.regions:
+        page_layout = self._parser.process_page(larger, layout)
+        for region in page_layout.regions:
             hull = cv2.convexHull(region.polygon.astype(np.float32))
             region.polygon = hull[:, 0].astype(float) / self._factor
-        return found
+        return page_layout
 
 
-def as_configured(section: configparser.SectionProxy, parser: Any) -> Any:
+def enlarge_if_configured(section: configparser.SectionProxy, parser: Any) -> Any:
     """Return the parser, enlarged if its section asks for that.
 
     Raises:
@@ -52,4 +52,4 @@ def as_configured(section: configparser.SectionProxy, parser: Any) -> Any:
     factor = float(section[KEY])
     if not 1 <= factor <= 8:
         raise ValueError(f"[{section.name}] {KEY} = {section[KEY]} is not between 1 and 8")
-    return Enlarged(parser, factor)
+    return EnlargingParser(parser, factor)

@@ -9,8 +9,8 @@ from pathlib import Path
 
 from pack_command import BadData, Parser, reason_in, run_command, write_complete
 
-from ocr.alto import alto_4
-from ocr.page_xml import NAMESPACE, Word, page_of, parse_page, regions, text_of, words_of
+from ocr.alto import convert_to_alto_4
+from ocr.page_xml import NAMESPACE, Word, get_page, get_text, get_words, iter_regions, parse_page
 from sluice.warm import serve
 
 
@@ -28,13 +28,13 @@ def export(path: Path) -> tuple[bytes, str]:
     from pero_ocr.core.layout import PageLayout, create_ocr_processing_element  # noqa: PLC0415
 
     tree = parse_page(path)
-    page = page_of(tree)
+    page = get_page(tree)
     texts: list[list[str]] = []
     words: list[tuple[str, list[Word]]] = []
-    for lines in regions(page):
-        written = [line for line in lines if text_of(line).strip()]
-        texts.append([text_of(line) for line in written])
-        words.extend((line.get("id"), words_of(line)) for line in written)
+    for region_lines in iter_regions(page):
+        text_lines = [line for line in region_lines if get_text(line).strip()]
+        texts.append([get_text(line) for line in text_lines])
+        words.extend((line.get("id"), get_words(line)) for line in text_lines)
     # pero-ocr warns about lines without logits. The page already has the positions and
     # confidences of the words.
     logging.getLogger("pero_ocr.core.layout").setLevel(logging.ERROR)
@@ -44,7 +44,7 @@ def export(path: Path) -> tuple[bytes, str]:
     )
     try:
         layout = PageLayout(file=str(path))
-        alto = alto_4(layout.to_altoxml_string(ocr_processing_element=processing), words)
+        alto = convert_to_alto_4(layout.to_altoxml_string(ocr_processing_element=processing), words)
     except (KeyError, ValueError, IndexError, TypeError, AttributeError) as error:
         raise BadData(
             path, f"pero-ocr makes no ALTO of this PAGE XML ({reason_in(error)})"

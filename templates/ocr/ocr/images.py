@@ -41,14 +41,14 @@ def read_page_image(path: Path, max_megapixels: float = MAX_MEGAPIXELS) -> NDArr
     if upright.mode == "F":
         raise BadData(path, "its pixels are no whole numbers: save it with 8 or 16 bits")
     if upright.mode.startswith("I"):
-        upright = _with_8_bits(upright)
+        upright = _convert_to_8_bits(upright)
     elif upright.has_transparency_data:
-        seen = upright.convert("RGBA")
-        upright = Image.alpha_composite(Image.new("RGBA", seen.size, "white"), seen)
+        rgba = upright.convert("RGBA")
+        upright = Image.alpha_composite(Image.new("RGBA", rgba.size, "white"), rgba)
     return np.ascontiguousarray(np.asarray(upright.convert("RGB"))[:, :, ::-1])
 
 
-def _with_8_bits(image: Image.Image) -> Image.Image:
+def _convert_to_8_bits(image: Image.Image) -> Image.Image:
     """Convert a grey image of 16 bits, which Pillow would cut off at 255."""
     pixels = np.asarray(image).astype(np.int64)
     return Image.fromarray((np.clip(pixels, 0, 65_535) >> 8).astype(np.uint8))

@@ -23,11 +23,11 @@ if TYPE_CHECKING:
 
 
 @once
-def _stage(folder: Path, threads: int) -> Stage:
+def _load_stage(folder: Path, threads: int) -> Stage:
     from ocr.stages import load_stage  # noqa: PLC0415 - a page that is none costs no loading
 
     stage = load_stage("layout", folder, threads)
-    print(f"ocr-layout: loaded {folder.name}: {stage.about()}", file=sys.stderr)
+    print(f"ocr-layout: loaded {folder.name}: {stage.describe()}", file=sys.stderr)
     return stage
 
 
@@ -40,12 +40,12 @@ def lay_out(stage: Stage, path: Path, image: NDArray[np.uint8]) -> PageLayout:
 
     layout = stage.process(path, image, PageLayout(id=path.name, page_size=image.shape[:2]))
     for region in layout.regions:
-        region.polygon = _on_page(region.polygon, layout)
+        region.polygon = _clip_to_page(region.polygon, layout)
         # pero-ocr's simple detector finds lines without height, which cannot be cropped.
         region.lines = [line for line in region.lines if sum(line.heights) > 0]
         for line in region.lines:
             line.baseline, line.polygon = (
-                _on_page(points, layout) for points in (line.baseline, line.polygon)
+                _clip_to_page(points, layout) for points in (line.baseline, line.polygon)
             )
         if stage.methods()[-1:] == ["LINES_SIMPLE_THRESHOLD"]:
             region.lines.reverse()  # this method lists them from the bottom
@@ -54,7 +54,7 @@ def lay_out(stage: Stage, path: Path, image: NDArray[np.uint8]) -> PageLayout:
     return layout
 
 
-def _on_page(points: NDArray[np.int64], layout: PageLayout) -> NDArray[np.int64]:
+def _clip_to_page(points: NDArray[np.int64], layout: PageLayout) -> NDArray[np.int64]:
     """Move points to the page, because PAGE XML has no positions outside of it."""
     import numpy as np  # noqa: PLC0415
 
@@ -65,7 +65,7 @@ def _on_page(points: NDArray[np.int64], layout: PageLayout) -> NDArray[np.int64]
 
 def _work(arguments: argparse.Namespace) -> None:
     image = read_page_image(arguments.image, arguments.max_megapixels)
-    stage = _stage(arguments.config, arguments.threads)
+    stage = _load_stage(arguments.config, arguments.threads)
     layout = lay_out(stage, arguments.image, image)
     write_complete(arguments.out, layout.to_pagexml_string().encode())
 

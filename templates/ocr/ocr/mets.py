@@ -33,7 +33,7 @@ class PageFiles(NamedTuple):
     text: Path | None = None
 
 
-def mets(volume: str, pages: Sequence[PageFiles]) -> bytes:
+def make_mets(volume: str, pages: Sequence[PageFiles]) -> bytes:
     """Return the METS document, without a date, so that equal pages give equal bytes."""
     nsmap = {None: NAMESPACE, "xlink": XLINK, "xsi": _XSI}
     root = etree.Element(f"{{{NAMESPACE}}}mets", nsmap=nsmap)
@@ -55,13 +55,13 @@ def mets(volume: str, pages: Sequence[PageFiles]) -> bytes:
     if not present:
         root.remove(section)
     structure = _add(root, "structMap", TYPE="PHYSICAL")
-    whole = _add(structure, "div", TYPE="volume", LABEL=volume)
+    volume_element = _add(structure, "div", TYPE="volume", LABEL=volume)
     for order, page in enumerate(pages, start=1):
         numbers = {"ID": f"PHYS_{order:05d}", "ORDER": str(order), "ORDERLABEL": str(order)}
-        element = _add(whole, "div", TYPE="page", LABEL=page.name, **numbers)
+        element = _add(volume_element, "div", TYPE="page", LABEL=page.name, **numbers)
         for kind, files in present.items():
             if order in files:
-                _add(element, "fptr", FILEID=_identity(kind, order))
+                _add(element, "fptr", FILEID=_file_id(kind, order))
     content: bytes = etree.tostring(root, pretty_print=True, encoding="utf-8", xml_declaration=True)
     return content
 
@@ -71,7 +71,7 @@ def _add_file(group: etree._Element, kind: str, order: int, path: Path) -> None:
     element = _add(
         group,
         "file",
-        ID=_identity(kind, order),
+        ID=_file_id(kind, order),
         MIMETYPE=GROUPS[kind][1],
         SIZE=str(len(content)),
         CHECKSUM=hashlib.sha256(content).hexdigest(),
@@ -81,7 +81,7 @@ def _add_file(group: etree._Element, kind: str, order: int, path: Path) -> None:
     location.set(f"{{{XLINK}}}href", quote(path.name))
 
 
-def _identity(kind: str, order: int) -> str:
+def _file_id(kind: str, order: int) -> str:
     return f"{GROUPS[kind][0]}_{order:05d}"
 
 

@@ -52,39 +52,39 @@ def parse_page(path: Path) -> etree._ElementTree:
         parser = etree.XMLParser(resolve_entities=False, no_network=True, remove_blank_text=True)
         tree = etree.ElementTree(etree.fromstring(read_input(path), parser))
     except etree.XMLSyntaxError as error:
-        said = error.msg.partition(", line ")[0]
+        message = error.msg.partition(", line ")[0]
         raise BadData(
-            path, f"not XML: {escaped(said)}", line=error.lineno or 0, column=error.offset or 0
+            path, f"not XML: {escaped(message)}", line=error.lineno or 0, column=error.offset or 0
         ) from error
     if tree.getroot().tag != f"{_PAGE}PcGts" or tree.find(f"{_PAGE}Page") is None:
         raise BadData(path, f"this is no PAGE XML of {NAMESPACE.rpartition('/')[2]}")
     return tree
 
 
-def page_of(tree: etree._ElementTree) -> etree._Element:
+def get_page(tree: etree._ElementTree) -> etree._Element:
     """Return the `Page` element."""
     return tree.find(f"{_PAGE}Page")
 
 
-def regions(page: etree._Element) -> Iterator[list[etree._Element]]:
+def iter_regions(page: etree._Element) -> Iterator[list[etree._Element]]:
     """Yield the lines of each text region."""
     for region in page.iter(f"{_PAGE}TextRegion"):
         yield list(region.iterchildren(f"{_PAGE}TextLine"))
 
 
-def text_of(element: etree._Element) -> str:
+def get_text(element: etree._Element) -> str:
     """Return the text of a line or word."""
     return element.findtext(f"{_PAGE}TextEquiv/{_PAGE}Unicode") or ""
 
 
-def confidence_of(element: etree._Element) -> float | None:
+def get_confidence(element: etree._Element) -> float | None:
     """Return the model's confidence in a line or word."""
     equivalent = element.find(f"{_PAGE}TextEquiv")
-    told = None if equivalent is None else equivalent.get("conf")
-    return None if told is None else float(told)
+    confidence = None if equivalent is None else equivalent.get("conf")
+    return None if confidence is None else float(confidence)
 
 
-def put_words(line: etree._Element, words: list[Word]) -> None:
+def insert_words(line: etree._Element, words: list[Word]) -> None:
     """Insert the words into a line, before its own text, as the schema requires."""
     place = line.index(line.find(f"{_PAGE}TextEquiv"))
     for number, word in enumerate(words, start=1):
@@ -98,8 +98,8 @@ def put_words(line: etree._Element, words: list[Word]) -> None:
         place += 1
 
 
-def words_of(line: etree._Element) -> list[Word]:
-    """Return the words that `put_words` inserted."""
+def get_words(line: etree._Element) -> list[Word]:
+    """Return the words that `insert_words` inserted."""
     words: list[Word] = []
     for element in line.iterchildren(f"{_PAGE}Word"):
         equivalent = element.find(f"{_PAGE}TextEquiv")
@@ -107,7 +107,7 @@ def words_of(line: etree._Element) -> list[Word]:
         xs, ys = zip(*(map(int, point.split(",")) for point in points), strict=True)
         box = Box(min(xs), min(ys), max(xs) - min(xs), max(ys) - min(ys))
         confidence = None if equivalent is None else equivalent.get("conf")
-        words.append(Word(text_of(element), box, confidence))
+        words.append(Word(get_text(element), box, confidence))
     return words
 
 

@@ -27,11 +27,11 @@ if TYPE_CHECKING:
     from ocr.stages import Stage
 
 _stages: dict[str, Stage] = {}
-_together: list[Barrier] = []
+_barriers: list[Barrier] = []
 
 
-def _start(together: Barrier) -> None:
-    _together.append(together)
+def _set_barrier(barrier: Barrier) -> None:
+    _barriers.append(barrier)
 
 
 def _load(configurations: dict[str, Path], first: Path | None) -> tuple[int, str] | None:
@@ -46,29 +46,29 @@ def _load(configurations: dict[str, Path], first: Path | None) -> tuple[int, str
         for stage, folder in configurations.items():
             _stages[stage] = load_stage(stage, folder, 1)
         if first is not None:
-            with TemporaryDirectory() as nowhere:
-                _page(Path(nowhere), first)
+            with TemporaryDirectory() as scratch:
+                _process_page(Path(scratch), first)
     except CommandError as error:
         return error.exit_code, str(error)
     finally:
-        _together[0].wait()
+        _barriers[0].wait()
     return None
 
 
-def _page(out: Path, scan: Path) -> str | None:
+def _process_page(out: Path, scan: Path) -> str | None:
     """Write all files of one page, and return the error if the page cannot be processed."""
     from ocr.export import export  # noqa: PLC0415
     from ocr.layout import lay_out  # noqa: PLC0415
     from ocr.transcribe import read_layout, transcribe  # noqa: PLC0415
 
-    found, page = out / f"{scan.stem}.layout.xml", out / f"{scan.stem}.xml"
+    layout_path, page_path = out / f"{scan.stem}.layout.xml", out / f"{scan.stem}.xml"
     try:
         image = read_page_image(scan, MAX_MEGAPIXELS)
         layout = lay_out(_stages["layout"], scan, image)
-        write_complete(found, layout.to_pagexml_string().encode())
-        layout = read_layout(found)
-        write_complete(page, transcribe(_stages["transcribe"], scan, image, layout))
-        alto, text = export(page)
+        write_complete(layout_path, layout.to_pagexml_string().encode())
+        layout = read_layout(layout_path)
+        write_complete(page_path, transcribe(_stages["transcribe"], scan, image, layout))
+        alto, text = export(page_path)
     except CommandError as error:
         return str(error)
     write_complete(out / f"{scan.stem}.alto.xml", alto)
@@ -79,21 +79,21 @@ def _page(out: Path, scan: Path) -> str | None:
 def _run_loop(processes: ProcessPoolExecutor, scans: list[Path], out: Path) -> int:
     """Process all pages, print the errors, and return their number."""
     out.mkdir(parents=True, exist_ok=True)
-    wrong = [told for told in processes.map(partial(_page, out), scans) if told]
-    for told in wrong:
-        print(told)
-    return len(wrong)
+    errors = [error for error in processes.map(partial(_process_page, out), scans) if error]
+    for error in errors:
+        print(error)
+    return len(errors)
 
 
-def _put_together(name: str, scans: list[Path], out: Path) -> int:
+def _write_volume(name: str, scans: list[Path], out: Path) -> int:
     """Write the files of the volume, and return its number of pages."""
     done = [scan for scan in scans if (out / f"{scan.stem}.txt").exists()]
     files = {
         option: [str(out / f"{scan.stem}{end}") for scan in done]
         for option, end in (("--pages", ".xml"), ("--altos", ".alto.xml"), ("--texts", ".txt"))
     }
-    given = [text for option, paths in files.items() for text in (option, *paths)]
-    if code := volume.main(["--name", name, "--out", str(out), *given]):
+    file_arguments = [text for option, paths in files.items() for text in (option, *paths)]
+    if code := volume.main(["--name", name, "--out", str(out), *file_arguments]):
         raise SystemExit(code)
     return len(done)
 
@@ -102,22 +102,22 @@ def _work(arguments: argparse.Namespace) -> None:
     configurations = {"layout": arguments.layout_config, "transcribe": arguments.ocr_config}
     out: Path = arguments.out
     spawn = get_context("spawn")
-    together = spawn.Barrier(arguments.processes)
-    begun = time.monotonic()
-    with ProcessPoolExecutor(arguments.processes, spawn, _start, (together,)) as processes:
+    barrier = spawn.Barrier(arguments.processes)
+    started = time.monotonic()
+    with ProcessPoolExecutor(arguments.processes, spawn, _set_barrier, (barrier,)) as processes:
         # The processes wait for each other, so that each process gets one call.
         first = arguments.scans[0] if arguments.warm_up else None
         load = partial(_load, configurations)
-        for refused in processes.map(load, [first] * arguments.processes):
-            if refused is not None:
-                error = CommandError(refused[1])
-                error.exit_code = refused[0]
+        for failure in processes.map(load, [first] * arguments.processes):
+            if failure is not None:
+                error = CommandError(failure[1])
+                error.exit_code = failure[0]
                 raise error
         loaded = time.monotonic()
         failed = _run_loop(processes, arguments.scans, out)
-        done = _put_together(arguments.volume, arguments.scans, out)
+        done = _write_volume(arguments.volume, arguments.scans, out)
         ended = time.monotonic()
-    summary = {"pages": done, "failed": failed, "loading": round(loaded - begun, 3)}
+    summary = {"pages": done, "failed": failed, "loading": round(loaded - started, 3)}
     if arguments.summary is not None:
         text = json.dumps({**summary, "seconds": round(ended - loaded, 3)}) + "\n"
         write_complete(arguments.summary, text.encode())

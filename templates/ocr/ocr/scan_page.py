@@ -46,7 +46,11 @@ def draw_page(key: str, kind: str) -> Page:
     if kind == "columns":
         size = random.choice(SIZES[:2])
     font = load_font(font_name, size)
-    lines = [line for left, width in _columns(kind) for line in _column(random, font, left, width)]
+    lines = [
+        line
+        for left, width in _column_positions(kind)
+        for line in _draw_column(random, font, left, width)
+    ]
     image = Image.new("L", (WIDTH, HEIGHT), 255 - random.randrange(14))
     pen = ImageDraw.Draw(image)
     ink = random.randrange(10, 60)
@@ -58,22 +62,22 @@ def draw_page(key: str, kind: str) -> Page:
     return Page(kind, font_name, size, lines, pixels)
 
 
-def _columns(kind: str) -> list[tuple[int, int]]:
-    whole = WIDTH - 2 * MARGIN
+def _column_positions(kind: str) -> list[tuple[int, int]]:
+    text_width = WIDTH - 2 * MARGIN
     if kind != "columns":
-        return [(MARGIN, whole)]
-    width = (whole - GUTTER) // 2
+        return [(MARGIN, text_width)]
+    width = (text_width - GUTTER) // 2
     return [(MARGIN, width), (MARGIN + width + GUTTER, width)]
 
 
-def _column(random: Random, font: ImageFont.FreeTypeFont, left: int, width: int) -> list[Line]:
+def _draw_column(random: Random, font: ImageFont.FreeTypeFont, left: int, width: int) -> list[Line]:
     leading = round(font.size * random.uniform(1.45, 1.7))
     lines: list[Line] = []
     baseline = MARGIN + round(font.size)
-    until = HEIGHT - MARGIN - random.randrange(200)
+    bottom = HEIGHT - MARGIN - random.randrange(200)
     last_of_paragraph = 0
     words: list[str] = []
-    while baseline < until:
+    while baseline < bottom:
         # A paragraph has three to nine whole lines, then a short one.
         limit = width
         if last_of_paragraph == 0:
@@ -83,9 +87,9 @@ def _column(random: Random, font: ImageFont.FreeTypeFont, left: int, width: int)
             limit = round(width * random.uniform(0.3, 0.9))
         while font.getlength(" ".join(words)) <= limit:
             words.append(draw_word(random))
-        kept = words[:-1] or words
-        text = " ".join(kept)
-        words = words[len(kept) :]
+        line_words = words[:-1] or words
+        text = " ".join(line_words)
+        words = words[len(line_words) :]
         lines.append(Line(text, left, baseline))
         baseline += leading
     return lines

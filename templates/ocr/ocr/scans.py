@@ -35,7 +35,7 @@ def write_volume(arguments: argparse.Namespace) -> None:
     """Draw the pages one by one, damage the chosen ones, and write the truth."""
     out: Path = arguments.out
     truth: Path = arguments.truth or out.with_name(f"{out.name}-truth")
-    damages = _damages(arguments.damage, arguments.pages)
+    damages = _index_damages(arguments.damage, arguments.pages)
     if truth.resolve().is_relative_to(out.resolve()):
         raise UsageError(f"the truth must not lie among the scans: {truth} is inside {out}")
     out.mkdir(parents=True, exist_ok=True)
@@ -55,35 +55,35 @@ def write_volume(arguments: argparse.Namespace) -> None:
             DAMAGES[damage](content, file_format) if damage else content,
         )
         write_complete(truth / f"{name}.txt", "".join(f"{line}\n" for line in lines).encode())
-        about = {"name": name, "kind": kind, "font": page.font, "size": page.size}
-        pages.append({**about, "damage": damage, "lines": len(lines)})
-    whole = {"volume": arguments.volume, "seed": arguments.seed, "pages": pages}
-    text = json.dumps(whole, indent=1, ensure_ascii=False) + "\n"
+        metadata = {"name": name, "kind": kind, "font": page.font, "size": page.size}
+        pages.append({**metadata, "damage": damage, "lines": len(lines)})
+    volume_truth = {"volume": arguments.volume, "seed": arguments.seed, "pages": pages}
+    text = json.dumps(volume_truth, indent=1, ensure_ascii=False) + "\n"
     write_complete(truth / f"{arguments.volume}.json", text.encode())
     print(f"{arguments.volume}: {arguments.pages} pages in {out}, truth in {truth}")
 
 
-def _damages(wanted: list[tuple[str, int]], pages: int) -> dict[int, str]:
-    for _, number in wanted:
+def _index_damages(damages: list[tuple[str, int]], pages: int) -> dict[int, str]:
+    for _, number in damages:
         if number > pages:
             raise UsageError(f"page {number} cannot be damaged: there are pages 1 to {pages}")
-    return {number: damage for damage, number in wanted}
+    return {number: damage for damage, number in damages}
 
 
-def _damage(text: str) -> tuple[str, int]:
+def _parse_damage(text: str) -> tuple[str, int]:
     damage, _, number = text.partition("=")
     if damage not in DAMAGES:
         raise argparse.ArgumentTypeError(f"{quoted(damage)} is none of {', '.join(DAMAGES)}")
     return damage, positive(number)
 
 
-def _pages(text: str) -> int:
+def _parse_pages(text: str) -> int:
     if (number := positive(text)) > MAX_PAGES:
         raise argparse.ArgumentTypeError(f"a volume has at most {MAX_PAGES} pages")
     return number
 
 
-def _volume(text: str) -> str:
+def _parse_volume_name(text: str) -> str:
     if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,59}", text):
         raise argparse.ArgumentTypeError(
             f"{quoted(text)} is no name of letters, digits, '.', '_', '-'"
@@ -98,9 +98,15 @@ def main(argv: Sequence[str] | None = None) -> int:
     )
     add = parser.add_argument
     add("--out", type=Path, required=True, metavar="DIR", help="folder for the scans")
-    add("--pages", type=_pages, required=True, metavar="N", help="number of pages")
+    add("--pages", type=_parse_pages, required=True, metavar="N", help="number of pages")
     add("--seed", type=not_negative, required=True, metavar="S", help="same seed, same bytes")
-    add("--volume", type=_volume, default="volume", metavar="NAME", help="default: %(default)s")
+    add(
+        "--volume",
+        type=_parse_volume_name,
+        default="volume",
+        metavar="NAME",
+        help="default: %(default)s",
+    )
     add(
         "--kind",
         choices=KINDS,
@@ -110,7 +116,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     add("--format", choices=("png", "jpg"), default="png", help="default: %(default)s")
     add(
         "--damage",
-        type=_damage,
+        type=_parse_damage,
         action="append",
         default=[],
         metavar="KIND=PAGE",

@@ -11,7 +11,7 @@ from typing import Any
 from pack_command import BadData, MissingInput, Parser, UsageError, read_input, run_command
 
 
-def normal(text: str) -> str:
+def normalise(text: str) -> str:
     """Return the lines that have text, without the spaces around them."""
     return "\n".join(line.strip() for line in text.splitlines() if line.strip())
 
@@ -38,14 +38,14 @@ def score(truth: Path, texts: Iterable[Path]) -> dict[str, dict[str, Any]]:
             raise BadData(path, f"{truth} knows no page {path.stem}")
         if page["damage"]:
             continue
-        true = normal((truth / f"{path.stem}.txt").read_text(encoding="utf-8"))
-        found = normal(read_input(path).decode())
-        of_kind = kinds.setdefault(page["kind"], {"pages": 0, "characters": 0, "errors": 0})
-        of_kind["pages"] += 1
-        of_kind["characters"] += len(true)
-        of_kind["errors"] += distance(true, found)
-    for of_kind in kinds.values():
-        of_kind["cer"] = round(of_kind["errors"] / of_kind["characters"], 5)
+        true_text = normalise((truth / f"{path.stem}.txt").read_text(encoding="utf-8"))
+        text = normalise(read_input(path).decode())
+        counts = kinds.setdefault(page["kind"], {"pages": 0, "characters": 0, "errors": 0})
+        counts["pages"] += 1
+        counts["characters"] += len(true_text)
+        counts["errors"] += distance(true_text, text)
+    for counts in kinds.values():
+        counts["cer"] = round(counts["errors"] / counts["characters"], 5)
     return kinds
 
 

@@ -18,7 +18,7 @@ from pack_command import BadData, CommandError, reason_in
 from pero_ocr.core.layout import PageLayout
 from pero_ocr.document_ocr.page_parser import PageParser, get_default_device
 
-from ocr.enlarged import as_configured
+from ocr.enlarged import enlarge_if_configured
 from sluice.text.os_errors import reason_of, sentence_of
 
 #: The switches of `config.ini` that a stage leaves on.
@@ -26,9 +26,9 @@ STAGES: dict[str, tuple[str, ...]] = {
     "layout": ("RUN_LAYOUT_PARSER",),
     "transcribe": ("RUN_LINE_CROPPER", "RUN_OCR", "RUN_DECODER"),
 }
-_PARTS = tuple(part for parts in STAGES.values() for part in parts)
+_SWITCHES = tuple(part for parts in STAGES.values() for part in parts)
 #: The switch that each stage needs.
-_NEEDED = {"layout": "RUN_LAYOUT_PARSER", "transcribe": "RUN_OCR"}
+_REQUIRED_SWITCHES = {"layout": "RUN_LAYOUT_PARSER", "transcribe": "RUN_OCR"}
 
 
 class BadConfiguration(CommandError):
@@ -48,13 +48,13 @@ class Stage:
         self.parser = PageParser(config, device=get_default_device(), config_path=str(folder))
         if self.parser.run_layout_parser:
             self.parser.layout_parsers = [
-                as_configured(config[section], parser)
+                enlarge_if_configured(config[section], parser)
                 for section, parser in zip(
                     self._sections(), self.parser.layout_parsers, strict=True
                 )
             ]
 
-    def about(self) -> str:
+    def describe(self) -> str:
         """Return a description of the loaded stage in one line."""
         if self.parser.ocr is None:
             return ", ".join(self.methods())
@@ -81,10 +81,12 @@ class Stage:
         except (MemoryError, torch.OutOfMemoryError):
             raise
         except Exception as error:
-            raise BadData(path, f"pero-ocr gave up on this page: {_sentence(error)}") from error
+            raise BadData(
+                path, f"pero-ocr gave up on this page: {_describe_error(error)}"
+            ) from error
 
 
-def stages_of(folder: Path) -> list[str]:
+def read_stages(folder: Path) -> list[str]:
     """Return the stages that `config.ini` runs.
 
     Raises:
@@ -92,14 +94,18 @@ def stages_of(folder: Path) -> list[str]:
     """
     section = _read(folder)["PAGE_PARSER"]
     try:
-        found = [name for name, part in _NEEDED.items() if section.getboolean(part, fallback=False)]
+        stages = [
+            name
+            for name, switch in _REQUIRED_SWITCHES.items()
+            if section.getboolean(switch, fallback=False)
+        ]
     except ValueError as error:
-        raise BadConfiguration(folder, f"[PAGE_PARSER]: {_sentence(error)}") from error
-    if not found:
+        raise BadConfiguration(folder, f"[PAGE_PARSER]: {_describe_error(error)}") from error
+    if not stages:
         raise BadConfiguration(
             folder, "config.ini runs nothing: neither RUN_LAYOUT_PARSER nor RUN_OCR is yes"
         )
-    return found
+    return stages
 
 
 def load_stage(stage: str, folder: Path, threads: int) -> Stage:
@@ -111,22 +117,24 @@ def load_stage(stage: str, folder: Path, threads: int) -> Stage:
     torch.set_num_threads(threads)
     cv2.setNumThreads(threads)
     config = _read(folder)
-    for part in _PARTS:
-        if part not in STAGES[stage]:
-            config["PAGE_PARSER"][part] = "no"
+    for switch in _SWITCHES:
+        if switch not in STAGES[stage]:
+            config["PAGE_PARSER"][switch] = "no"
     try:
-        if not config["PAGE_PARSER"].getboolean(_NEEDED[stage], fallback=False):
-            raise BadConfiguration(folder, f"config.ini does not say {_NEEDED[stage]} = yes")
-        loaded = Stage(folder, config)
+        if not config["PAGE_PARSER"].getboolean(_REQUIRED_SWITCHES[stage], fallback=False):
+            raise BadConfiguration(
+                folder, f"config.ini does not say {_REQUIRED_SWITCHES[stage]} = yes"
+            )
+        loaded_stage = Stage(folder, config)
     except (MemoryError, torch.OutOfMemoryError, CommandError):
         raise
     except Exception as error:
         raise BadConfiguration(
-            folder, f"pero-ocr refuses the configuration: {_sentence(error)}"
+            folder, f"pero-ocr refuses the configuration: {_describe_error(error)}"
         ) from error
     if stage == "transcribe":
-        _check_model(folder, loaded)
-    return loaded
+        _check_model(folder, loaded_stage)
+    return loaded_stage
 
 
 def _read(folder: Path) -> configparser.ConfigParser:
@@ -137,7 +145,7 @@ def _read(folder: Path) -> configparser.ConfigParser:
     except OSError as error:
         raise BadConfiguration(folder, f"config.ini cannot be read ({reason_of(error)})") from error
     except (configparser.Error, UnicodeDecodeError) as error:
-        raise BadConfiguration(folder, _sentence(error)) from error
+        raise BadConfiguration(folder, _describe_error(error)) from error
     if "PAGE_PARSER" not in config:
         raise BadConfiguration(folder, "config.ini has no section [PAGE_PARSER]")
     return config
@@ -155,34 +163,34 @@ def _check_model(folder: Path, stage: Stage) -> None:
         )
     height = engine.line_px_height
     if stage.parser.line_cropper is not None:
-        cut = stage.config["LINE_CROPPER"].getint("LINE_HEIGHT")
-        if cut != height:
+        line_height = stage.config["LINE_CROPPER"].getint("LINE_HEIGHT")
+        if line_height != height:
             raise BadConfiguration(
                 folder,
-                f"config.ini has lines cut {cut} pixels high (LINE_HEIGHT), "
+                f"config.ini has lines cut {line_height} pixels high (LINE_HEIGHT), "
                 f"but the model wants {height} (line_px_height of its JSON)",
             )
     try:
         _, logits = engine.run_ocr(np.full((1, height, 128, 3), 255, np.uint8))
     except IndexError:
-        given = None
+        output_size = None
     except Exception as error:
         raise BadConfiguration(
-            folder, f"the model cannot read a line of {height} pixels: {_sentence(error)}"
+            folder, f"the model cannot read a line of {height} pixels: {_describe_error(error)}"
         ) from error
     else:
-        given = logits.shape[2]
-    named = len(engine.characters)
-    if given != named:
-        gives = "more" if given is None else str(given - 1)
+        output_size = logits.shape[2]
+    listed_size = len(engine.characters)
+    if output_size != listed_size:
+        count = "more" if output_size is None else str(output_size - 1)
         raise BadConfiguration(
             folder,
-            f"the model gives {gives} characters, but its JSON names {named - 1}: "
+            f"the model gives {count} characters, but its JSON names {listed_size - 1}: "
             "they do not belong together",
         )
 
 
-def _sentence(error: BaseException) -> str:
+def _describe_error(error: BaseException) -> str:
     """Return why pero-ocr cannot work, in one line."""
-    said = sentence_of(error) if isinstance(error, OSError) else reason_in(error)
-    return f"not JSON: {said}" if isinstance(error, json.JSONDecodeError) else said
+    reason = sentence_of(error) if isinstance(error, OSError) else reason_in(error)
+    return f"not JSON: {reason}" if isinstance(error, json.JSONDecodeError) else reason

@@ -17,7 +17,7 @@ from torch import Tensor, nn
 
 from ocr.alphabet import CHARACTERS
 from ocr.model import HEIGHT, LineReader
-from ocr.training_lines import Sample, training_lines
+from ocr.training_lines import Sample, make_training_lines
 
 #: The pixels that pero-ocr adds on both sides of a line.
 PADDING = 32
@@ -26,7 +26,7 @@ BATCH = 16 * 480
 LEARNING_RATE = 4e-3
 
 
-def _batches(samples: list[Sample], random: Random) -> Iterator[list[Sample]]:
+def _make_batches(samples: list[Sample], random: Random) -> Iterator[list[Sample]]:
     """Yield batches of lines of similar length, in random order."""
     ordered = sorted(samples, key=lambda sample: sample.crop.shape[1] + random.uniform(0, 60))
     batches: list[list[Sample]] = []
@@ -41,19 +41,19 @@ def _batches(samples: list[Sample], random: Random) -> Iterator[list[Sample]]:
     yield from batches
 
 
-def _tensors(batch: list[Sample], random: Random) -> tuple[Tensor, Tensor, Tensor]:
+def _make_tensors(batch: list[Sample], random: Random) -> tuple[Tensor, Tensor, Tensor]:
     width = max(sample.crop.shape[1] for sample in batch) + 2 * PADDING
     width = -(-width // 32) * 32
     images = np.zeros((len(batch), HEIGHT, width), np.float32)
     for image, sample in zip(images, batch, strict=True):
-        image[:, PADDING : PADDING + sample.crop.shape[1]] = _varied(sample.crop, random)
+        image[:, PADDING : PADDING + sample.crop.shape[1]] = _augment(sample.crop, random)
     labels = [CHARACTERS.index(character) for sample in batch for character in sample.text]
     lengths = [len(sample.text) for sample in batch]
     lines = torch.from_numpy(images).unsqueeze(1).expand(-1, 3, -1, -1)
     return lines, torch.tensor(labels), torch.tensor(lengths)
 
 
-def _varied(crop: NDArray[np.uint8], random: Random) -> NDArray[np.float32]:
+def _augment(crop: NDArray[np.uint8], random: Random) -> NDArray[np.float32]:
     """Vary brightness, contrast and vertical position at random."""
     line = crop.astype(np.float32) / 255
     line = (line - 0.5) * random.uniform(0.7, 1.15) + 0.5 + random.uniform(-0.12, 0.08)
@@ -70,18 +70,18 @@ def train(samples: list[Sample], *, seed: int, epochs: int) -> LineReader:
     random = Random(seed)  # noqa: S311 - of a training
     model = LineReader(len(CHARACTERS))
     optimizer = torch.optim.AdamW(model.parameters(), LEARNING_RATE, weight_decay=1e-4)
-    steps = epochs * (sum(1 for _ in _batches(samples, Random(seed))) + 2)  # noqa: S311
+    steps = epochs * (sum(1 for _ in _make_batches(samples, Random(seed))) + 2)  # noqa: S311
     schedule = torch.optim.lr_scheduler.OneCycleLR(
         optimizer, LEARNING_RATE, total_steps=steps, pct_start=0.15
     )
-    loss_of = nn.CTCLoss(blank=len(CHARACTERS), zero_infinity=True)
+    ctc_loss = nn.CTCLoss(blank=len(CHARACTERS), zero_infinity=True)
     for epoch in range(1, epochs + 1):
         started, losses = time.monotonic(), []
-        for batch in _batches(samples, random):
-            lines, labels, lengths = _tensors(batch, random)
+        for batch in _make_batches(samples, random):
+            lines, labels, lengths = _make_tensors(batch, random)
             frames = model(lines).permute(2, 0, 1).log_softmax(2)
             times = torch.full((len(batch),), frames.shape[0])
-            loss = loss_of(frames, labels, times, lengths)
+            loss = ctc_loss(frames, labels, times, lengths)
             optimizer.zero_grad()
             loss.backward()
             nn.utils.clip_grad_norm_(model.parameters(), 5.0)
@@ -89,8 +89,8 @@ def train(samples: list[Sample], *, seed: int, epochs: int) -> LineReader:
             if schedule.last_epoch < steps:
                 schedule.step()
             losses.append(loss.item())
-        took = time.monotonic() - started
-        print(f"round {epoch}/{epochs}: loss {np.mean(losses):.3f}, {took:.0f} s", flush=True)
+        elapsed = time.monotonic() - started
+        print(f"round {epoch}/{epochs}: loss {np.mean(losses):.3f}, {elapsed:.0f} s", flush=True)
     return model
 
 
@@ -106,20 +106,20 @@ def save(model: LineReader, folder: Path) -> None:
     on_cpu = folder / "ocr.pt.cpu"
     on_cpu.unlink(missing_ok=True)
     on_cpu.symlink_to("ocr.pt")
-    about = {
+    description = {
         "line_px_height": HEIGHT,
         "line_vertical_scale": 1.25,
         "checkpoint": "ocr.pt",
         "characters": list(CHARACTERS),
         "net_name": "sluice-scans",
     }
-    text = json.dumps(about, ensure_ascii=False) + "\n"
+    text = json.dumps(description, ensure_ascii=False) + "\n"
     (folder / "ocr.json").write_text(text, encoding="utf-8")
 
 
 def _work(arguments: argparse.Namespace) -> None:
     started = time.monotonic()
-    samples = training_lines(arguments.config, arguments.seed, arguments.pages)
+    samples = make_training_lines(arguments.config, arguments.seed, arguments.pages)
     print(f"{len(samples)} lines of {arguments.pages} pages, {time.monotonic() - started:.0f} s")
     save(train(samples, seed=arguments.seed, epochs=arguments.rounds), arguments.out)
     size = (arguments.out / "ocr.pt").stat().st_size

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 from pack_command import BadData, Parser, reason_in, run_command, write_complete
 
-from ocr.alto import words_of_lines
+from ocr.alto import iter_line_words
 from ocr.images import read_page_image
-from ocr.page_xml import page_of, parse_page, put_words, regions, text_of, to_bytes
+from ocr.page_xml import get_page, get_text, insert_words, iter_regions, parse_page, to_bytes
 from ocr.stage_options import add_stage_options
 from sluice.warm import once, serve
 
@@ -25,11 +25,11 @@ if TYPE_CHECKING:
 
 
 @once
-def _stage(folder: Path, threads: int) -> Stage:
+def _load_stage(folder: Path, threads: int) -> Stage:
     from ocr.stages import load_stage  # noqa: PLC0415 - a page that is none costs no loading
 
     stage = load_stage("transcribe", folder, threads)
-    print(f"ocr-transcribe: loaded {folder.name}: {stage.about()}", file=sys.stderr)
+    print(f"ocr-transcribe: loaded {folder.name}: {stage.describe()}", file=sys.stderr)
     return stage
 
 
@@ -61,19 +61,19 @@ def transcribe(stage: Stage, path: Path, image: NDArray[np.uint8], layout: PageL
 
     layout = stage.process(path, image, layout)
     page = layout.to_pagexml_string()  # before ALTO, which replaces the confidence of lines
-    words = iter(words_of_lines(layout.to_altoxml_string()))
+    words = iter(iter_line_words(layout.to_altoxml_string()))
     parser = etree.XMLParser(remove_blank_text=True)
     tree = etree.ElementTree(etree.fromstring(page.encode(), parser))
-    for lines in regions(page_of(tree)):
+    for lines in iter_regions(get_page(tree)):
         for line in lines:
-            if text_of(line).strip():  # ALTO has no lines without text
-                put_words(line, next(words))
+            if get_text(line).strip():  # ALTO has no lines without text
+                insert_words(line, next(words))
     return to_bytes(tree)
 
 
 def _work(arguments: argparse.Namespace) -> None:
     image = read_page_image(arguments.image, arguments.max_megapixels)
-    stage = _stage(arguments.config, arguments.threads)
+    stage = _load_stage(arguments.config, arguments.threads)
     layout = read_layout(arguments.page)
     if layout.page_size != image.shape[:2]:
         height, width = layout.page_size

@@ -23,8 +23,8 @@ from pack_command import (
     write_complete,
 )
 
-from ocr.mets import PageFiles, mets
-from ocr.page_xml import confidence_of, page_of, parse_page, regions, text_of, words_of
+from ocr.mets import PageFiles, make_mets
+from ocr.page_xml import get_confidence, get_page, get_text, get_words, iter_regions, parse_page
 from sluice.text.visible_text import quoted
 
 COLUMNS = (
@@ -58,29 +58,29 @@ class Confidences(NamedTuple):
             len(self.lines),
             len(self.words),
             self.characters,
-            _told(fmean(self.lines) if self.lines else None),
-            _told(fmean(self.words) if self.words else None),
-            _told(min(self.words, default=None)),
+            _format_confidence(fmean(self.lines) if self.lines else None),
+            _format_confidence(fmean(self.words) if self.words else None),
+            _format_confidence(min(self.words, default=None)),
             sum(1 for word in self.words if word < sure),
         ]
 
 
-def _told(number: float | None) -> str:
+def _format_confidence(number: float | None) -> str:
     return "" if number is None else f"{number:.3f}"
 
 
-def confidences(path: Path) -> Confidences:
+def read_confidences(path: Path) -> Confidences:
     """Return the confidences of a page of `ocr-transcribe`."""
-    found = [lines for lines in regions(page_of(parse_page(path))) if lines]
-    lines = [line for region in found for line in region if text_of(line).strip()]
+    page_regions = [lines for lines in iter_regions(get_page(parse_page(path))) if lines]
+    lines = [line for region in page_regions for line in region if get_text(line).strip()]
     return Confidences(
-        regions=len(found),
-        characters=sum(len(text_of(line)) for line in lines),
-        lines=[told for line in lines if (told := confidence_of(line)) is not None],
+        regions=len(page_regions),
+        characters=sum(len(get_text(line)) for line in lines),
+        lines=[confidence for line in lines if (confidence := get_confidence(line)) is not None],
         words=[
             float(word.confidence)
             for line in lines
-            for word in words_of(line)
+            for word in get_words(line)
             if word.confidence is not None
         ],
     )
@@ -102,24 +102,24 @@ def gather(pages: Sequence[Path], altos: Sequence[Path], texts: Sequence[Path]) 
     by_name = {_page_name(path): PageFiles(_page_name(path), path) for path in pages}
     if len(by_name) < len(pages):
         names = [_page_name(path) for path in pages]
-        twice = next(path for path in pages if names.count(_page_name(path)) > 1)
-        raise BadData(twice, "a page of this name comes twice in the volume")
+        duplicate = next(path for path in pages if names.count(_page_name(path)) > 1)
+        raise BadData(duplicate, "a page of this name comes twice in the volume")
     for path in altos:
-        name = _known(path, by_name)
+        name = _check_page_name(path, by_name)
         by_name[name] = by_name[name]._replace(alto=path)
     for path in texts:
-        name = _known(path, by_name)
+        name = _check_page_name(path, by_name)
         by_name[name] = by_name[name]._replace(text=path)
     return list(by_name.values())
 
 
-def _known(path: Path, by_name: Mapping[str, PageFiles]) -> str:
+def _check_page_name(path: Path, by_name: Mapping[str, PageFiles]) -> str:
     if (name := _page_name(path)) not in by_name:
         raise BadData(path, "this is of none of the pages of the volume")
     return name
 
 
-def _volume_text(pages: Sequence[PageFiles]) -> Iterator[bytes]:
+def _iter_volume_text(pages: Sequence[PageFiles]) -> Iterator[bytes]:
     for page in pages:
         if page.text is not None:
             # A form feed ends a page, as in the output of pdftotext.
@@ -135,10 +135,10 @@ def _work(arguments: argparse.Namespace) -> None:
     writer = csv.writer(table, lineterminator="\n")
     writer.writerow(COLUMNS)
     for order, page in enumerate(pages, start=1):
-        writer.writerow(confidences(page.page).row(order, page.name, arguments.sure))
+        writer.writerow(read_confidences(page.page).row(order, page.name, arguments.sure))
     folder: Path = arguments.out
-    write_complete(folder / f"{name}.txt", b"".join(_volume_text(pages)))
-    write_complete(folder / f"{name}.mets.xml", mets(name, pages))
+    write_complete(folder / f"{name}.txt", b"".join(_iter_volume_text(pages)))
+    write_complete(folder / f"{name}.mets.xml", make_mets(name, pages))
     write_complete(folder / f"{name}.confidences.csv", table.getvalue().encode())
 
 

@@ -75,16 +75,16 @@ def run_command(
     try:
         work(parser.parse_args(argv))
     except CommandError as error:
-        return _complain(parser.prog, str(error), error.exit_code)
+        return _print_error(parser.prog, str(error), error.exit_code)
     except OSError as error:
         where = f"{escaped(str(error.filename))}: " if error.filename else ""
-        return _complain(
+        return _print_error(
             parser.prog, f"{where}input or output failed ({reason_in(error)})", os.EX_IOERR
         )
     return os.EX_OK
 
 
-def _complain(program: str, sentence: str, code: int) -> int:
+def _print_error(program: str, sentence: str, code: int) -> int:
     print(f"{program}: {sentence}", file=sys.stderr)
     return code
 
@@ -121,20 +121,20 @@ def parse_json(path: Path, text: bytes, line: int = 1) -> Any:
     try:
         return json.loads(text)
     except json.JSONDecodeError as error:
-        said = f"not JSON: {error.msg[:1].lower()}{error.msg[1:]}"
-        raise BadData(path, said, line=line + error.lineno - 1, column=error.colno) from error
+        reason = f"not JSON: {error.msg[:1].lower()}{error.msg[1:]}"
+        raise BadData(path, reason, line=line + error.lineno - 1, column=error.colno) from error
     except (ValueError, RecursionError) as error:
         raise BadData(path, f"not JSON: {reason_in(error)}", line=line) from error
 
 
 def write_complete(path: Path, content: bytes) -> None:
     """Write `content` to `path`, so that no reader sees an incomplete file."""
-    with completed(path) as partial:
+    with write_atomically(path) as partial:
         partial.write_bytes(content)
 
 
 @contextmanager
-def completed(path: Path) -> Iterator[Path]:
+def write_atomically(path: Path) -> Iterator[Path]:
     """Yield a hidden path beside `path` to write to, and rename it at the end.
 
     No reader sees an incomplete file.

@@ -31,8 +31,8 @@ def pack_main(
 
 def _write(folder: Path, parts: Sequence[str], arguments: argparse.Namespace) -> None:
     out: Path = arguments.out
-    if there := [name for name in parts if (out / name).exists()]:
-        raise UsageError(f"{out / there[0]} is there already: give a folder without it")
+    if existing := [name for name in parts if (out / name).exists()]:
+        raise UsageError(f"{out / existing[0]} is there already: give a folder without it")
     out.mkdir(parents=True, exist_ok=True)
     for name in parts:
         part = folder / name

@@ -135,11 +135,11 @@ def _read(path: Path, kind: str) -> tuple[FrameInfo, dict[str, NDArray[Any]]]:
     try:
         with np.load(io.BytesIO(content), allow_pickle=False) as archive:
             about = json.loads(str(archive["about"]))
-            found = (about.pop("kind"), about.pop("version"))
-            if found != (kind, FORMAT_VERSION):
+            actual = (about.pop("kind"), about.pop("version"))
+            if actual != (kind, FORMAT_VERSION):
                 raise BadData(
                     path,
-                    f"holds {found[0]} of version {found[1]}, not {kind} of version"
+                    f"holds {actual[0]} of version {actual[1]}, not {kind} of version"
                     f" {FORMAT_VERSION}",
                 )
             arrays = {name: archive[name] for name in _ARRAYS[kind]}

@@ -25,16 +25,19 @@ def build_events(block: HitBlock, *, time_gap_ns: int, min_hits: int) -> EventBl
     times = block.hits["time"].astype(np.int64)
     starts = np.flatnonzero(np.diff(times, prepend=-time_gap_ns - 1) > time_gap_ns)
     sizes = np.diff(np.append(starts, len(times)))
-    kept = sizes >= min_hits
-    hits = block.hits[np.repeat(kept, sizes)]
-    offsets = np.concatenate(([0], np.cumsum(sizes[kept])))
+    is_event = sizes >= min_hits
+    hits = block.hits[np.repeat(is_event, sizes)]
+    offsets = np.concatenate(([0], np.cumsum(sizes[is_event])))
     cuts = {"time_gap_ns": time_gap_ns, "min_hits": min_hits}
-    found = int(kept.sum())
+    event_count = int(is_event.sum())
     return EventBlock(
         info=replace(
-            block.info, events_built=found, events_kept=found, cuts={**block.info.cuts, **cuts}
+            block.info,
+            events_built=event_count,
+            events_kept=event_count,
+            cuts={**block.info.cuts, **cuts},
         ),
-        number=np.arange(found),
+        number=np.arange(event_count),
         offsets=offsets,
         hits=hits,
         multiplicity=track_multiplicity(hits, offsets),

@@ -65,8 +65,8 @@ def _work(arguments: argparse.Namespace) -> None:
         )
         frames.append(frame_truth(frame, start, len(hits), events))
     damaged = sorted(set(arguments.damage))
-    about = {"run": run, "period": period, "seed": arguments.seed, "damaged_frames": damaged}
-    write_truth(truth_file, {**about, "frames": frames})
+    metadata = {"run": run, "period": period, "seed": arguments.seed, "damaged_frames": damaged}
+    write_truth(truth_file, {**metadata, "frames": frames})
     print(f"run {run}: {arguments.frames} frames in {out}, truth in {truth_file}")
 
 
@@ -74,10 +74,10 @@ def _check(arguments: argparse.Namespace, truth_file: Path) -> None:
     period_bytes(arguments.period)
     if max(arguments.run, arguments.frames) > MAX_NUMBER:
         raise UsageError(f"run and frame numbers go up to {MAX_NUMBER}")
-    absent = [frame for frame in arguments.damage if frame > arguments.frames]
-    if absent:
+    missing = [frame for frame in arguments.damage if frame > arguments.frames]
+    if missing:
         raise UsageError(
-            f"frame {absent[0]} cannot be damaged: the run has frames 1 to {arguments.frames}"
+            f"frame {missing[0]} cannot be damaged: the run has frames 1 to {arguments.frames}"
         )
     if not 0 < arguments.events_per_frame <= 100_000:
         raise UsageError("--events-per-frame must be above 0 and at most 100000")

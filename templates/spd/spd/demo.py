@@ -24,7 +24,7 @@ from sluice.cli.connection import Connection, connected
 from sluice.cli.output import err, out, print_problem
 from sluice.cli.transfer.results import fetch_results, write_manifest
 from sluice.cli.transfer.upload import upload_files
-from sluice.cli.watch.chain import chain_of, failed_jobs, follow_chain
+from sluice.cli.watch.chain import failed_jobs, follow_chain, wait_for_chain
 from sluice.cli.watch.progress import StepBars, new_progress
 from sluice.contracts.chains.chains import Chain, ChainTask
 from sluice.contracts.common.problems import ServiceError
@@ -36,7 +36,7 @@ from sluice.embedded.demonstration import SYSTEM, demonstration_folder, demonstr
 from sluice.text.os_errors import sentence_of
 from spd.daq import main as daq
 from spd.demo_report import print_report
-from spd.demo_run import FEWEST_FRAMES_WITH_DAMAGE, CarriedRun, PlannedRun
+from spd.demo_run import FEWEST_FRAMES_WITH_DAMAGE, PlannedRun, ProcessedRun
 from spd.report import read_events
 from spd.truth import expected_events, read_truth
 
@@ -46,32 +46,36 @@ PERIOD = "2026-A"
 RUNS = (PlannedRun(number=1, seed=11), PlannedRun(number=2, seed=12, damaged=17))
 
 
-async def _carry_run(
+async def _process_run(
     connection: Connection,
     plan: PlannedRun,
     *,
     template: Template,
     folder: Path,
     progress: StepBars,
-) -> CarriedRun:
+) -> ProcessedRun:
     frames = sorted((folder / "daq" / f"run{plan.number}").glob("*.raw"))
     meta = {"type": "raw", "detector": "spd"}
     await connection.dms.register_run(
         NewRun(number=plan.number, period=PERIOD, conditions={"seed": plan.seed})
     )
-    new = NewDataset(name=f"spd-run{plan.number:06d}", meta=meta, run=plan.number, period=PERIOD)
-    dataset = await upload_files(connection, frames, dataset=new)
+    new_dataset = NewDataset(
+        name=f"spd-run{plan.number:06d}", meta=meta, run=plan.number, period=PERIOD
+    )
+    dataset = await upload_files(connection, frames, dataset=new_dataset)
     await _register_frames(connection, plan.number, dataset.uid)
     started = time.monotonic()
     latest: list[ChainTask] = []
 
-    def look(chain: Chain, tasks: Sequence[ChainTask]) -> None:
+    def show_progress(chain: Chain, tasks: Sequence[ChainTask]) -> None:
         latest[:] = tasks
         progress.show(chain, tasks)
 
-    chain = await follow_chain(connection, await chain_of(connection, dataset.uid), on_look=look)
+    chain = await follow_chain(
+        connection, await wait_for_chain(connection, dataset.uid), on_look=show_progress
+    )
     truth = read_truth(folder / "truth" / f"run{plan.number}.json")
-    run = CarriedRun(
+    run = ProcessedRun(
         plan=plan,
         frames=len(frames),
         raw_bytes=dataset.bytes,
@@ -84,7 +88,7 @@ async def _carry_run(
     if chain.state is ChainState.FINISHED:
         run.outputs = await fetch_results(connection, chain, folder / "out" / f"run{plan.number}")
         write_manifest(folder / "out" / f"run{plan.number}", run.outputs, chain=chain)
-        run.exact = read_events(run.merged()) == expected_events(
+        run.exact = read_events(run.root_files()) == expected_events(
             folder / "truth" / f"run{plan.number}.json"
         )
     return run
@@ -99,7 +103,7 @@ async def _register_frames(connection: Connection, run: int, dataset: UUID) -> N
     await connection.dms.register_frames(run, frames)
 
 
-def _workflow() -> str:
+def _read_workflow() -> str:
     """Return the workflow of the pack.
 
     An installed package contains the file. In a source tree it is beside the package.
@@ -109,9 +113,9 @@ def _workflow() -> str:
     return next(place for place in places if place.exists()).read_text()
 
 
-async def _demo(url: str, folder: Path) -> list[CarriedRun]:
+async def _process_runs(url: str, folder: Path) -> list[ProcessedRun]:
     async with connected(url) as connection:
-        text = _workflow()
+        text = _read_workflow()
         template = await connection.operator.store_template(
             NewTemplate(name="spd-online-filter", cwl=text)
         )
@@ -123,7 +127,7 @@ async def _demo(url: str, folder: Path) -> list[CarriedRun]:
             for plan in RUNS:
                 progress = StepBars(bars, label=f"run {plan.number} ")
                 runs.append(
-                    _carry_run(
+                    _process_run(
                         connection, plan, template=template, folder=folder, progress=progress
                     )
                 )
@@ -154,7 +158,7 @@ def _generate(folder: Path, frames: int) -> None:
             raise OSError("the generator failed; see above")
 
 
-def _write_summary(folder: Path, runs: Sequence[CarriedRun], seconds: float) -> bool:
+def _write_summary(folder: Path, runs: Sequence[ProcessedRun], seconds: float) -> bool:
     finished = all(run.chain.state is ChainState.FINISHED and run.exact for run in runs)
     summary = {
         "status": "finished" if finished else "failed",
@@ -208,7 +212,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _in_running_system(folder: Path, url: str) -> int:
     started = time.monotonic()
-    return _close(folder, asyncio.run(_demo(url.rstrip("/"), folder)), started)
+    return _report_result(folder, asyncio.run(_process_runs(url.rstrip("/"), folder)), started)
 
 
 def _in_own_system(folder: Path, arguments: argparse.Namespace) -> int:
@@ -216,30 +220,30 @@ def _in_own_system(folder: Path, arguments: argparse.Namespace) -> int:
     options = ["--port", str(arguments.port)]
     with demonstration_system(folder, options, keep=arguments.keep) as url:
         out.print(f"Sluice is up at {url}")
-        runs = asyncio.run(_demo(url, folder))
-    code = _close(folder, runs, started)
+        runs = asyncio.run(_process_runs(url, folder))
+    code = _report_result(folder, runs, started)
     if arguments.keep:
         out.print(
-            f"Sluice is still up: look at {url}, stop it with `{_command()} down --home"
-            f" {_shown(folder / SYSTEM)}`"
+            f"Sluice is still up: look at {url}, stop it with `{_sluice_command()} down --home"
+            f" {_format_path(folder / SYSTEM)}`"
         )
     return code
 
 
-def _command() -> str:
+def _sluice_command() -> str:
     """Return the `sluice` command as the user can type it.
 
     The command of an environment that is not activated is not on the PATH.
     """
-    return _shown(Path(sys.executable).parent / "sluice")
+    return _format_path(Path(sys.executable).parent / "sluice")
 
 
-def _shown(path: Path) -> str:
+def _format_path(path: Path) -> str:
     here = Path.cwd()
     return shlex.quote(str(path.relative_to(here) if path.is_relative_to(here) else path))
 
 
-def _close(folder: Path, runs: Sequence[CarriedRun], started: float) -> int:
+def _report_result(folder: Path, runs: Sequence[ProcessedRun], started: float) -> int:
     finished = _write_summary(folder, runs, time.monotonic() - started)
     print_report(runs)
     out.print(f"outputs in {folder / 'out'}, figures in {folder / 'summary.json'}")

@@ -2,14 +2,14 @@
 
 from collections.abc import Sequence
 
-from sluice.cli.output import human_bytes, out, print_table
+from sluice.cli.output import format_bytes, out, print_table
 from sluice.contracts.chains.chains import ChainTask
 from sluice.contracts.common.states import ChainState
-from spd.demo_run import CarriedRun
+from spd.demo_run import ProcessedRun
 from spd.report import summarise
 
 
-def print_report(runs: Sequence[CarriedRun]) -> None:
+def print_report(runs: Sequence[ProcessedRun]) -> None:
     """Print a table of steps, the failures with their reasons, and a table of runs."""
     out.print()
     print_table(
@@ -49,16 +49,16 @@ def _step_row(task: ChainTask) -> tuple[object, ...]:
     return (task.step, task.state.value, jobs.total, jobs.failed, round(seconds, 1))
 
 
-def _run_row(run: CarriedRun) -> tuple[object, ...]:
-    figures = summarise(run.merged())
-    kept = sum(output.file.size for output in run.outputs)
+def _run_row(run: ProcessedRun) -> tuple[object, ...]:
+    figures = summarise(run.root_files())
+    output_bytes = sum(output.file.size for output in run.outputs)
     return (
         run.plan.number,
         figures.frames,
         figures.events_built,
         figures.events_kept,
-        human_bytes(run.raw_bytes),
-        human_bytes(kept),
-        f"{1 - kept / run.raw_bytes:.1%}",
+        format_bytes(run.raw_bytes),
+        format_bytes(output_bytes),
+        f"{1 - output_bytes / run.raw_bytes:.1%}",
         round(run.seconds, 1),
     )

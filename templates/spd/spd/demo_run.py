@@ -32,7 +32,7 @@ class PlannedRun:
 
 
 @dataclass(slots=True)
-class CarriedRun:
+class ProcessedRun:
     """A run after its way through the system.
 
     ``seconds`` is the time from the closed data set to the output on its storage.
@@ -50,7 +50,7 @@ class CarriedRun:
     exact: bool = False
     """The events of the merged ROOT files equal those of the generator, in the same order."""
 
-    def merged(self) -> list[Path]:
+    def root_files(self) -> list[Path]:
         """Return the paths of the ROOT files, in order."""
         return [output.path for output in self.outputs if output.path.suffix == ".root"]
 
@@ -61,15 +61,15 @@ class CarriedRun:
             "frames": self.frames,
             "failed_frames": sorted(self._failed_frames()),
             "events_truth": self.events_truth,
-            "events_kept": summarise(self.merged()).events_kept,
+            "events_kept": summarise(self.root_files()).events_kept,
             "events_exact": self.exact,
             "output_files": [
                 {
-                    "path": str(o.path),
-                    "sha256": o.file.checksum.removeprefix("sha256:"),
-                    "bytes": o.file.size,
+                    "path": str(output.path),
+                    "sha256": output.file.checksum.removeprefix("sha256:"),
+                    "bytes": output.file.size,
                 }
-                for o in self.outputs
+                for output in self.outputs
             ],
             "seconds": round(self.seconds, 2),
         }

@@ -79,7 +79,7 @@ _CHANNELS = np.array([0] + [GEOMETRY[part].channels for part in Subdetector])
 _CELLS = np.array([1] + [GEOMETRY[part].cells for part in Subdetector])
 
 
-def encode(part: Subdetector, layer: IntArray, cell: IntArray) -> NDArray[np.uint32]:
+def encode_channel(part: Subdetector, layer: IntArray, cell: IntArray) -> NDArray[np.uint32]:
     """Return the channel codes of `cell` in `layer` of one subdetector."""
     return ((int(part) << 24) + layer * GEOMETRY[part].cells + cell).astype(np.uint32)
 
@@ -89,24 +89,24 @@ def subdetector(code: NDArray[Any]) -> IntArray:
     return (code >> 24).astype(np.int64)
 
 
-def number(code: NDArray[Any]) -> IntArray:
+def channel_number(code: NDArray[Any]) -> IntArray:
     """Return the channel numbers inside their subdetector."""
     return (code & 0xFFFFFF).astype(np.int64)
 
 
-def known(code: NDArray[Any]) -> NDArray[np.bool_]:
+def is_known_channel(code: NDArray[Any]) -> NDArray[np.bool_]:
     """Return which codes belong to an existing channel."""
     part = subdetector(code)
     inside = part < len(_CHANNELS)
-    return inside & (number(code) < _CHANNELS[np.where(inside, part, 0)])
+    return inside & (channel_number(code) < _CHANNELS[np.where(inside, part, 0)])
 
 
 def layer(code: NDArray[Any]) -> IntArray:
     """Return the layers of channel codes, counted from 0 inside each subdetector."""
-    return np.asarray(number(code) // _CELLS[subdetector(code)], dtype=np.int64)
+    return np.asarray(channel_number(code) // _CELLS[subdetector(code)], dtype=np.int64)
 
 
 def road(code: NDArray[Any]) -> IntArray:
     """Return the azimuthal sectors of channel codes, 0 to ROADS - 1."""
     cells = _CELLS[subdetector(code)]
-    return np.asarray((number(code) % cells) // (cells // ROADS), dtype=np.int64)
+    return np.asarray((channel_number(code) % cells) // (cells // ROADS), dtype=np.int64)

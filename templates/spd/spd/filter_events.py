@@ -23,29 +23,33 @@ def filter_events(
 
     The energy is in MeV.
     """
-    kept = (block.multiplicity >= min_multiplicity) & (block.energy_mev >= min_calorimeter_energy)
+    passes_cuts = (block.multiplicity >= min_multiplicity) & (
+        block.energy_mev >= min_calorimeter_energy
+    )
     sizes = block.sizes
     cuts = {
         "min_multiplicity": min_multiplicity,
         "min_calorimeter_energy_mev": min_calorimeter_energy,
     }
     return EventBlock(
-        info=replace(block.info, events_kept=int(kept.sum()), cuts={**block.info.cuts, **cuts}),
-        number=block.number[kept],
-        offsets=np.concatenate(([0], np.cumsum(sizes[kept]))),
-        hits=block.hits[np.repeat(kept, sizes)],
-        multiplicity=block.multiplicity[kept],
-        energy_mev=block.energy_mev[kept],
+        info=replace(
+            block.info, events_kept=int(passes_cuts.sum()), cuts={**block.info.cuts, **cuts}
+        ),
+        number=block.number[passes_cuts],
+        offsets=np.concatenate(([0], np.cumsum(sizes[passes_cuts]))),
+        hits=block.hits[np.repeat(passes_cuts, sizes)],
+        multiplicity=block.multiplicity[passes_cuts],
+        energy_mev=block.energy_mev[passes_cuts],
     )
 
 
 def _work(arguments: argparse.Namespace) -> None:
-    kept = filter_events(
+    selected_events = filter_events(
         read_events(arguments.events),
         min_multiplicity=arguments.min_multiplicity,
         min_calorimeter_energy=arguments.min_calorimeter_energy,
     )
-    write_events(arguments.out, kept)
+    write_events(arguments.out, selected_events)
 
 
 def main(argv: Sequence[str] | None = None) -> int:

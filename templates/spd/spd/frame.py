@@ -17,7 +17,7 @@ import numpy as np
 from pack_command import BadData, UsageError
 
 from sluice.text.visible_text import quoted
-from spd.detector import HIT, HitArray, known
+from spd.detector import HIT, HitArray, is_known_channel
 
 MAGIC = b"SPDFRAME"
 VERSION = 1
@@ -102,12 +102,15 @@ def decode_frame(content: bytes, source: Path) -> tuple[FrameHeader, HitArray]:
         raise BadData(
             source, f"{what}: {count} hits need {expected} bytes, the file has {len(content)}"
         )
-    written = _CRC.unpack_from(content, _FIELDS.size)[0]
-    found = zlib.crc32(memoryview(content)[HEADER_BYTES:], zlib.crc32(content[: _FIELDS.size]))
-    if written != found:
+    header_crc = _CRC.unpack_from(content, _FIELDS.size)[0]
+    content_crc = zlib.crc32(
+        memoryview(content)[HEADER_BYTES:], zlib.crc32(content[: _FIELDS.size])
+    )
+    if header_crc != content_crc:
         raise BadData(
             source,
-            f"wrong checksum: the header says CRC {written:08x}, the content has {found:08x}",
+            f"wrong checksum: the header says CRC {header_crc:08x}, the content has"
+            f" {content_crc:08x}",
         )
     hits = np.frombuffer(content, dtype=HIT, offset=HEADER_BYTES)
     _check_hits(hits, length, source)
@@ -123,10 +126,10 @@ def _check_hits(hits: HitArray, length_ns: int, source: Path) -> None:
 
     Wrong content with a right checksum means that the writer has a bug.
     """
-    strangers = np.flatnonzero(~known(hits["channel"]))
-    if len(strangers):
-        code = int(hits["channel"][strangers[0]])
-        raise BadData(source, f"hit {strangers[0]}: no channel has the code {code:#010x}")
+    unknown = np.flatnonzero(~is_known_channel(hits["channel"]))
+    if len(unknown):
+        code = int(hits["channel"][unknown[0]])
+        raise BadData(source, f"hit {unknown[0]}: no channel has the code {code:#010x}")
     late = np.flatnonzero(hits["time"] >= length_ns)
     if len(late):
         time = int(hits["time"][late[0]])

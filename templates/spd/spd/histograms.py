@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from pack_command import BadData, read_input, write_complete
 
 from spd.blocks import EventBlock
-from spd.detector import GEOMETRY, Subdetector, number, subdetector
-from spd.quantities import owners
+from spd.detector import GEOMETRY, Subdetector, channel_number, subdetector
+from spd.quantities import event_indices
 from spd.timing import GUARD_NS
 
 FORMAT = "spd-monitoring"
@@ -47,7 +47,7 @@ def monitor(block: EventBlock) -> Monitoring:
     """Return the monitoring of one frame's events."""
     info = block.info
     codes = block.hits["channel"]
-    delays = block.hits["time"].astype(np.int64) - block.time_ns[owners(block.offsets)]
+    delays = block.hits["time"].astype(np.int64) - block.time_ns[event_indices(block.offsets)]
     histograms = {
         "hit_time": histogram(
             "Hit time after the event's first hit", "ns", delays, np.arange(0, GUARD_NS + 5, 5)
@@ -59,7 +59,7 @@ def monitor(block: EventBlock) -> Monitoring:
         "event_hits": histogram("Hits per event", "hits", block.sizes, np.arange(0, 420, 20)),
     }
     for part, geometry in GEOMETRY.items():
-        channels = number(codes[subdetector(codes) == part])
+        channels = channel_number(codes[subdetector(codes) == part])
         edges = np.arange(OCCUPANCY_BINS + 1) * (geometry.channels // OCCUPANCY_BINS)
         histograms[f"occupancy_{part.name.lower()}"] = histogram(
             f"Hits by channel, {_label(part)}", "channel", channels, edges
@@ -93,16 +93,23 @@ def merge_monitoring(parts: Iterable[tuple[Path, Monitoring]]) -> Monitoring:
     last: tuple[int, int] | None = None
     for source, part in parts:
         for frame in part["frames"]:
-            last = follows(last, (frame["run"], frame["frame"]), source)
+            last = check_frame_order(last, (frame["run"], frame["frame"]), source)
         merged["frames"] += part["frames"]
         if merged["histograms"] and merged["histograms"].keys() != part["histograms"].keys():
             raise BadData(source, "its histograms are not those of the files before it")
-        for name, added in part["histograms"].items():
-            _add(merged["histograms"].setdefault(name, _empty(added)), added, name, source)
+        for name, histogram_part in part["histograms"].items():
+            _add(
+                merged["histograms"].setdefault(name, _empty_copy(histogram_part)),
+                histogram_part,
+                name,
+                source,
+            )
     return merged
 
 
-def follows(last: tuple[int, int] | None, this: tuple[int, int], source: Path) -> tuple[int, int]:
+def check_frame_order(
+    last: tuple[int, int] | None, this: tuple[int, int], source: Path
+) -> tuple[int, int]:
     """Return `this` (run, frame) if it comes after `last`.
 
     Raises:
@@ -121,18 +128,18 @@ def follows(last: tuple[int, int] | None, this: tuple[int, int], source: Path) -
     return this
 
 
-def _empty(like: Histogram) -> Histogram:
-    return {**like, "counts": [0] * len(like["counts"]), "underflow": 0, "overflow": 0}
+def _empty_copy(original: Histogram) -> Histogram:
+    return {**original, "counts": [0] * len(original["counts"]), "underflow": 0, "overflow": 0}
 
 
-def _add(total: Histogram, added: Histogram, name: str, source: Path) -> None:
-    if total["edges"] != added["edges"]:
+def _add(total: Histogram, part: Histogram, name: str, source: Path) -> None:
+    if total["edges"] != part["edges"]:
         raise BadData(source, f"the histogram {name} has other bins than in the files before it")
     total["counts"] = [
-        count + other for count, other in zip(total["counts"], added["counts"], strict=True)
+        count + other for count, other in zip(total["counts"], part["counts"], strict=True)
     ]
     for outside in ("underflow", "overflow"):
-        total[outside] += added[outside]
+        total[outside] += part[outside]
 
 
 def write_monitoring(path: Path, monitoring: Monitoring) -> None:
@@ -150,9 +157,9 @@ def read_monitoring(path: Path) -> Monitoring:
     content = read_input(path)
     try:
         monitoring = json.loads(content)
-        right = (monitoring["format"], monitoring["version"]) == (FORMAT, VERSION)
+        is_valid = (monitoring["format"], monitoring["version"]) == (FORMAT, VERSION)
     except (ValueError, KeyError, TypeError) as error:
         raise BadData(path, "is not a monitoring file") from error
-    if not right:
+    if not is_valid:
         raise BadData(path, f"is not a monitoring file of version {VERSION}")
     return dict(monitoring)

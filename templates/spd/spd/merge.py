@@ -18,9 +18,9 @@ import uproot
 from pack_command import Parser, run_command
 
 from spd.blocks import EventBlock, read_events
-from spd.detector import Subdetector, number, subdetector
-from spd.histograms import follows
-from spd.quantities import owners
+from spd.detector import Subdetector, channel_number, subdetector
+from spd.histograms import check_frame_order
+from spd.quantities import event_indices
 
 CUTS = ("time_gap_ns", "min_hits", "min_multiplicity", "min_calorimeter_energy_mev")
 FRAMES: dict[str, Any] = {
@@ -64,7 +64,7 @@ def merge(parts: Sequence[Path], out: Path) -> None:
         with uproot.recreate(partial) as root:
             events = root.mktree("events", EVENTS, title="Events kept by the online filter")
             frames = root.mktree("frames", FRAMES, title="Frames of data taking")
-            blocks = _ordered(parts)
+            blocks = _read_in_order(parts)
             while batch := list(islice(blocks, FILES_AT_ONCE)):
                 frames.extend(_frame_columns(batch))
                 events.extend(_event_columns(batch))
@@ -74,11 +74,11 @@ def merge(parts: Sequence[Path], out: Path) -> None:
         raise
 
 
-def _ordered(parts: Iterable[Path]) -> Iterator[EventBlock]:
+def _read_in_order(parts: Iterable[Path]) -> Iterator[EventBlock]:
     last: tuple[int, int] | None = None
     for path in parts:
         block = read_events(path)
-        last = follows(last, (block.info.run, block.info.frame), path)
+        last = check_frame_order(last, (block.info.run, block.info.frame), path)
         yield block
 
 
@@ -103,7 +103,7 @@ def _event_columns(blocks: Sequence[EventBlock]) -> dict[str, Any]:
     start = np.repeat([block.info.start_time_ns for block in blocks], events)
     first = np.concatenate([block.time_ns for block in blocks])
     part = subdetector(hits["channel"])
-    owner = owners(np.concatenate(([0], np.cumsum(sizes))))
+    event_index = event_indices(np.concatenate(([0], np.cumsum(sizes))))
     columns: dict[str, Any] = {
         "run": np.repeat([block.info.run for block in blocks], events),
         "frame": np.repeat([block.info.frame for block in blocks], events),
@@ -113,15 +113,17 @@ def _event_columns(blocks: Sequence[EventBlock]) -> dict[str, Any]:
         "calorimeter_energy_mev": np.concatenate([block.energy_mev for block in blocks]),
         "n_hits": sizes,
         **{
-            f"n_{detector.name.lower()}": np.bincount(owner[part == detector], minlength=len(sizes))
+            f"n_{detector.name.lower()}": np.bincount(
+                event_index[part == detector], minlength=len(sizes)
+            )
             for detector in Subdetector
         },
     }
     typed: dict[str, Any] = {name: column.astype(EVENTS[name]) for name, column in columns.items()}
     fields = {
         "subdetector": part.astype("u1"),
-        "channel": number(hits["channel"]).astype("u4"),
-        "time_ns": (hits["time"].astype(np.int64) - first[owner]).astype("i4"),
+        "channel": channel_number(hits["channel"]).astype("u4"),
+        "time_ns": (hits["time"].astype(np.int64) - first[event_index]).astype("i4"),
         "amplitude": hits["amplitude"].astype("u4"),
     }
     typed["hit"] = ak.zip({name: ak.unflatten(values, sizes) for name, values in fields.items()})

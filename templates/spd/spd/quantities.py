@@ -20,7 +20,7 @@ from spd.detector import (
 )
 
 
-def owners(offsets: IntArray) -> IntArray:
+def event_indices(offsets: IntArray) -> IntArray:
     """Return the index of the event of each hit."""
     return np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
 
@@ -33,21 +33,26 @@ def track_multiplicity(hits: HitArray, offsets: IntArray) -> IntArray:
     events = len(offsets) - 1
     codes = hits["channel"]
     part = subdetector(codes)
-    seen = owners(offsets) * ROADS + road(codes)
+    event_road = event_indices(offsets) * ROADS + road(codes)
     tracking = (part == Subdetector.VERTEX) | (part == Subdetector.STRAW)
-    depth = layer(codes) + np.where(
+    tracking_layer = layer(codes) + np.where(
         part == Subdetector.STRAW, GEOMETRY[Subdetector.VERTEX].layers, 0
     )
-    crossed = np.unique(seen[tracking] * TRACKING_LAYERS + depth[tracking]) // TRACKING_LAYERS
-    deep = np.bincount(crossed, minlength=events * ROADS) >= TRACK_LAYERS
-    timed = np.bincount(seen[part == Subdetector.TOF], minlength=events * ROADS) > 0
-    return np.asarray((deep & timed).reshape(events, ROADS).sum(axis=1), dtype=np.int64)
+    crossed_roads = (
+        np.unique(event_road[tracking] * TRACKING_LAYERS + tracking_layer[tracking])
+        // TRACKING_LAYERS
+    )
+    has_layers = np.bincount(crossed_roads, minlength=events * ROADS) >= TRACK_LAYERS
+    has_time = np.bincount(event_road[part == Subdetector.TOF], minlength=events * ROADS) > 0
+    return np.asarray((has_layers & has_time).reshape(events, ROADS).sum(axis=1), dtype=np.int64)
 
 
 def calorimeter_energy(hits: HitArray, offsets: IntArray) -> NDArray[np.float64]:
     """Return the energy of each event in the calorimeter in MeV."""
-    measured = subdetector(hits["channel"]) == Subdetector.CALORIMETER
+    in_calorimeter = subdetector(hits["channel"]) == Subdetector.CALORIMETER
     counts = np.bincount(
-        owners(offsets)[measured], weights=hits["amplitude"][measured], minlength=len(offsets) - 1
+        event_indices(offsets)[in_calorimeter],
+        weights=hits["amplitude"][in_calorimeter],
+        minlength=len(offsets) - 1,
     )
     return np.asarray(counts * MEV_PER_COUNT, dtype=np.float64)

@@ -67,15 +67,15 @@ def simulate_frame(
     collisions = _collision_times(rng, conditions)
     hard = rng.random(len(collisions)) < conditions.hard_share
     tracks = 1 + rng.poisson(np.where(hard, 5.0, 1.5))
-    inside = Deposits.joined(
+    deposits = Deposits.concatenate(
         [
             track_deposits(rng, tracks, hard),
             neutral_deposits(rng, hard),
             noise_deposits(rng, len(collisions), conditions.event_noise),
         ]
     )
-    hits = _hits(inside, collisions[inside.owner] + inside.delay_ns)
-    truth = _truth(inside, hits, collisions, tracks)
+    hits = _make_hits(deposits, collisions[deposits.event_index] + deposits.delay_ns)
+    truth = _true_events(deposits, hits, collisions, tracks)
     return np.concatenate((hits, _gap_noise(rng, collisions, conditions))), truth
 
 
@@ -92,7 +92,7 @@ def _collision_times(rng: Generator, conditions: Conditions) -> IntArray:
     return np.asarray(shares + np.arange(count) * MIN_EVENT_DISTANCE_NS, dtype=np.int64)
 
 
-def _hits(deposits: Deposits, times: IntArray) -> HitArray:
+def _make_hits(deposits: Deposits, times: IntArray) -> HitArray:
     hits = np.empty(len(times), dtype=HIT)
     hits["channel"] = deposits.channel
     hits["amplitude"] = deposits.amplitude
@@ -100,16 +100,20 @@ def _hits(deposits: Deposits, times: IntArray) -> HitArray:
     return hits
 
 
-def _truth(inside: Deposits, hits: HitArray, collisions: IntArray, tracks: IntArray) -> TrueEvents:
+def _true_events(
+    deposits: Deposits, hits: HitArray, collisions: IntArray, tracks: IntArray
+) -> TrueEvents:
     count = len(collisions)
     first = collisions + EVENT_WINDOW_NS
-    np.minimum.at(first, inside.owner, hits["time"].astype(np.int64))
-    measured = subdetector(inside.channel) == Subdetector.CALORIMETER
+    np.minimum.at(first, deposits.event_index, hits["time"].astype(np.int64))
+    in_calorimeter = subdetector(deposits.channel) == Subdetector.CALORIMETER
     counts = np.bincount(
-        inside.owner[measured], weights=inside.amplitude[measured], minlength=count
+        deposits.event_index[in_calorimeter],
+        weights=deposits.amplitude[in_calorimeter],
+        minlength=count,
     )
     energy = np.asarray(counts * MEV_PER_COUNT, dtype=np.float64)
-    return TrueEvents(first, tracks, energy, np.bincount(inside.owner, minlength=count))
+    return TrueEvents(first, tracks, energy, np.bincount(deposits.event_index, minlength=count))
 
 
 def _gap_noise(rng: Generator, collisions: IntArray, conditions: Conditions) -> HitArray:
@@ -125,4 +129,4 @@ def _gap_noise(rng: Generator, collisions: IntArray, conditions: Conditions) -> 
     sizes = np.minimum(rng.poisson(conditions.gap_noise, len(begins)), MAX_NOISE_GROUP)
     times = np.repeat(begins, sizes)
     times += rng.integers(0, NOISE_GROUP_NS, len(times), endpoint=True)
-    return _hits(noise_deposits(rng, len(times), None), times)
+    return _make_hits(noise_deposits(rng, len(times), None), times)

@@ -21,7 +21,7 @@ from spd.detector import (
     TRACKING_LAYERS,
     IntArray,
     Subdetector,
-    encode,
+    encode_channel,
 )
 from spd.timing import EVENT_WINDOW_NS
 
@@ -50,16 +50,16 @@ SIGNAL_COUNTS = {
 class Deposits:
     """Signals by column: index of the event, channel code, amplitude in counts, delay in ns."""
 
-    owner: IntArray
+    event_index: IntArray
     channel: NDArray[np.uint32]
     amplitude: IntArray
     delay_ns: IntArray
 
     @staticmethod
-    def joined(parts: Sequence[Deposits]) -> Deposits:
+    def concatenate(parts: Sequence[Deposits]) -> Deposits:
         """Return all deposits of `parts`, in their order."""
         return Deposits(
-            np.concatenate([part.owner for part in parts]),
+            np.concatenate([part.event_index for part in parts]),
             np.concatenate([part.channel for part in parts]),
             np.concatenate([part.amplitude for part in parts]),
             np.concatenate([part.delay_ns for part in parts]),
@@ -68,33 +68,41 @@ class Deposits:
 
 def track_deposits(rng: Generator, tracks: IntArray, hard: NDArray[np.bool_]) -> Deposits:
     """Return the signals of charged tracks. `tracks` is the number in each event."""
-    owner = np.repeat(np.arange(len(tracks)), tracks)
+    event_index = np.repeat(np.arange(len(tracks)), tracks)
     roads = _distinct_roads(rng, tracks)
-    crossed = rng.random((len(owner), TRACKING_LAYERS)) < EFFICIENCY
+    crossed = rng.random((len(event_index), TRACKING_LAYERS)) < EFFICIENCY
     crossed[crossed.sum(axis=1) < TRACK_LAYERS] = True
     vertex_layers = GEOMETRY[Subdetector.VERTEX].layers
-    everywhere = np.ones((len(owner), 1), dtype=bool)
-    muon = rng.random(len(owner)) < MUON_SHARE
+    everywhere = np.ones((len(event_index), 1), dtype=bool)
+    muon = rng.random(len(event_index)) < MUON_SHARE
     muon_crossed = (
-        rng.random((len(owner), GEOMETRY[Subdetector.MUON].layers)) < EFFICIENCY
+        rng.random((len(event_index), GEOMETRY[Subdetector.MUON].layers)) < EFFICIENCY
     ) & muon[:, None]
-    energy = SIGNAL_COUNTS[Subdetector.CALORIMETER] * np.where(hard[owner], 1.5, 0.6)
+    energy = SIGNAL_COUNTS[Subdetector.CALORIMETER] * np.where(hard[event_index], 1.5, 0.6)
     shower = 1 + rng.exponential(energy).astype(np.int64)
-    return Deposits.joined(
+    return Deposits.concatenate(
         [
-            _along(
+            _layer_deposits(
                 rng,
                 Subdetector.VERTEX,
-                owner=owner,
+                event_index=event_index,
                 roads=roads,
                 crossed=crossed[:, :vertex_layers],
             ),
-            _along(
-                rng, Subdetector.STRAW, owner=owner, roads=roads, crossed=crossed[:, vertex_layers:]
+            _layer_deposits(
+                rng,
+                Subdetector.STRAW,
+                event_index=event_index,
+                roads=roads,
+                crossed=crossed[:, vertex_layers:],
             ),
-            _along(rng, Subdetector.TOF, owner=owner, roads=roads, crossed=everywhere),
-            _showers(rng, owner, roads, shower),
-            _along(rng, Subdetector.MUON, owner=owner, roads=roads, crossed=muon_crossed),
+            _layer_deposits(
+                rng, Subdetector.TOF, event_index=event_index, roads=roads, crossed=everywhere
+            ),
+            _shower_deposits(rng, event_index, roads, shower),
+            _layer_deposits(
+                rng, Subdetector.MUON, event_index=event_index, roads=roads, crossed=muon_crossed
+            ),
         ]
     )
 
@@ -102,9 +110,9 @@ def track_deposits(rng: Generator, tracks: IntArray, hard: NDArray[np.bool_]) ->
 def neutral_deposits(rng: Generator, hard: NDArray[np.bool_]) -> Deposits:
     """Return the showers of photons, which only the calorimeter sees."""
     photons = rng.poisson(np.where(hard, 3.0, 1.0))
-    owner = np.repeat(np.arange(len(hard)), photons)
-    energy = 1 + rng.exponential(np.where(hard[owner], 900.0, 300.0)).astype(np.int64)
-    return _showers(rng, owner, rng.integers(0, ROADS, len(owner)), energy)
+    event_index = np.repeat(np.arange(len(hard)), photons)
+    energy = 1 + rng.exponential(np.where(hard[event_index], 900.0, 300.0)).astype(np.int64)
+    return _shower_deposits(rng, event_index, rng.integers(0, ROADS, len(event_index)), energy)
 
 
 def noise_deposits(rng: Generator, count: int, mean: float | None) -> Deposits:
@@ -118,32 +126,32 @@ def noise_deposits(rng: Generator, count: int, mean: float | None) -> Deposits:
     """
     parts = [Subdetector.VERTEX, Subdetector.STRAW, Subdetector.MUON]
     if mean is None:
-        owner, parts = np.arange(count), list(Subdetector)
+        event_index, parts = np.arange(count), list(Subdetector)
     else:
-        owner = np.repeat(np.arange(count), rng.poisson(mean, count))
-    kind = rng.integers(0, len(parts), len(owner))
-    channel = np.zeros(len(owner), dtype=np.uint32)
+        event_index = np.repeat(np.arange(count), rng.poisson(mean, count))
+    kind = rng.integers(0, len(parts), len(event_index))
+    channel = np.zeros(len(event_index), dtype=np.uint32)
     for index, part in enumerate(parts):
         chosen = kind == index
         cells = rng.integers(0, GEOMETRY[part].channels, int(chosen.sum()))
-        channel[chosen] = encode(part, np.zeros_like(cells), cells)
-    amplitude = 1 + rng.exponential(20.0, len(owner)).astype(np.int64)
-    delay = rng.integers(0, EVENT_WINDOW_NS, len(owner), endpoint=True)
-    return Deposits(owner, channel, amplitude, delay)
+        channel[chosen] = encode_channel(part, np.zeros_like(cells), cells)
+    amplitude = 1 + rng.exponential(20.0, len(event_index)).astype(np.int64)
+    delay = rng.integers(0, EVENT_WINDOW_NS, len(event_index), endpoint=True)
+    return Deposits(event_index, channel, amplitude, delay)
 
 
 def _distinct_roads(rng: Generator, tracks: IntArray) -> IntArray:
     """Return a road for every track. No two tracks of an event share a road."""
     shuffled = rng.random((len(tracks), ROADS)).argsort(axis=1)
-    taken = np.arange(ROADS) < tracks[:, None]
-    return np.asarray(shuffled[taken], dtype=np.int64)
+    is_used = np.arange(ROADS) < tracks[:, None]
+    return np.asarray(shuffled[is_used], dtype=np.int64)
 
 
-def _along(
+def _layer_deposits(
     rng: Generator,
     part: Subdetector,
     *,
-    owner: IntArray,
+    event_index: IntArray,
     roads: IntArray,
     crossed: NDArray[np.bool_],
 ) -> Deposits:
@@ -154,15 +162,22 @@ def _along(
     track, layer = np.nonzero(crossed)
     amplitude = rng.gamma(4.0, SIGNAL_COUNTS[part] / 4.0, len(track)).astype(np.int64) + 1
     return _deposits(
-        rng, part, owner[track], _cells(rng, part, roads[track]), layer=layer, amplitude=amplitude
+        rng,
+        part,
+        event_index[track],
+        _cells(rng, part, roads[track]),
+        layer=layer,
+        amplitude=amplitude,
     )
 
 
-def _showers(rng: Generator, owner: IntArray, roads: IntArray, counts: IntArray) -> Deposits:
+def _shower_deposits(
+    rng: Generator, event_index: IntArray, roads: IntArray, counts: IntArray
+) -> Deposits:
     """Return energy in the calorimeter, one cell for each particle."""
     part = Subdetector.CALORIMETER
     cells = _cells(rng, part, roads)
-    return _deposits(rng, part, owner, cells, layer=np.zeros_like(cells), amplitude=counts)
+    return _deposits(rng, part, event_index, cells, layer=np.zeros_like(cells), amplitude=counts)
 
 
 def _cells(rng: Generator, part: Subdetector, roads: IntArray) -> IntArray:
@@ -174,12 +189,12 @@ def _cells(rng: Generator, part: Subdetector, roads: IntArray) -> IntArray:
 def _deposits(
     rng: Generator,
     part: Subdetector,
-    owner: IntArray,
+    event_index: IntArray,
     cells: IntArray,
     *,
     layer: IntArray,
     amplitude: IntArray,
 ) -> Deposits:
     shortest, longest = DELAYS[part]
-    delay = rng.integers(shortest, longest, len(owner), endpoint=True)
-    return Deposits(owner, encode(part, layer, cells), amplitude, delay)
+    delay = rng.integers(shortest, longest, len(event_index), endpoint=True)
+    return Deposits(event_index, encode_channel(part, layer, cells), amplitude, delay)

@@ -83,10 +83,10 @@ def expected_events(
     Events of damaged frames are included only if `damaged` is true.
     """
     truth = read_truth(truth_file)
-    left_out = set() if damaged else set(truth["damaged_frames"])
+    excluded_frames = set() if damaged else set(truth["damaged_frames"])
     expected = []
     for frame in truth["frames"]:
-        if frame["frame"] in left_out:
+        if frame["frame"] in excluded_frames:
             continue
         built = [event for event in frame["events"] if event["hits"] >= min_hits]
         for number, event in enumerate(built):

@@ -10,9 +10,9 @@ import numpy as np
 from pack_command import BadData, Parser, run_command
 
 from spd.blocks import EventBlock, read_events, write_events
-from spd.detector import known
+from spd.detector import is_known_channel
 from spd.histograms import monitor, write_monitoring
-from spd.quantities import calorimeter_energy, owners, track_multiplicity
+from spd.quantities import calorimeter_energy, event_indices, track_multiplicity
 
 
 def verify(block: EventBlock, source: Path) -> None:
@@ -27,7 +27,7 @@ def verify(block: EventBlock, source: Path) -> None:
             raise BadData(source, reason)
 
 
-def _counts(block: EventBlock) -> str | None:
+def _check_counts(block: EventBlock) -> str | None:
     info, events = block.info, len(block.number)
     columns = {"multiplicity": len(block.multiplicity), "energy_mev": len(block.energy_mev)}
     for name, length in columns.items():
@@ -48,73 +48,78 @@ def _counts(block: EventBlock) -> str | None:
     return None
 
 
-def _order(block: EventBlock) -> str | None:
+def _check_order(block: EventBlock) -> str | None:
     if (block.sizes < 1).any():
-        return f"event {_first(block, block.sizes < 1)} has no hits"
+        return f"event {_first_event(block, block.sizes < 1)} has no hits"
     for name, values in (("number", block.number), ("time", block.time_ns)):
         steps = np.diff(values, prepend=values[0] - 1) if len(values) else values
         if (steps < 1).any():
             return (
-                f"event {_first(block, steps < 1)} is out of order: its {name} is not above that of"
-                " the one before"
+                f"event {_first_event(block, steps < 1)} is out of order: its {name} is not above"
+                " that of the one before"
             )
-    back = np.diff(block.hits["time"].astype(np.int64), prepend=0) < 0
-    if back.any():
-        return f"the hits of event {_first_hit(block, back)} are not in the order of time"
+    decreases = np.diff(block.hits["time"].astype(np.int64), prepend=0) < 0
+    if decreases.any():
+        return f"the hits of event {_hit_event(block, decreases)} are not in the order of time"
     return None
 
 
-def _ranges(block: EventBlock) -> str | None:
+def _check_ranges(block: EventBlock) -> str | None:
     info = block.info
     if len(block.number) and not 0 <= block.number[-1] < info.events_built:
         return f"event {block.number[-1]} is not among the {info.events_built} found"
-    strange = ~known(block.hits["channel"])
-    if strange.any():
-        return f"event {_first_hit(block, strange)} has a hit in a channel that does not exist"
-    late = block.hits["time"] >= info.length_ns
-    if late.any():
-        return f"event {_first_hit(block, late)} has a hit outside the frame of {info.length_ns} ns"
+    is_unknown = ~is_known_channel(block.hits["channel"])
+    if is_unknown.any():
+        return f"event {_hit_event(block, is_unknown)} has a hit in a channel that does not exist"
+    is_late = block.hits["time"] >= info.length_ns
+    if is_late.any():
+        return (
+            f"event {_hit_event(block, is_late)} has a hit outside the frame of {info.length_ns} ns"
+        )
     return None
 
 
-def _quantities(block: EventBlock) -> str | None:
-    wrong = block.multiplicity != track_multiplicity(block.hits, block.offsets)
-    if wrong.any():
-        return f"the multiplicity of event {_first(block, wrong)} does not follow from its hits"
-    wrong = block.energy_mev != calorimeter_energy(block.hits, block.offsets)
-    if wrong.any():
-        return f"the energy of event {_first(block, wrong)} does not follow from its hits"
+def _check_quantities(block: EventBlock) -> str | None:
+    differs = block.multiplicity != track_multiplicity(block.hits, block.offsets)
+    if differs.any():
+        event = _first_event(block, differs)
+        return f"the multiplicity of event {event} does not follow from its hits"
+    differs = block.energy_mev != calorimeter_energy(block.hits, block.offsets)
+    if differs.any():
+        event = _first_event(block, differs)
+        return f"the energy of event {event} does not follow from its hits"
     return None
 
 
-def _cuts(block: EventBlock) -> str | None:
-    measured = {
+def _check_cuts(block: EventBlock) -> str | None:
+    quantities = {
         "min_hits": block.sizes,
         "min_multiplicity": block.multiplicity,
         "min_calorimeter_energy_mev": block.energy_mev,
     }
-    for name, values in measured.items():
+    for name, values in quantities.items():
         limit = block.info.cuts.get(name)
         if limit is not None and (values < limit).any():
-            return f"event {_first(block, values < limit)} does not pass the cut {name} = {limit}"
+            event = _first_event(block, values < limit)
+            return f"event {event} does not pass the cut {name} = {limit}"
     return None
 
 
 _CHECKS: tuple[Callable[[EventBlock], str | None], ...] = (
-    _counts,
-    _order,
-    _ranges,
-    _quantities,
-    _cuts,
+    _check_counts,
+    _check_order,
+    _check_ranges,
+    _check_quantities,
+    _check_cuts,
 )
 
 
-def _first(block: EventBlock, wrong: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> int:
-    return int(block.number[np.flatnonzero(wrong)[0]])
+def _first_event(block: EventBlock, mask: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> int:
+    return int(block.number[np.flatnonzero(mask)[0]])
 
 
-def _first_hit(block: EventBlock, wrong: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> int:
-    return int(block.number[owners(block.offsets)[np.flatnonzero(wrong)[0]]])
+def _hit_event(block: EventBlock, mask: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> int:
+    return int(block.number[event_indices(block.offsets)[np.flatnonzero(mask)[0]]])
 
 
 def _work(arguments: argparse.Namespace) -> None:

@@ -13,17 +13,17 @@ from sluice.contracts.access.people import NewAccount
 from sluice.contracts.common.problems import ServiceError, Unauthenticated
 from sluice.servicekit.access.people import People
 from sluice.servicekit.access.principal import Person
-from sluice.servicekit.audit.request import coming_from
+from sluice.servicekit.audit.request import bind_client_address
 from tests.integration.operator.conftest import Operator, operating
 from wfms.operator.identity.db.person_tokens import MAX_SESSIONS
 from wfms.operator.identity.domain.errors import TooManySignIns, TooManyTries
-from wfms.operator.identity.usecases.known_people import OF_A_PERSON
+from wfms.operator.identity.usecases.known_people import SESSION_LIMITS
 from wfms.operator.identity.usecases.passwords import Passwords
 from wfms.operator.identity.usecases.sign_in import (
-    AT_ONCE_OF_AN_ADDRESS,
-    OF_A_NAME,
-    OF_A_NAME_ANYWHERE,
-    OF_AN_ADDRESS,
+    ADDRESS_LIMIT,
+    MAX_CONCURRENT_OF_ADDRESS,
+    NAME_LIMIT,
+    NAME_LIMIT_ANYWHERE,
     address_block,
 )
 
@@ -60,7 +60,7 @@ async def _hash_cheaply(monkeypatch: pytest.MonkeyPatch) -> None:
 async def _guess(people: People, names: list[str], *, address: str = ATTACKER) -> int:
     """Return how many guesses were checked and not refused as too many."""
     looked_at = 0
-    with coming_from(address):
+    with bind_client_address(address):
         for name in names:
             try:
                 await people.session_with_password(name, WRONG)
@@ -72,7 +72,7 @@ async def _guess(people: People, names: list[str], *, address: str = ATTACKER) -
 
 
 async def _signs_in(people: People, name: str, address: str) -> bool:
-    with coming_from(address):
+    with bind_client_address(address):
         try:
             await people.session_with_password(name, PASSWORD)
         except TooManyTries:
@@ -84,9 +84,9 @@ async def test_guesses_at_unknown_names_block_only_the_address(
     people: People,
 ) -> None:
     assert await _signs_in(people, "bert", ATTACKER), "bert signs in from the same address"
-    names = [f"nobody-{number}" for number in range(OF_AN_ADDRESS.amount + 50)]
+    names = [f"nobody-{number}" for number in range(ADDRESS_LIMIT.amount + 50)]
 
-    assert await _guess(people, names) == OF_AN_ADDRESS.amount - 1
+    assert await _guess(people, names) == ADDRESS_LIMIT.amount - 1
 
     assert await _signs_in(people, "anna", ELSEWHERE)
     assert await _signs_in(people, "bert", ATTACKER), "bert has signed in from this address before"
@@ -101,7 +101,7 @@ async def test_few_guesses_of_an_address_are_checked_at_the_same_time(
 
     async def is_right(self: Passwords, password: str, kept: str | None) -> bool:
         looked_at.append(password)
-        if len(looked_at) == AT_ONCE_OF_AN_ADDRESS:
+        if len(looked_at) == MAX_CONCURRENT_OF_ADDRESS:
             full.set()
         await go.wait()
         return kept is not None and password == PASSWORD
@@ -109,24 +109,24 @@ async def test_few_guesses_of_an_address_are_checked_at_the_same_time(
     monkeypatch.setattr(Passwords, "is_right", is_right)
     guesses = [
         asyncio.create_task(_guess(people, [f"nobody-{number}"]))
-        for number in range(AT_ONCE_OF_AN_ADDRESS)
+        for number in range(MAX_CONCURRENT_OF_ADDRESS)
     ]
     await full.wait()
     async with asyncio.timeout(30):
-        assert await _guess(people, ["anna"] * (OF_A_NAME.amount + 1)) == 0
+        assert await _guess(people, ["anna"] * (NAME_LIMIT.amount + 1)) == 0
     allowed = asyncio.gather(
         _signs_in(people, "bert", ATTACKER), _guess(people, ["x"], address=ELSEWHERE)
     )
     go.set()
     assert list(await allowed) == [True, 1]
-    assert await asyncio.gather(*guesses) == [1] * AT_ONCE_OF_AN_ADDRESS
+    assert await asyncio.gather(*guesses) == [1] * MAX_CONCURRENT_OF_ADDRESS
     assert await _signs_in(people, "anna", ATTACKER), "refused guesses count towards no limit"
 
 
 async def test_guesses_at_a_name_block_the_name_only_at_the_address(
     people: People,
 ) -> None:
-    assert await _guess(people, ["anna"] * (OF_A_NAME.amount + 5)) == OF_A_NAME.amount
+    assert await _guess(people, ["anna"] * (NAME_LIMIT.amount + 5)) == NAME_LIMIT.amount
     assert not await _signs_in(people, "anna", ATTACKER)
     assert await _signs_in(people, "anna", ELSEWHERE)
 
@@ -135,13 +135,13 @@ async def test_guesses_at_a_name_from_many_addresses_share_a_limit(people: Peopl
     looked_at = 0
     for number in range(20):
         looked_at += await _guess(people, ["anna"] * 20, address=f"203.0.113.{number}")
-    assert looked_at == OF_A_NAME_ANYWHERE.amount
+    assert looked_at == NAME_LIMIT_ANYWHERE.amount
 
 
 async def test_sign_ins_and_sessions_of_a_person_are_limited(
     people: People, database_url: str
 ) -> None:
-    anna, often = Person("anna", Role.VIEWER), OF_A_PERSON[0].amount
+    anna, often = Person("anna", Role.VIEWER), SESSION_LIMITS[0].amount
     for _ in range(often):
         await people.begin_session(anna)
 

@@ -6,7 +6,7 @@ from typing import Any
 import schemathesis
 from schemathesis.core.result import Ok
 
-from scripts.docs.services import app_of
+from scripts.docs.services import build_app
 
 #: Operations that end an object that other requests name.
 _ENDS = re.compile(r"DELETE|PATCH|cancel|discard|stop|drain|disable|remove|revo|sign-off|finished")
@@ -14,6 +14,6 @@ _ENDS = re.compile(r"DELETE|PATCH|cancel|discard|stop|drain|disable|remove|revo|
 
 def operations_of(service: str) -> list[Any]:
     """Return the operations of a service. Operations that end objects come last."""
-    document = schemathesis.openapi.from_dict(app_of(service).openapi())
+    document = schemathesis.openapi.from_dict(build_app(service).openapi())
     found = [each.ok() for each in document.get_all_operations() if isinstance(each, Ok)]
     return sorted(found, key=lambda operation: _ENDS.search(operation.label) is not None)

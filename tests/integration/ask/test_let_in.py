@@ -13,11 +13,11 @@ from sluice.contracts.human_tasks.asking import AnnotatorAnswer
 from tests.callers import for_anybody
 from tests.conftest import DatabaseFactory
 from tests.integration.ask.conftest import Asking, asking_on
-from wfms.ask.api.answering import cookie_of
+from wfms.ask.api.answering import cookie_name
 from wfms.ask.api.browser_rate import BrowserRate, TooFast
 from wfms.ask.db.devices import AskingPlace
-from wfms.ask.usecases.admit_browser import BrowserOrigin, BrowserSession, LinkEnded, enter
-from wfms.ask.usecases.make_link import close_link, links_to
+from wfms.ask.usecases.admit_browser import BrowserOrigin, BrowserSession, LinkEnded, admit_browser
+from wfms.ask.usecases.make_link import close_link, read_links
 
 SEE_OTHER = httpx.codes.SEE_OTHER
 PAGE = "/ask/mass%20times/look"
@@ -45,7 +45,7 @@ async def test_cookie_of_one_step_is_refused_by_another(asking: Asking) -> None:
     await asking.take_in()
     browser = await asking.browser()
     [token] = dict(browser.http.cookies).values()
-    browser.http.cookies.set(cookie_of("mass times", "other"), token)
+    browser.http.cookies.set(cookie_name("mass times", "other"), token)
     answer = await browser.http.get("/ask/mass%20times/other/about")
     assert answer.status_code == httpx.codes.UNAUTHORIZED
 
@@ -56,11 +56,11 @@ async def test_ended_link_lets_no_browser_in(asking: Asking) -> None:
     key = await asking.key()
     browser = await asking.browser(key)
     assert len((await browser.next()).items) == 1
-    [link] = await links_to(asking.context, AskingPlace("mass times", "look", "everyone"))
+    [link] = await read_links(asking.context, AskingPlace("mass times", "look", "everyone"))
     await close_link(asking.context, link.uid)
     assert (await browser.post("next", {})).status_code == httpx.codes.GONE
     with pytest.raises(LinkEnded):
-        await enter(asking.context, key, kept=None, origin=BrowserOrigin())
+        await admit_browser(asking.context, key, earlier_token=None, origin=BrowserOrigin())
 
 
 async def test_link_expires(asking: Asking) -> None:
@@ -94,7 +94,7 @@ async def test_link_of_another_group_gives_a_browser_a_new_session(asking: Askin
     browser.http.cookies.clear()
     browser.http.cookies.set(name, old)
     assert [item.text for item in (await browser.next(wanted=5)).items] == ["mine"]
-    [link] = await links_to(asking.context, AskingPlace("mass times", "look", "everyone"))
+    [link] = await read_links(asking.context, AskingPlace("mass times", "look", "everyone"))
     await close_link(asking.context, link.uid)
     assert (await browser.post("next", {})).status_code == httpx.codes.GONE
 
@@ -106,9 +106,9 @@ async def test_personal_link_lets_in_one_browser(asking: Asking) -> None:
     browser = await asking.browser(key)
     assert (await browser.http.get(PAGE, params={"key": key})).status_code == SEE_OTHER
     with pytest.raises(LinkEnded, match="was for one browser"):
-        await enter(asking.context, key, kept=None, origin=BrowserOrigin())
+        await admit_browser(asking.context, key, earlier_token=None, origin=BrowserOrigin())
     assert len((await browser.next()).items) == 1
-    [link] = await links_to(asking.context, AskingPlace("mass times", "look", "everyone"))
+    [link] = await read_links(asking.context, AskingPlace("mass times", "look", "everyone"))
     assert link.person == "ada"
 
 
@@ -118,9 +118,12 @@ async def test_personal_link_lets_in_one_of_two_concurrent_browsers(asking: Aski
     key = await asking.key(mine=True)
     place = AskingPlace("mass times", "look", "everyone")
     await asyncio.gather(
-        *(links_to(asking.context, place) for _ in range(2))
+        *(read_links(asking.context, place) for _ in range(2))
     )  # The database has two connections.
-    both = (enter(asking.context, key, kept=None, origin=BrowserOrigin()) for _ in range(2))
+    both = (
+        admit_browser(asking.context, key, earlier_token=None, origin=BrowserOrigin())
+        for _ in range(2)
+    )
     came = await asyncio.gather(*both, return_exceptions=True)
     assert {type(one) for one in came} == {BrowserSession, LinkEnded}
 
@@ -135,7 +138,7 @@ async def test_new_personal_link_ends_the_previous_one(asking: Asking) -> None:
     assert await asking.rows_of("SELECT count(*) FROM devices") == [(1,)]
     for key in (first, second):
         with pytest.raises(LinkEnded):
-            await enter(asking.context, key, kept=None, origin=BrowserOrigin())
+            await admit_browser(asking.context, key, earlier_token=None, origin=BrowserOrigin())
 
 
 async def test_personal_link_is_valid_for_a_day_at_most(asking: Asking) -> None:

@@ -14,7 +14,7 @@ from tests.integration.ask.conftest import AT_ONCE, GROUP, STEP, TEMPLATE, Askin
 from wfms.ask.db.devices import AskingPlace
 from wfms.ask.usecases.context import OneVote
 from wfms.ask.usecases.end_assignments import end_old_assignments
-from wfms.ask.usecases.make_link import links_to
+from wfms.ask.usecases.make_link import read_links
 from wfms.ask.usecases.read_progress import read_devices
 
 SIX = [f"item {number}".encode() for number in range(6)]
@@ -134,7 +134,7 @@ async def test_each_link_shows_its_browsers_votes_and_annotations(asking: Asking
     for agent in ("Firefox", "Firefox", "Safari"):
         await (await asking.browser(key, agent=agent)).answer_all("yes")
     place = AskingPlace(TEMPLATE, STEP, GROUP)
-    latest, earlier = await links_to(asking.context, place)
+    latest, earlier = await read_links(asking.context, place)
     assert (latest.browsers, latest.votes, latest.answers) == (3, 2, 12)
     assert (earlier.browsers, earlier.votes, earlier.answers) == (0, 0, 0)
     devices = await read_devices(asking.context, place)

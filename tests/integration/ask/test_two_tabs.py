@@ -4,8 +4,8 @@ import asyncio
 
 from tests.integration.ask.conftest import Asking
 from tests.waiting import eventually
-from wfms.ask.db.devices import browser_alone, device_by_digest
-from wfms.ask.usecases.admit_browser import digest_of
+from wfms.ask.db.devices import find_device, lock_browser
+from wfms.ask.usecases.admit_browser import digest_token
 
 KNOWN = [{"text": f"Office {hour}:00", "answer": "no"} for hour in range(8)]
 
@@ -33,9 +33,9 @@ async def test_concurrent_requests_of_a_browser_wait_for_each_other(asking: Aski
         ) == [(1,)]
 
     async with asking.context.database.transaction() as transaction:
-        device = await device_by_digest(transaction.connection, digest_of(token))
+        device = await find_device(transaction.connection, digest_token(token))
         assert device is not None
-        await browser_alone(transaction.connection, device)
+        await lock_browser(transaction.connection, device)
         other = asyncio.create_task(browser.next())
         await eventually(waits, what="the second request waits for the lock")
     assert len((await other).items) == 1

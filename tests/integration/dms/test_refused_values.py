@@ -46,7 +46,7 @@ async def test_invalid_value_is_refused_with_a_plain_reason(
     )
     assert answer.status_code == 422
     assert answer.json()["detail"].startswith(sentence)
-    assert await dms.client.dataset_named("d") is None
+    assert await dms.client.find_dataset_by_name("d") is None
 
 
 async def test_body_that_nests_too_deep_is_refused(dms: Dms) -> None:

@@ -12,8 +12,8 @@ import pytest
 from sluice.embedded.home import Home
 from sluice.embedded.home_space import (
     RESERVE,
+    create_reserve,
     has_no_room,
-    keep_reserve,
     use_reserve_when_full,
     with_cause,
 )
@@ -66,7 +66,7 @@ async def test_database_starts_on_a_full_file_system_with_the_reserve(
         home.database, ["one"], before_start=partial(use_reserve_when_full, home.reserve)
     )
     async with running(postgres):
-        keep_reserve(home.reserve)
+        create_reserve(home.reserve)
         assert home.reserve.stat().st_size == RESERVE
         disk.fill()
     async with running(postgres):
@@ -74,7 +74,7 @@ async def test_database_starts_on_a_full_file_system_with_the_reserve(
         await connection.execute("CREATE TABLE kept (number int)")
         await connection.close()
     assert not home.reserve.exists()
-    keep_reserve(home.reserve)
+    create_reserve(home.reserve)
     assert not home.reserve.exists(), "a reserve was made without plenty of room"
 
 

@@ -16,7 +16,7 @@ from sluice.embedded import postgres_programs
 from sluice.embedded.home import Home
 from sluice.embedded.leftover_processes import end_leftover_processes
 from sluice.embedded.postgres import EmbeddedPostgres
-from sluice.embedded.postmaster import postmaster_of
+from sluice.embedded.postmaster import find_postmaster
 from sluice.servicekit.running.lifecycle import running
 from tests.e2e.systems import home_folder
 from tests.waiting import eventually
@@ -78,19 +78,19 @@ async def test_server_ends_with_its_parent_process(home: Home) -> None:
     await asyncio.to_thread(kill_a_system, home, "tied")
 
     async def has_ended() -> bool:
-        return postmaster_of(home.database) is None
+        return find_postmaster(home.database) is None
 
     await eventually(has_ended, what="the server has ended")
 
 
 async def test_server_that_was_left_running_can_be_ended(home: Home) -> None:
     await asyncio.to_thread(kill_a_system, home, "loose")
-    left = postmaster_of(home.database)
+    left = find_postmaster(home.database)
     assert left is not None
     ended, going_on = await asyncio.to_thread(end_leftover_processes, home)
     assert ([process.pid for process in ended], going_on) == ([left], [])
     async with running(EmbeddedPostgres(home.database, ["one"])):
-        assert postmaster_of(home.database) not in {None, left}
+        assert find_postmaster(home.database) not in {None, left}
 
 
 async def test_server_starts_beside_a_lock_file_that_names_a_foreign_process(home: Home) -> None:
@@ -126,14 +126,15 @@ async def test_server_starts_if_another_process_has_the_id_of_a_killed_server(ho
 async def test_killed_server_is_started_again(home: Home) -> None:
     server = EmbeddedPostgres(home.database, ["one"])
     async with running(server):
-        killed = postmaster_of(home.database)
+        killed = find_postmaster(home.database)
         assert killed is not None
         psutil.Process(killed).kill()
 
         async def is_back() -> bool:
-            return postmaster_of(home.database) not in {None, killed} and await accepts_connections(
-                server
-            )
+            return find_postmaster(home.database) not in {
+                None,
+                killed,
+            } and await accepts_connections(server)
 
         await eventually(is_back, what="the server is back")
 

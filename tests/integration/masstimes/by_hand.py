@@ -13,8 +13,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from masstimes.crawl.decoding import decoded
-from masstimes.crawl.links import links
+from masstimes.crawl.decoding import decode_page
+from masstimes.crawl.links import find_links
 
 FOLDER = Path(__file__).with_name("parishes")
 
@@ -34,7 +34,7 @@ def crawled(kind: str) -> Iterator[dict[str, Any]]:
         }
         texts: dict[str, str] = {}
         for url in sorted(pages, key=lambda url: url != start):
-            for target, text in links(decoded(pages[url]), url):
+            for target, text in find_links(decode_page(pages[url]), url):
                 texts.setdefault(target, text)
         for url, body in pages.items():
             yield {
@@ -42,6 +42,6 @@ def crawled(kind: str) -> Iterator[dict[str, Any]]:
                 "previous_url": "" if url == start else start,
                 "start_url": start,
                 "domain": told["domain"],
-                "html": decoded(body),
+                "html": decode_page(body),
                 "link_text": "" if url == start else texts.get(url, ""),
             }

@@ -6,7 +6,7 @@ from itertools import groupby
 
 import pytest
 from masstimes.pages import CRAWLED
-from masstimes.small_web.kindness import unkind
+from masstimes.small_web.kindness import find_early_requests
 from masstimes.small_web.traps import PLACE
 
 from tests.integration.masstimes.conftest import DELAYS, Crawled, ServedWeb, served
@@ -132,7 +132,7 @@ def test_crawl_keeps_the_required_delays_between_requests(web: ServedWeb, crawle
     wrong = [
         text
         for _, lines in groupby(log, key=lambda line: line["host"])
-        for text in unkind(list(lines), delays=DELAYS)
+        for text in find_early_requests(list(lines), delays=DELAYS)
     ]
     assert wrong == []
     assert len(log) > 300

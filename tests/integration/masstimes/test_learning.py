@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 from masstimes.classifier import classify_command, train_command
-from masstimes.crawl.decoding import decoded
-from masstimes.hours import candidates
-from masstimes.page_filter import is_wanted
-from masstimes.rules import order_line
+from masstimes.crawl.decoding import decode_page
+from masstimes.hours import find_candidates
+from masstimes.page_filter import is_mass_page
+from masstimes.rules import make_order_line
 from masstimes.small_web.web import SmallWeb
 from masstimes.table import command, measure_command
 from masstimes.text import page_text
@@ -143,8 +143,8 @@ def pages(web: SmallWeb) -> Iterator[tuple[str, str, str, set[int | None]]]:
     for site in web.sites.values():
         for path, page in site.pages.items():
             url = f"http://{site.parish.host}{path}"
-            if is_wanted(url, "") or page.masses:
-                html = decoded(page.body, page.content_type)
+            if is_mass_page(url, "") or page.masses:
+                html = decode_page(page.body, page.content_type)
                 yield site.parish.host, url, page_text(html), {m.candidate for m in page.masses}
 
 
@@ -152,12 +152,12 @@ def looked_at(web: SmallWeb) -> tuple[list[dict[str, Any]], list[dict[str, Any]]
     """Return candidates with their correct answers, and orders."""
     lines, orders = [], []
     for domain, url, text, right in pages(web):
-        for number, found in enumerate(candidates(text)):
+        for number, found in enumerate(find_candidates(text)):
             place = {"start": found.start, "end": found.end, "context": found.context}
             said = {"hour": found.hour, "time": found.clock, "domain": domain, "url": url}
             answer = "yes" if number in right else "no"
             lines.append({"id": f"{url}#{number}", **said, **place, "answer": answer})
-        if order := order_line({"domain": domain, "url": url, "text": text}):
+        if order := make_order_line({"domain": domain, "url": url, "text": text}):
             orders.append(order)
     return lines, orders
 

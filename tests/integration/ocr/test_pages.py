@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from lxml import etree
 from ocr import damage, export, images, layout, plain_loop, scan_page, score, transcribe, volume
-from ocr.page_xml import page_of, parse_page, regions, text_of, words_of
+from ocr.page_xml import get_page, get_text, get_words, iter_regions, parse_page
 
 from tests.integration.ocr.conftest import KINDS, content, contents
 from tests.integration.ocr.schemas import schema
@@ -100,13 +100,13 @@ def test_every_word_has_a_box_in_its_line_and_a_confidence(
     for page in pages:
         lines = [
             line
-            for region in regions(page_of(parse_page(results / f"{page.stem}.xml")))
+            for region in iter_regions(get_page(parse_page(results / f"{page.stem}.xml")))
             for line in region
         ]
         assert len(lines) > 12
         for line in lines:
-            words = words_of(line)
-            assert [word.text for word in words] == text_of(line).split()
+            words = get_words(line)
+            assert [word.text for word in words] == get_text(line).split()
             lefts = [word.box.left for word in words]
             assert lefts == sorted(lefts)
             assert all(word.box.width > 0 and word.box.height > 0 for word in words)
@@ -123,9 +123,9 @@ def test_alto_has_the_words_and_boxes_of_the_page(pages: list[Path], results: Pa
         ]
         of_page = [
             (word.text, *word.box[:3])
-            for region in regions(page_of(parse_page(results / f"{page.stem}.xml")))
+            for region in iter_regions(get_page(parse_page(results / f"{page.stem}.xml")))
             for line in region
-            for word in words_of(line)
+            for word in get_words(line)
         ]
         assert found == of_page
 

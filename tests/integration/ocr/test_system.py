@@ -13,7 +13,7 @@ import pytest
 from ocr import damage, plain_loop
 
 from sluice.embedded.home import Home
-from sluice.embedded.process import system_of_ours
+from sluice.embedded.process import use_or_start_system
 from tests.integration.ocr.conftest import contents
 from tests.servers import commands
 
@@ -30,7 +30,7 @@ PACK = Path(__file__).parents[3] / "templates" / "ocr"
 def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     programs = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     home = Home(tmp_path_factory.mktemp("ocr-system"))
-    with system_of_ours(home, "--pilots", "1", settings={"PATH": programs}) as running:
+    with use_or_start_system(home, "--pilots", "1", settings={"PATH": programs}) as running:
         yield running.url
 
 

@@ -24,7 +24,7 @@ from wfms.operator.monitoring.usecases.notify_people import (
     MAX_LINES,
     Notification,
     message,
-    of_notice,
+    to_notification,
 )
 
 NOW = datetime(2026, 5, 4, tzinfo=UTC)
@@ -163,7 +163,7 @@ def test_unknown_address_is_refused_without_showing_its_password() -> None:
 
 def test_changed_numbers_in_a_notice_are_no_news() -> None:
     first, later = (
-        of_notice(
+        to_notification(
             Notice(text=f"Backing off: {jobs} jobs", severity=NoticeSeverity.WARNING, page="steps")
         )
         for jobs in (4, 1_200)
@@ -172,7 +172,10 @@ def test_changed_numbers_in_a_notice_are_no_news() -> None:
     assert later is not None
     assert first.key == later.key
     counts = "3 data sets fit no template: nothing processes them"
-    assert of_notice(Notice(text=counts, severity=NoticeSeverity.WARNING, page="unmatched")) is None
+    assert (
+        to_notification(Notice(text=counts, severity=NoticeSeverity.WARNING, page="unmatched"))
+        is None
+    )
 
 
 def test_long_message_ends_with_the_number_of_omitted_lines() -> None:

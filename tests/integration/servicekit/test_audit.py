@@ -18,7 +18,7 @@ from sluice.contracts.common.problems import Conflict
 from sluice.servicekit.access.policy import allow
 from sluice.servicekit.access.principal import Person, Principal, ServiceCaller
 from sluice.servicekit.audit.chain import BATCH, chain_more, forget, verdict
-from sluice.servicekit.audit.request import tell
+from sluice.servicekit.audit.request import add_audit_facts
 from sluice.servicekit.database import Database
 from sluice.servicekit.metrics import ServiceMetrics
 from sluice.servicekit.migrate import Migrator
@@ -65,7 +65,7 @@ class Notes:
         async def look() -> dict[str, str]:
             async with self.database.transaction() as transaction:
                 await transaction.connection.fetch("SELECT * FROM notes")
-            tell(found="nothing", nothing=None)
+            add_audit_facts(found="nothing", nothing=None)
             return {}
 
         @router.put("/looks/{name}")
@@ -260,12 +260,12 @@ async def test_late_commit_is_chained_once_it_is_visible(notes: Notes) -> None:
         " (gen_random_uuid(), 'told', 'late', '', 'x', '', '{}')"
     )
     await notes.ask(ANNA, "POST", "/notes/one")
-    assert await chain_more(notes.database, whole=False) == 3
+    assert await chain_more(notes.database, all_rows=False) == 3
     before = await verdict(notes.database, "notes")
     await transaction.commit()
     await late.close()
     assert (await verdict(notes.database, "notes")).unchained == 1
-    assert await chain_more(notes.database, whole=False) == 1
+    assert await chain_more(notes.database, all_rows=False) == 1
     after = await verdict(notes.database, "notes")
     assert (after.wrong, after.unchained) == ("", 0)
     assert after.head != before.head
@@ -307,6 +307,6 @@ async def test_rows_beyond_a_batch_are_chained_in_the_next_call(notes: Notes) ->
         BATCH + 10,
     )
     assert await chain_more(notes.database) == BATCH
-    assert await chain_more(notes.database, whole=False) == 10
+    assert await chain_more(notes.database, all_rows=False) == 10
     assert (await verdict(notes.database, "notes")).wrong == ""
     assert AuditKind.TOLD in {kind for kind, _, _ in await notes.rows()}

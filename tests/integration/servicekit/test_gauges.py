@@ -9,7 +9,7 @@ from sluice.contracts.access.services import SERVICES
 from sluice.contracts.common.states import TaskState
 from sluice.contracts.messages import DMS_DELETIONS, DeleteDataset
 from sluice.servicekit.database import Database
-from sluice.servicekit.gauges import OUTBOX_AGE, Gauges, Measurement, Report, rows_of
+from sluice.servicekit.gauges import OUTBOX_AGE, Gauges, Measurement, Report, read_rows
 from sluice.servicekit.messages.queue_topology import sluice_topology
 from sluice.servicekit.metrics import ServiceMetrics
 from sluice.servicekit.migrate import Migrator
@@ -86,7 +86,7 @@ async def test_labels_without_rows_disappear_and_an_unavailable_dependency_is_ze
 ) -> None:
     database, metrics = Database(database_url, source="test"), ServiceMetrics()
     measurement = Measurement(
-        "sluice_test", "For this test.", rows_of("SELECT kind, number FROM things"), ("kind",)
+        "sluice_test", "For this test.", read_rows("SELECT kind, number FROM things"), ("kind",)
     )
     async with running(database):
         async with database.connection() as connection:

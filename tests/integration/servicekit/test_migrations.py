@@ -9,7 +9,7 @@ from alembic.script import ScriptDirectory
 
 from sluice.contracts.access.services import SERVICES
 from sluice.contracts.common.problems import NotAvailable
-from sluice.servicekit.migrate import Migrator, SchemaTooOld, revisions_of
+from sluice.servicekit.migrate import Migrator, SchemaTooOld, read_revisions
 from tests.conftest import DatabaseFactory
 
 VERSIONS = [f"{service}.db.migrations" for service in SERVICES]
@@ -29,7 +29,7 @@ def test_newest_revision_is_the_head_that_alembic_finds(versions: str) -> None:
     config.set_main_option("script_location", "sluice/servicekit/migrations")
     config.set_main_option("path_separator", "os")
     config.set_main_option("version_locations", versions.replace(".", "/"))
-    assert revisions_of(versions).newest == ScriptDirectory.from_config(config).get_current_head()
+    assert read_revisions(versions).newest == ScriptDirectory.from_config(config).get_current_head()
 
 
 @pytest.mark.parametrize("versions", VERSIONS)
@@ -38,9 +38,9 @@ async def test_instances_that_start_together_migrate_once(
 ) -> None:
     url = await make_database()
     await asyncio.gather(*(Migrator(url, versions).start() for _ in range(3)))
-    assert await revision_of(url) == revisions_of(versions).newest
+    assert await revision_of(url) == read_revisions(versions).newest
     await Migrator(url, versions).start()
-    assert await revision_of(url) == revisions_of(versions).newest
+    assert await revision_of(url) == read_revisions(versions).newest
 
 
 async def test_migration_of_an_unreachable_database_names_the_database() -> None:
@@ -52,7 +52,7 @@ async def test_migration_of_an_unreachable_database_names_the_database() -> None
 async def test_database_from_before_the_baseline_is_refused_and_not_changed(
     make_database: DatabaseFactory, versions: str
 ) -> None:
-    url, older = await make_database(), f"{revisions_of(versions).oldest[:-4]}0002"
+    url, older = await make_database(), f"{read_revisions(versions).oldest[:-4]}0002"
     connection = await asyncpg.connect(url)
     try:
         await connection.execute(f"CREATE TABLE alembic_version AS SELECT '{older}' AS version_num")

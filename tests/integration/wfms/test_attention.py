@@ -197,7 +197,7 @@ async def test_counts_and_attention_use_indexes(world: World) -> None:
     await world.new_chain(await world.input("a"), world.template(ONE))
     for statement, arguments in (
         (attention.UNDER_WAY, (["a", "b"],)),
-        (attention.COUNT_WANTED, (None,)),
+        (attention.COUNT_NEEDING_ATTENTION, (None,)),
         (CHAINS_OF_ATTENTION, (None, None, None, 100, None, ["a"])),
         (CHAINS_BY_END, (None, None, None, 10, None, None)),
         (ChainQuery(template="wf").statement, (None, None, None, 10, None, None, "wf")),

@@ -358,7 +358,7 @@ async def test_data_deleted_during_the_rerun_request_is_not_taken_over(
 ) -> None:
     """Invariant 4: the deletion comes between the answer of the DMS and the new chain."""
     first = await begin(world, three_steps(retention=Retention(input="keep")), fail="filter")
-    look, once = world.dms.datasets_of, iter([True])
+    look, once = world.dms.list_datasets_by_uid, iter([True])
 
     async def look_and_lose(uids: Sequence[UUID]) -> list[Dataset]:
         found = await look(uids)
@@ -366,7 +366,7 @@ async def test_data_deleted_during_the_rerun_request_is_not_taken_over(
             await lose(world, first)
         return found
 
-    monkeypatch.setattr(world.dms, "datasets_of", look_and_lose)
+    monkeypatch.setattr(world.dms, "list_datasets_by_uid", look_and_lose)
     if lose is delete_the_input:
         with pytest.raises(Conflict, match=r"and its input, data set .*, has been deleted"):
             await again(world, first, from_step="decode")

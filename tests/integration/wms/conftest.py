@@ -47,7 +47,7 @@ async def stage(database_url: str) -> AsyncIterator[Stage]:
     async with running(database):
         async with database.connection() as connection:
             await hold_to_legal_moves(connection)
-        yield Stage(WmsContext(database, terms=TERMS))
+        yield Stage(WmsContext(database, rules=TERMS))
 
 
 @pytest.fixture
@@ -55,7 +55,7 @@ async def second(stage: Stage, database_url: str) -> AsyncIterator[Stage]:
     """Another instance of the service on the same database."""
     database = Database(database_url, source="wms")
     async with running(database):
-        yield Stage(WmsContext(database, terms=TERMS), tasks=stage.tasks)
+        yield Stage(WmsContext(database, rules=TERMS), tasks=stage.tasks)
 
 
 @pytest.fixture

@@ -42,11 +42,11 @@ from sluice.contracts.templates.plan import Boundary, MergeGroups
 from sluice.scheduling.fit import NOTHING
 from sluice.servicekit.database import Database
 from tests.task_fields import task_of
-from wms.db.jobs.duplicate_attempts import claim_second
+from wms.db.jobs.duplicate_attempts import claim_duplicate
 from wms.db.jobs.leases import ClaimedJob
 from wms.db.jobs.splitting import SplitClaim, SplitPlace, count_page, insert_jobs
 from wms.db.pilots.worker_times import WorkKind
-from wms.db.tasks.status import task_status
+from wms.db.tasks.status import get_task_status
 from wms.domain.splitting.grouping import JobDraft
 from wms.usecases.context import WmsContext
 from wms.usecases.leasing.expire_leases import expire_leases
@@ -55,7 +55,7 @@ from wms.usecases.leasing.renew_leases import renew_leases
 from wms.usecases.pilots.register_pilot import register_pilot
 from wms.usecases.reports.attempt_end_buffer import AttemptEnd
 from wms.usecases.reports.report_attempts import report_attempts
-from wms.usecases.splitting.claimed_task import HOLD
+from wms.usecases.splitting.claimed_task import CLAIM_SPAN
 from wms.usecases.tasks.accept_task import accept_task
 from wms.usecases.times.learn_times import learn_times
 
@@ -146,7 +146,7 @@ class Stage:
                 claim.token,
             )
             assert await count_page(
-                connection, claim, jobs=len(drafts), place=place, last=last, hold=HOLD
+                connection, claim, jobs=len(drafts), place=place, last=last, span=CLAIM_SPAN
             )
             await insert_jobs(connection, task.uid, drafts)
 
@@ -202,12 +202,12 @@ class Stage:
     async def begin_too(self, pilot: UUID, job: ClaimedJob, *, most: int = 2) -> ClaimedJob | None:
         """Begin a duplicate attempt without the check whether it is worthwhile."""
         async with self.database.connection() as connection:
-            return await claim_second(
+            return await claim_duplicate(
                 connection,
                 JobToken(id=job.id, attempt=job.attempt),
                 task=job.task_uid,
                 pilot=pilot,
-                lease=self.context.terms.span,
+                lease=self.context.rules.span,
                 most=most,
             )
 
@@ -278,7 +278,7 @@ class Stage:
 
     async def status(self, task: Task) -> TaskStatus:
         async with self.database.connection() as connection:
-            return await task_status(connection, task.uid)
+            return await get_task_status(connection, task.uid)
 
     async def states(self, task: Task) -> Counter[JobState]:
         async with self.database.connection() as connection:

@@ -269,7 +269,7 @@ def test_invariants_hold_under_any_interleaving(database_url: str) -> None:
 
         runner.run(start())
         tasks: dict[UUID, Task] = {}
-        stages = [Stage(WmsContext(database, terms=TERMS), tasks=tasks) for database in databases]
+        stages = [Stage(WmsContext(database, rules=TERMS), tasks=tasks) for database in databases]
         machine = type("Machine", (Interleaving,), {"runner": runner, "stages": stages})
         try:
             run_state_machine_as_test(

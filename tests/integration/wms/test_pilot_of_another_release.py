@@ -21,7 +21,7 @@ from sluice.servicekit.web.http import Health, create_app
 from tests.callers import for_anybody
 from tests.integration.wms.stage import Stage, make_task
 from wms.api.pilot_protocol import pilot_protocol_router
-from wms.usecases.pilots.known_pilots import RevokedSites
+from wms.usecases.pilots.authenticate_pilots import RevokedSites
 
 UNKNOWN = {"later": {"release": "9.9"}}
 API = "/api/v1/pilots"

@@ -250,10 +250,10 @@ async def test_answers_of_people_close_the_data_sets(system: System) -> None:
     ]
     beside = given[0].output.model_copy(update={"url": f"{task.main_output.dat_out_url}-b/a0"})
     with pytest.raises(Unprocessable) as refused:
-        await system.wms.answered(task.uid, [given[0].model_copy(update={"output": beside})])
+        await system.wms.report_answers(task.uid, [given[0].model_copy(update={"output": beside})])
     assert refused.value.fields["jobs"] == str(jobs[0].id)
     for expected in (ReportAnswer.ACCEPTED, ReportAnswer.ALREADY):
-        taken = (await system.wms.answered(task.uid, given)).jobs
+        taken = (await system.wms.report_answers(task.uid, given)).jobs
         assert [(one.id, one.answer) for one in taken] == [(job.id, expected) for job in jobs]
 
     async def closed() -> bool:

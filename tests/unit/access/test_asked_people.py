@@ -9,7 +9,7 @@ from cachetools import TTLCache
 from sluice.contracts.access.access import Role
 from sluice.contracts.access.people import TokenHolder, TokenQuestion
 from sluice.contracts.common.problems import NotAvailable
-from sluice.servicekit.access.people import REMEMBERED, WHOSE, RemoteAccounts
+from sluice.servicekit.access.people import CACHE_SECONDS, TOKEN_HOLDERS_PATH, RemoteAccounts
 from sluice.servicekit.access.principal import Person
 
 TOKEN = "sluice_of-anna"
@@ -24,7 +24,7 @@ class FakeAccountService:
         self.status = 200
 
     def __call__(self, request: httpx.Request) -> httpx.Response:
-        assert (request.method, request.url.path) == ("POST", WHOSE)
+        assert (request.method, request.url.path) == ("POST", TOKEN_HOLDERS_PATH)
         question = TokenQuestion.model_validate_json(request.content)
         self.asked.append(question.token.get_secret_value())
         return httpx.Response(self.status, content=self.holder.model_dump_json())
@@ -44,7 +44,7 @@ def asked(account_service: FakeAccountService) -> RemoteAccounts:
 @pytest.fixture
 def later(monkeypatch: pytest.MonkeyPatch, asked: RemoteAccounts) -> Callable[[float], None]:
     now = [1000.0]
-    monkeypatch.setattr(asked, "_known", TTLCache(4, REMEMBERED, timer=lambda: now[0]))
+    monkeypatch.setattr(asked, "_cache", TTLCache(4, CACHE_SECONDS, timer=lambda: now[0]))
 
     def wait(seconds: float) -> None:
         now[0] += seconds
@@ -57,7 +57,7 @@ async def test_answer_about_a_token_is_cached_for_a_limited_time(
 ) -> None:
     assert await asked.principal(TOKEN) == Person("anna", Role.SHIFT)
     account_service.holder = TokenHolder()
-    later(REMEMBERED - 1)
+    later(CACHE_SECONDS - 1)
     assert await asked.principal(TOKEN) == Person("anna", Role.SHIFT)
     later(1)
     assert await asked.principal(TOKEN) is None

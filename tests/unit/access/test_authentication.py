@@ -15,7 +15,7 @@ from sluice.servicekit.access.principal import (
     Person,
     PilotCaller,
     Principal,
-    principal_of,
+    find_principal,
     set_principal,
 )
 from sluice.servicekit.access.request_rate import MAX_CONCURRENT
@@ -32,7 +32,7 @@ class KnownTokens:
 
 
 async def _names(scope: Scope, receive: Receive, send: Send) -> None:
-    body = str(principal_of(scope)).encode()
+    body = str(find_principal(scope)).encode()
     await send({"type": "http.response.start", "status": 200, "headers": []})
     await send({"type": "http.response.body", "body": body})
 

@@ -17,17 +17,21 @@ from sluice.contracts.access.access import ON_BEHALF_HEADER, Role
 from sluice.contracts.access.owners import ALL, EVERYONE, Visibility
 from sluice.contracts.access.services import CallingService
 from sluice.servicekit.access.authentication import Authentication
-from sluice.servicekit.access.delegation import current_visibility, header_of, person_asking
+from sluice.servicekit.access.delegation import (
+    current_person,
+    current_visibility,
+    delegation_header,
+)
 from sluice.servicekit.access.principal import (
     ANYBODY,
     Person,
     PilotCaller,
     Principal,
     ServiceCaller,
-    principal_of,
-    visibility_of,
+    find_principal,
+    get_visibility,
 )
-from sluice.servicekit.audit.request import PersonRequest, answering
+from sluice.servicekit.audit.request import PersonRequest, bind_request
 from sluice.servicekit.running.service_clients import ProcessLinks
 
 ANNA = Person("anna", Role.SHIFT, ("ocr", "spd"))
@@ -53,7 +57,7 @@ class PrincipalsByToken:
 
 async def tells(scope: Scope, receive: Receive, send: Send) -> None:
     """Answer with the principal of the request."""
-    found = principal_of(scope)
+    found = find_principal(scope)
     await JSONResponse({"who": str(found)})(scope, receive, send)
 
 
@@ -74,8 +78,8 @@ async def told(principal: Principal, said: str | None) -> httpx.Response:
 
 
 def said_by(service: CallingService, person: Person | None) -> str | None:
-    with answering(None if person is None else PersonRequest(person, REQUEST)):
-        return header_of(service)
+    with bind_request(None if person is None else PersonRequest(person, REQUEST)):
+        return delegation_header(service)
 
 
 async def test_delegation_header_names_the_person_over_a_network() -> None:
@@ -131,10 +135,10 @@ def _links(seen: dict[str, Any]) -> ProcessLinks:
 
     async def ask(scope: Scope, name: str, *others: str) -> None:
         request = Request(scope)
-        seen[f"{name}{request.url.path}"] = str(principal_of(scope))
+        seen[f"{name}{request.url.path}"] = str(find_principal(scope))
         for other in others:
             await links.of(name).http(other).get(f"/{name}")
-        seen[f"{name}{request.url.path} afterwards"] = person_asking()
+        seen[f"{name}{request.url.path} afterwards"] = current_person()
 
     def app_of(name: str, *others: str) -> ASGIApp:
         async def app(scope: Scope, receive: Receive, send: Send) -> None:
@@ -164,7 +168,7 @@ async def test_delegation_in_one_process_is_like_over_a_network() -> None:
     assert seen[f"{OPERATOR}/{CHAINS} afterwards"] is None
     # Requests in between do not change the person of the outer request.
     assert seen[f"{OPERATOR}/ afterwards"] == ANNA
-    assert person_asking() is None
+    assert current_person() is None
 
 
 async def test_service_without_a_request_of_a_person_asks_for_itself() -> None:
@@ -176,14 +180,14 @@ async def test_service_without_a_request_of_a_person_asks_for_itself() -> None:
 
 
 def test_visibility_follows_the_groups_of_the_person() -> None:
-    assert visibility_of(ANNA) == Visibility(frozenset({EVERYONE, "ocr", "spd"}))
-    assert visibility_of(ServiceCaller(OPERATOR, ANNA)) == visibility_of(ANNA)
+    assert get_visibility(ANNA) == Visibility(frozenset({EVERYONE, "ocr", "spd"}))
+    assert get_visibility(ServiceCaller(OPERATOR, ANNA)) == get_visibility(ANNA)
     for sees_all in (ROOT, ServiceCaller(OPERATOR, ROOT), ServiceCaller(DMS), ANYBODY):
-        assert visibility_of(sees_all) == ALL
+        assert get_visibility(sees_all) == ALL
     for nobody in (None, PilotCaller()):
-        assert not visibility_of(nobody).sees(EVERYONE)
-    with answering(PersonRequest(ANNA, REQUEST)):
-        assert current_visibility() == visibility_of(ANNA)
+        assert not get_visibility(nobody).sees(EVERYONE)
+    with bind_request(PersonRequest(ANNA, REQUEST)):
+        assert current_visibility() == get_visibility(ANNA)
     assert current_visibility() == ALL
 
 

@@ -11,7 +11,7 @@ from starlette.routing import BaseRoute, Mount, Route
 from starlette.types import Receive, Scope, Send
 from structlog.testing import capture_logs
 
-from scripts.docs.services import app_of
+from scripts.docs.services import build_app
 from sluice.contracts.access.access import Role
 from sluice.contracts.access.services import SERVICES, CallingService
 from sluice.contracts.common.problems import Forbidden
@@ -54,7 +54,7 @@ def no_audit_log(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("service", SERVICES)
 def test_each_route_is_guarded_and_documented(service: str) -> None:
-    app: FastAPI = app_of(service)
+    app: FastAPI = build_app(service)
 
     open_routes = [
         route.path
@@ -82,11 +82,11 @@ async def test_access_to_each_route_is_as_documented_in_the_table(
     service: str, caller: str
 ) -> None:
     links = ProcessLinks()
-    links.apps[service] = app_of(service)
+    links.apps[service] = build_app(service)
     principal = CALLERS[caller]
     client = (
         httpx.AsyncClient(
-            transport=httpx.ASGITransport(app_of(service), raise_app_exceptions=False),
+            transport=httpx.ASGITransport(build_app(service), raise_app_exceptions=False),
             base_url=f"http://{service}",
         )
         if principal is None
@@ -130,13 +130,13 @@ def _refused(answer: httpx.Response, service: str) -> int | None:
 
 async def test_refusal_says_which_permission_is_missing() -> None:
     links = ProcessLinks()
-    links.apps["wms"] = app_of("wms")
+    links.apps["wms"] = build_app("wms")
 
     async with links.http_of(Person("anna", Role.VIEWER), "wms") as anna:
         refused = (await anna.put("/api/v1/limits", json={})).json()
     async with links.http_of(ServiceCaller(CallingService.DMS), "wms") as dms:
         other = (await dms.put("/api/v1/boosts", json={})).json()
-    transport = httpx.ASGITransport(app_of("wms"))
+    transport = httpx.ASGITransport(build_app("wms"))
     async with httpx.AsyncClient(transport=transport, base_url="http://wms") as nobody:
         unknown = await nobody.get("/api/v1/pilots")
 

@@ -324,7 +324,7 @@ def test_missing_and_wrong_public_keys_are_written_again(folder: Path) -> None:
     assert make_keys(folder) == ["wrote the public key of dms", "wrote the public key of wms"]
     assert make_keys(folder) == []
     keys = ServiceKeys(folder, DMS)
-    assert keys.known()[keys.own().thumbprint()][0] == DMS
+    assert keys.public_keys()[keys.own().thumbprint()][0] == DMS
 
 
 def test_unreadable_key_prevents_changes_of_all_keys(folder: Path) -> None:
@@ -342,7 +342,7 @@ def test_last_of_several_private_keys_signs_and_stays_known(folder: Path) -> Non
     (folder / "dms.key").write_bytes(first + (folder / "dms.key").read_bytes())
     assert "forgot old keys of dms" in forget_old_keys(folder)
     keys = ServiceKeys(folder, DMS)
-    assert keys.known()[keys.own().thumbprint()][0] == DMS
+    assert keys.public_keys()[keys.own().thumbprint()][0] == DMS
 
 
 def test_private_key_files_have_mode_0600(folder: Path) -> None:

@@ -8,9 +8,9 @@ import httpx
 import pytest
 from structlog.testing import capture_logs
 
-from scripts.docs.services import app_of
+from scripts.docs.services import build_app
 from sluice.contracts.access.services import SERVICES
-from sluice.servicekit.access.authentication_setup import without_accounts
+from sluice.servicekit.access.authentication_setup import protect_without_accounts
 from sluice.servicekit.access.service_keys import ServiceKeys
 from sluice.servicekit.access.service_tokens import ServiceSigner, ServiceTokens
 from sluice.servicekit.access.tokens import PilotTokens
@@ -34,14 +34,14 @@ async def test_service_token_for_another_service_is_refused_at_each_route(
         for one in (ServiceSigner(ServiceKeys(keys, each)) for each in SERVICES)
     }
     known = ServiceTokens(ServiceKeys(keys, service))
-    app = without_accounts(app_of(service), [known], for_people=False)
+    app = protect_without_accounts(build_app(service), [known], for_people=False)
     assert await _statuses(app, service, foreign) == {401}
 
 
 @pytest.mark.parametrize("service", SERVICES)
 async def test_pilot_token_is_refused_at_each_route_of_another_pilot(service: str) -> None:
     tokens = PilotTokens(["key"])
-    app = without_accounts(app_of(service), [tokens], for_people=False)
+    app = protect_without_accounts(build_app(service), [tokens], for_people=False)
     assert await _statuses(app, service, {"p": tokens.give(UUID(OTHER_PILOT))}) == {403}
 
 

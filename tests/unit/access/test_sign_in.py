@@ -9,7 +9,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from sluice.contracts.access.access import Role
 from sluice.servicekit.access.authentication import Authentication
-from sluice.servicekit.access.principal import Person, PilotCaller, Principal, principal_of
+from sluice.servicekit.access.principal import Person, PilotCaller, Principal, find_principal
 from sluice.servicekit.access.sessions import Sessions
 from sluice.servicekit.access.sign_in import SignIn
 from tests.unit.access.remembered_people import RememberedPeople
@@ -19,7 +19,7 @@ PASSWORD, COOKIE = "a long password", "whose"
 
 
 async def _names(scope: Scope, receive: Receive, send: Send) -> None:
-    body = f"{principal_of(scope)} at {scope['path']}?{scope['query_string'].decode()}".encode()
+    body = f"{find_principal(scope)} at {scope['path']}?{scope['query_string'].decode()}".encode()
     await send({"type": "http.response.start", "status": 200, "headers": []})
     await send({"type": "http.response.body", "body": body})
 

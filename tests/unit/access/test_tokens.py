@@ -10,7 +10,12 @@ from itsdangerous.timed import TimestampSigner
 from sluice.contracts.access.access import Role
 from sluice.contracts.common.problems import Unauthenticated
 from sluice.servicekit.access.principal import Person, PilotCaller
-from sluice.servicekit.access.tokens import PILOT_TOKEN, FirstOf, FixedTokens, PilotTokens
+from sluice.servicekit.access.tokens import (
+    PILOT_TOKEN,
+    AuthenticatorChain,
+    FixedTokens,
+    PilotTokens,
+)
 
 ANNA = Person("anna", Role.ADMIN)
 PILOT = UUID(int=1)
@@ -79,7 +84,7 @@ async def test_keys_of_pilot_tokens_can_be_rotated() -> None:
 
 async def test_first_authenticator_that_knows_a_token_gives_its_principal() -> None:
     tokens = PilotTokens(["key"])
-    known = FirstOf([FixedTokens({"open-sesame": ANNA}), tokens])
+    known = AuthenticatorChain([FixedTokens({"open-sesame": ANNA}), tokens])
 
     assert await known.principal("open-sesame") == ANNA
     assert await known.principal(tokens.give(PILOT)) == PilotCaller(PILOT)

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from sluice.contracts.human_tasks.ask import Show
-from wfms.ask.domain.contents import ItemContent, Unreadable, clean, content_of, image_of
+from wfms.ask.domain.contents import ItemContent, Unreadable, clean, read_content, read_shown_image
 
 PNG = base64.b64decode(
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
@@ -15,11 +15,11 @@ PNG = base64.b64decode(
 
 
 def of_json(found: Any, show: Show = Show.TEXT) -> ItemContent:
-    return content_of(json.dumps(found).encode(), show)
+    return read_content(json.dumps(found).encode(), show)
 
 
 def test_plain_file_is_shown_as_text() -> None:
-    assert content_of("o 7:00\nŚwięta".encode(), Show.TEXT) == ItemContent(text="o 7:00\nŚwięta")
+    assert read_content("o 7:00\nŚwięta".encode(), Show.TEXT) == ItemContent(text="o 7:00\nŚwięta")
 
 
 def test_json_object_has_text_mark_and_title() -> None:
@@ -49,7 +49,7 @@ def test_json_object_of_another_form_is_refused(given: Any, reason: str) -> None
 @pytest.mark.parametrize("data", [b"\xff\xfe", b"a\0b"])
 def test_binary_file_is_refused_as_text(data: bytes) -> None:
     with pytest.raises(Unreadable):
-        content_of(data, Show.TEXT)
+        read_content(data, Show.TEXT)
 
 
 @pytest.mark.parametrize(
@@ -75,15 +75,15 @@ def test_cleaned_html_runs_loads_and_links_nothing(html: str) -> None:
 
 def test_cleaned_html_keeps_its_content() -> None:
     html = "<h1>Msze</h1><table><tr><td colspan='2'>7:00</td></tr></table><b>i</b>"
-    left = content_of(html.encode(), Show.HTML).html
+    left = read_content(html.encode(), Show.HTML).html
     assert left is not None
     assert "<h1>Msze</h1>" in left
     assert '<td colspan="2">7:00</td>' in left
 
 
 def test_image_type_is_recognized_by_its_content() -> None:
-    assert content_of(PNG, Show.IMAGE) == ItemContent()
-    assert image_of(PNG) == (PNG, "image/png")
+    assert read_content(PNG, Show.IMAGE) == ItemContent()
+    assert read_shown_image(PNG) == (PNG, "image/png")
     found = of_json({"image": base64.b64encode(PNG).decode(), "box": [0, 0, 1, 0.5]}, Show.IMAGE)
     assert found.box == (0, 0, 1, 0.5)
     assert "image" not in found.item
@@ -100,4 +100,4 @@ def test_image_type_is_recognized_by_its_content() -> None:
 )
 def test_invalid_image_is_refused(data: bytes) -> None:
     with pytest.raises(Unreadable):
-        content_of(data, Show.IMAGE)
+        read_content(data, Show.IMAGE)

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from sluice.contracts.human_tasks.ask import Show
-from wfms.ask.domain.contents import ItemContent, Unreadable, content_of, image_of
-from wfms.ask.domain.images import MAX_PIXELS, is_whole, size_of
+from wfms.ask.domain.contents import ItemContent, Unreadable, read_content, read_shown_image
+from wfms.ask.domain.images import MAX_PIXELS, is_complete, read_size
 
 KINDS = {"PNG": "image/png", "JPEG": "image/jpeg", "GIF": "image/gif", "WEBP": "image/webp"}
 
@@ -44,19 +44,19 @@ def png(width: int, height: int) -> bytes:
 
 def content_with_box(data: bytes, box: Any) -> ItemContent:
     found = {"image": base64.b64encode(data).decode(), "box": box}
-    return content_of(json.dumps(found).encode(), Show.IMAGE)
+    return read_content(json.dumps(found).encode(), Show.IMAGE)
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_complete_image_is_accepted_and_a_truncated_image_is_refused(kind: str) -> None:
     data = noise_image(kind)
-    assert is_whole(data, KINDS[kind])
-    content_of(data, Show.IMAGE)
+    assert is_complete(data, KINDS[kind])
+    read_content(data, Show.IMAGE)
     for part in (0.2, 0.5, 0.9):
         cut = data[: int(part * len(data))]
-        assert not is_whole(cut, KINDS[kind])
+        assert not is_complete(cut, KINDS[kind])
         with pytest.raises(Unreadable, match="cut off"):
-            content_of(cut, Show.IMAGE)
+            read_content(cut, Show.IMAGE)
 
 
 @pytest.mark.parametrize("more", [{"progressive": True}, {"exif": "thumbnail"}])
@@ -69,28 +69,28 @@ def test_jpeg_ends_with_its_own_scan(more: dict[str, object]) -> None:
         exif[0x927C] = out.getvalue()  # a preview in the maker notes of a camera
         more = {"exif": exif}
     data = noise_image("JPEG", **more)
-    assert is_whole(data, KINDS["JPEG"])
-    assert is_whole(data + b"what a camera adds", KINDS["JPEG"])
-    assert not is_whole(data[:-100], KINDS["JPEG"])
+    assert is_complete(data, KINDS["JPEG"])
+    assert is_complete(data + b"what a camera adds", KINDS["JPEG"])
+    assert not is_complete(data[:-100], KINDS["JPEG"])
     assert ("exif" in more) == (b"\xff\xd9" in data[:-100])
 
 
 def test_bytes_after_the_end_of_an_image_are_ignored() -> None:
-    assert is_whole(noise_image("PNG") + b"more", KINDS["PNG"])
-    assert is_whole(noise_image("GIF") + b"\0\n", KINDS["GIF"])
+    assert is_complete(noise_image("PNG") + b"more", KINDS["PNG"])
+    assert is_complete(noise_image("GIF") + b"\0\n", KINDS["GIF"])
 
 
 @pytest.mark.parametrize("more", [{}, {"progressive": True}, {"lossless": True}])
 @pytest.mark.parametrize("kind", KINDS)
 def test_size_of_each_image_format_is_read(kind: str, more: dict[str, object]) -> None:
-    assert size_of(noise_image(kind, **more)) == SIZE
+    assert read_size(noise_image(kind, **more)) == SIZE
 
 
 def test_size_of_a_rotated_photo_is_the_displayed_size() -> None:
     """Browsers rotate the photo, and boxes refer to the rotated image."""
     exif = Image.Exif()
     exif[0x0112] = 6  # orientation: a quarter turn to the right
-    assert size_of(noise_image("JPEG", exif=exif)) == SIZE[::-1]
+    assert read_size(noise_image("JPEG", exif=exif)) == SIZE[::-1]
 
 
 @pytest.mark.parametrize(
@@ -106,14 +106,14 @@ def test_size_of_a_rotated_photo_is_the_displayed_size() -> None:
 )
 def test_image_without_pixels_is_refused(data: bytes) -> None:
     with pytest.raises(Unreadable, match=r"an image (that is cut off|without width or height)"):
-        content_of(data, Show.IMAGE)
+        read_content(data, Show.IMAGE)
 
 
 def test_image_with_too_many_pixels_is_refused() -> None:
     side = int(MAX_PIXELS**0.5)
-    content_of(png(side, side), Show.IMAGE)
+    read_content(png(side, side), Show.IMAGE)
     with pytest.raises(Unreadable, match=f"{side} by {side + 1} pixels, and at most {MAX_PIXELS}"):
-        content_of(png(side, side + 1), Show.IMAGE)
+        read_content(png(side, side + 1), Show.IMAGE)
 
 
 @pytest.mark.parametrize(
@@ -166,10 +166,10 @@ def nearly_images(draw: st.DrawFn) -> bytes:
 @example(b"GIF89a;")
 def test_any_bytes_are_refused_or_an_image_of_valid_size(data: bytes) -> None:
     try:
-        content_of(data, Show.IMAGE)
+        read_content(data, Show.IMAGE)
     except Unreadable:
         return
-    image, _ = image_of(data)
-    size = size_of(image)
+    image, _ = read_shown_image(data)
+    size = read_size(image)
     assert size is not None
     assert size[0] * size[1] <= MAX_PIXELS

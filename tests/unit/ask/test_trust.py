@@ -7,7 +7,14 @@ from random import Random
 
 import pytest
 
-from wfms.ask.domain.trust import LIMIT, AnswerReference, is_gold, others_agree_on, right_of, score
+from wfms.ask.domain.trust import (
+    LIMIT,
+    AnswerReference,
+    count_right_answers,
+    is_gold,
+    others_agree_on,
+    score,
+)
 
 ANSWERS = ("yes", "no")
 Answerer = Callable[[str, Random], str]
@@ -107,8 +114,8 @@ def test_majority_of_other_annotators_is_the_reference(
 
 def test_right_answers_are_counted_by_reference() -> None:
     evidence = {"gold": {"yes": {"yes": 3, "no": 1}, "no": {"no": 2}}}
-    assert right_of(evidence, AnswerReference.GOLD) == (5, 6)
-    assert right_of(evidence, AnswerReference.PEERS) == (0, 0)
+    assert count_right_answers(evidence, AnswerReference.GOLD) == (5, 6)
+    assert count_right_answers(evidence, AnswerReference.PEERS) == (0, 0)
 
 
 def test_gold_items_appear_at_the_configured_rate_and_irregularly() -> None:

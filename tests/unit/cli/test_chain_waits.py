@@ -35,10 +35,10 @@ async def test_reason_of_a_step_that_cannot_start_is_printed_once(
     )
     async with connected("http://127.0.0.1:9") as nobody:
         waits = ChainWaits(nobody, lambda step, why: told.append((step, why)), for_nodes=True)
-        waits.look_at_starts(chain_with(ChainStep(name="cut", state=StepState.STARTING)))
+        waits.check_starts(chain_with(ChainStep(name="cut", state=StepState.STARTING)))
         assert told == []
-        waits.look_at_starts(stuck)
-        waits.look_at_starts(stuck)
+        waits.check_starts(stuck)
+        waits.check_starts(stuck)
     assert told == [("cut", FULL)]
 
 
@@ -49,7 +49,7 @@ async def test_system_that_does_not_answer_is_reported(monkeypatch: pytest.Monke
     def tell(sentence: str) -> None:
         raise Told(sentence)
 
-    monkeypatch.setattr(outage, "TOLD_AFTER", -1)
+    monkeypatch.setattr(outage, "MESSAGE_DELAY", -1)
     async with connected("http://127.0.0.1:9") as nobody:
         with pytest.raises(Told, match=r"system at http://127\.0\.0\.1:9 does not answer"):
             await follow_chain(
@@ -63,7 +63,7 @@ def test_outage_and_its_end_are_reported_once(monkeypatch: pytest.MonkeyPatch) -
     messages.record_failure()
     messages.record_answer()
     assert told == [], "a short outage is not reported"
-    monkeypatch.setattr(outage, "TOLD_AFTER", -1)
+    monkeypatch.setattr(outage, "MESSAGE_DELAY", -1)
     for _ in range(2):
         messages.record_failure()
     for _ in range(2):

@@ -4,7 +4,7 @@ from uuid import UUID
 
 import pytest
 
-from sluice.cli.transfer.input_storage import with_room
+from sluice.cli.transfer.input_storage import choose_with_room
 from sluice.contracts.common.problems import NotAvailable
 from sluice.contracts.common.states import StorageType
 from sluice.contracts.data.datasets import Storage
@@ -38,7 +38,7 @@ ENDLESS = storage("endless", capacity=None, used=9999)
 def test_first_storage_with_enough_room_is_chosen(
     stores: list[Storage], needed: int | None, taken: Storage
 ) -> None:
-    assert with_room(stores, needed=needed) is taken
+    assert choose_with_room(stores, needed=needed) is taken
 
 
 @pytest.mark.parametrize(
@@ -49,4 +49,4 @@ def test_free_space_is_reported_if_no_storage_has_room(needed: int | None, size:
         NotAvailable,
         match=f"no input storage has room for {size}: full has 0 left of 1000, over has 0 left",
     ):
-        with_room([FULL, OVER], needed=needed)
+        choose_with_room([FULL, OVER], needed=needed)

@@ -9,8 +9,8 @@ from sluice.cli.options import EntryOrder
 from sluice.cli.transfer.inputs import (
     BundledEntry,
     InputEntry,
-    entries_of_paths,
-    files_of_paths,
+    list_entries,
+    list_files,
     secondary_name,
 )
 from sluice.contracts.common.problems import Unprocessable
@@ -52,11 +52,11 @@ def test_secondary_file_patterns_follow_cwl(name: str, pattern: str, expected: s
 
 def test_secondary_files_go_with_their_files_and_are_no_entries(folder: Path) -> None:
     expected = [("a.bam.tar", ["a.bam.bai", "a.txt"]), ("b c.bam.tar", ["b c.bam.bai"])]
-    assert entry_names(entries_of_paths([folder], READS)) == expected
-    assert entry_names(entries_of_paths([folder / "a.bam", folder / "b c.bam"], READS)) == expected
+    assert entry_names(list_entries([folder], READS)) == expected
+    assert entry_names(list_entries([folder / "a.bam", folder / "b c.bam"], READS)) == expected
     assert (
         entry_names(
-            entries_of_paths([folder / "b c.bam", folder / "a.bam.bai", folder / "a.bam"], READS)
+            list_entries([folder / "b c.bam", folder / "a.bam.bai", folder / "a.bam"], READS)
         )
         == expected[::-1]
     )
@@ -65,9 +65,9 @@ def test_secondary_files_go_with_their_files_and_are_no_entries(folder: Path) ->
 def test_missing_secondary_file_is_reported_before_the_upload(folder: Path) -> None:
     (folder / "a.bam.bai").unlink()
     with pytest.raises(Unprocessable, match=r"a\.bam: a\.bam\.bai"):
-        entries_of_paths([folder / "a.bam", folder / "b c.bam"], READS)
+        list_entries([folder / "a.bam", folder / "b c.bam"], READS)
     (folder / "a.txt").unlink()
-    assert entry_names(entries_of_paths([folder / "b c.bam"], READS)) == [
+    assert entry_names(list_entries([folder / "b c.bam"], READS)) == [
         ("b c.bam.tar", ["b c.bam.bai"])
     ]
 
@@ -77,15 +77,15 @@ def test_mutual_secondary_files_leave_no_entries(folder: Path) -> None:
         secondary_files=[SecondaryFile(pattern="^.txt"), SecondaryFile(pattern="^.bam")]
     )
     with pytest.raises(Unprocessable, match="none is left"):
-        entries_of_paths([folder / "a.bam", folder / "a.txt"], both)
+        list_entries([folder / "a.bam", folder / "a.txt"], both)
 
 
 def test_directories_are_entries_if_the_template_takes_directories(folder: Path) -> None:
     (folder / "tree").mkdir()
     trees = DataEntries(type="Directory")
-    assert entry_names(entries_of_paths([folder / "tree"], trees)) == [("tree.tar", [])]
+    assert entry_names(list_entries([folder / "tree"], trees)) == [("tree.tar", [])]
     with pytest.raises(Unprocessable, match=r"these are none: .*a\.bam"):
-        entries_of_paths([folder / "tree", folder / "a.bam"], trees)
+        list_entries([folder / "tree", folder / "a.bam"], trees)
 
 
 #: A name with fewer than 240 characters but more bytes.
@@ -109,9 +109,9 @@ def test_special_files_and_invalid_names_are_reported_before_the_upload(tmp_path
     }
     for path, reason in reasons.items():
         with pytest.raises(Unprocessable, match=reason):
-            entries_of_paths([path], DataEntries())
+            list_entries([path], DataEntries())
     with pytest.raises(Unprocessable, match="7 of the files cannot be taken") as refusal:
-        entries_of_paths([tmp_path], DataEntries())
+        list_entries([tmp_path], DataEntries())
     assert len(refusal.value.findings) == 7, "files in a folder must be reported, too"
 
 
@@ -121,28 +121,28 @@ def test_subfolders_are_left_out_with_a_message_unless_recursive(
     for name in ("b/z.txt", "b/c/1.txt", "a.txt", "d.txt"):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).touch()
-    assert entries_of_paths([tmp_path], DataEntries()) == [tmp_path / "a.txt", tmp_path / "d.txt"]
+    assert list_entries([tmp_path], DataEntries()) == [tmp_path / "a.txt", tmp_path / "d.txt"]
     assert "1 subfolder is left out" in capsys.readouterr().err
     taken = [tmp_path / name for name in ("a.txt", "b/c/1.txt", "b/z.txt", "d.txt")]
-    assert entries_of_paths([tmp_path], DataEntries(), recursive=True) == taken
+    assert list_entries([tmp_path], DataEntries(), recursive=True) == taken
     assert capsys.readouterr().err == ""
     (tmp_path / "b" / "back").symlink_to(tmp_path)
-    assert entries_of_paths([tmp_path], DataEntries(), recursive=True) == taken
+    assert list_entries([tmp_path], DataEntries(), recursive=True) == taken
     assert "links are not followed" in capsys.readouterr().err
     (tmp_path / "b" / "c" / "1.txt").unlink()
     with pytest.raises(Unprocessable, match="there is no file in"):
-        entries_of_paths([tmp_path / "b" / "c"], DataEntries())
+        list_entries([tmp_path / "b" / "c"], DataEntries())
 
 
 def test_plain_files_need_no_bundle(folder: Path) -> None:
-    assert entries_of_paths([folder / "a.txt", folder / "a.bam"], DataEntries()) == [
+    assert list_entries([folder / "a.txt", folder / "a.bam"], DataEntries()) == [
         folder / "a.txt",
         folder / "a.bam",
     ]
     with pytest.raises(Unprocessable, match=r"nothing: no such file"):
-        entries_of_paths([folder / "nothing"], DataEntries())
+        list_entries([folder / "nothing"], DataEntries())
     with pytest.raises(Unprocessable, match=r"a.tx: no such file \(did you mean 'a.txt'\?\)"):
-        entries_of_paths([folder / "a.tx"], DataEntries())
+        list_entries([folder / "a.tx"], DataEntries())
 
 
 @pytest.mark.parametrize(
@@ -165,7 +165,7 @@ def test_entries_have_the_requested_order(
         path.write_text("")
         os.utime(path, (time, time))
     given = [tmp_path / "b" / "p9.txt", tmp_path / "c" / "p2.txt", tmp_path / "a"]
-    found = entries_of_paths(given, DataEntries(), order=order)
+    found = list_entries(given, DataEntries(), order=order)
     assert [str(path.relative_to(tmp_path)) for path in found if isinstance(path, Path)] == expected
 
 
@@ -179,14 +179,14 @@ def test_hidden_files_of_a_folder_are_left_out_with_a_message(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     _write(tmp_path, ".DS_Store", "._a.txt", "a.txt", ".git/config", "deep/.x", "deep/b.txt")
-    found = files_of_paths([tmp_path], recursive=True)
+    found = list_files([tmp_path], recursive=True)
     assert found == [tmp_path / "a.txt", tmp_path / "deep" / "b.txt"]
     assert capsys.readouterr().err.startswith("4 hidden files are left out: ")
-    assert files_of_paths([tmp_path / "._a.txt"]) == [tmp_path / "._a.txt"], (
+    assert list_files([tmp_path / "._a.txt"]) == [tmp_path / "._a.txt"], (
         "a hidden file is taken if it is named"
     )
     capsys.readouterr()
-    files_of_paths([tmp_path, tmp_path / ".DS_Store"], recursive=True)
+    list_files([tmp_path, tmp_path / ".DS_Store"], recursive=True)
     assert capsys.readouterr().err.startswith("3 hidden files are left out: ")
     assert capsys.readouterr().err == ""
 
@@ -199,10 +199,10 @@ def test_link_out_of_a_folder_is_refused(kind: str, tmp_path: Path) -> None:
     (folder / "deep" / "inside.txt").symlink_to("../a.txt")
     (tmp_path / "secret").write_text("x")
     wanted = DataEntries(type=kind)
-    assert entries_of_paths([folder], wanted, recursive=True)
+    assert list_entries([folder], wanted, recursive=True)
     (folder / "deep" / "out.txt").symlink_to(tmp_path / "secret")
     with pytest.raises(Unprocessable, match=r"out\.txt: a link that leads out of its folder"):
-        entries_of_paths([folder], wanted, recursive=True)
+        list_entries([folder], wanted, recursive=True)
 
 
 def test_links_out_of_a_folder_are_reported_with_other_faults(tmp_path: Path) -> None:
@@ -211,4 +211,4 @@ def test_links_out_of_a_folder_are_reported_with_other_faults(tmp_path: Path) ->
     _write(folder, "a\tb.txt")
     (folder / "out.txt").symlink_to(tmp_path / "secret")
     with pytest.raises(Unprocessable, match="2 of the files cannot be taken"):
-        entries_of_paths([folder], DataEntries())
+        list_entries([folder], DataEntries())

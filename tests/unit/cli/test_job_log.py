@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sluice.cli.watch.job_log import Follower, rest_of
+from sluice.cli.watch.job_log import Follower, remaining_parts
 from sluice.contracts.common.states import JobState
 from sluice.contracts.jobs.logs import FollowedLog, LiveStream
 
@@ -68,15 +68,15 @@ LOG = (
 
 
 def test_rest_of_a_log_begins_after_the_bytes_already_seen() -> None:
-    assert rest_of(LOG, {"stdout": 6, "stderr": 0}) == [b"out 2\n", b"err 1\nerr 2\n"]
-    assert rest_of(LOG, {"stdout": 12, "stderr": 12}) == []
-    assert rest_of(b"no sections", {"stdout": 3}) == []
-    assert rest_of(
+    assert remaining_parts(LOG, {"stdout": 6, "stderr": 0}) == [b"out 2\n", b"err 1\nerr 2\n"]
+    assert remaining_parts(LOG, {"stdout": 12, "stderr": 12}) == []
+    assert remaining_parts(b"no sections", {"stdout": 3}) == []
+    assert remaining_parts(
         LOG.replace(b"stdout", b"stderr", 1)[: LOG.index(b"\n--- stderr")], {"stderr": 6}
     ) == [b"out 2\n"]
 
 
 def test_rest_of_a_truncated_log_begins_at_the_gap() -> None:
     cut = LOG.replace(b"out 2\n", "… 100 bytes left out …\nend\n".encode())
-    [text, _] = rest_of(cut, {"stdout": 50})
+    [text, _] = remaining_parts(cut, {"stdout": 50})
     assert text == "\n… 100 bytes left out …\nend\n".encode()

@@ -10,7 +10,7 @@ import pytest
 
 from sluice.cli import output
 from sluice.cli.moments import local_time
-from sluice.cli.output import human_bytes, print_files, print_problem, print_table
+from sluice.cli.output import format_bytes, print_files, print_problem, print_table
 from sluice.contracts.common.problems import Conflict, Finding, NeedsForce, NotFound, Unprocessable
 from sluice.contracts.common.wording import in_parentheses
 
@@ -28,7 +28,7 @@ from sluice.contracts.common.wording import in_parentheses
     ],
 )
 def test_bytes_have_a_decimal_unit(size: float, text: str) -> None:
-    assert human_bytes(size) == text
+    assert format_bytes(size) == text
 
 
 def test_only_the_first_of_many_files_are_named() -> None:

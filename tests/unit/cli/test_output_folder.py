@@ -7,12 +7,12 @@ from uuid import UUID
 
 import pytest
 
-from sluice.cli.commands.chains.chain_watch import OutputsNotWritten, refusal_names_chain
+from sluice.cli.commands.chains.chain_watch import OutputsNotWritten, name_chain_in_errors
 from sluice.cli.transfer.output_folder import (
     FilesExist,
     FolderReserved,
     require_folder,
-    reserved_folder,
+    reserve_folder,
 )
 from sluice.contracts.common.problems import Unprocessable
 
@@ -54,24 +54,24 @@ def test_folder_with_files_is_not_empty(tmp_path: Path) -> None:
 
 def test_folder_is_reserved_for_one_command_at_a_time(tmp_path: Path) -> None:
     folder = tmp_path / "new" / "out"
-    with reserved_folder(folder, empty=True):
+    with reserve_folder(folder, empty=True):
         with (
             pytest.raises(FolderReserved, match=f"--out {folder}: another command"),
-            reserved_folder(folder, empty=False),
+            reserve_folder(folder, empty=False),
         ):
             pytest.fail("the folder is reserved")
         (folder / "result.txt").touch()
-    with pytest.raises(FilesExist), reserved_folder(folder, empty=True):
+    with pytest.raises(FilesExist), reserve_folder(folder, empty=True):
         pytest.fail("the folder has files")
-    with reserved_folder(folder, empty=False):
+    with reserve_folder(folder, empty=False):
         assert (folder / "result.txt").exists()
 
 
 def test_reservation_of_a_killed_command_is_gone(tmp_path: Path) -> None:
     reserve = (
         "import signal, sys\nfrom pathlib import Path\n"
-        "from sluice.cli.transfer.output_folder import reserved_folder\n"
-        "with reserved_folder(Path(sys.argv[1]), empty=True):\n"
+        "from sluice.cli.transfer.output_folder import reserve_folder\n"
+        "with reserve_folder(Path(sys.argv[1]), empty=True):\n"
         "    print('reserved', flush=True)\n"
         "    signal.pause()"
     )
@@ -82,19 +82,19 @@ def test_reservation_of_a_killed_command_is_gone(tmp_path: Path) -> None:
         assert other.stdout is not None
         try:
             assert other.stdout.readline() == "reserved\n"
-            with pytest.raises(FolderReserved), reserved_folder(folder, empty=True):
+            with pytest.raises(FolderReserved), reserve_folder(folder, empty=True):
                 pytest.fail("the other process has reserved the folder")
         finally:
             other.kill()
-    with reserved_folder(folder, empty=True):
+    with reserve_folder(folder, empty=True):
         pass
 
 
 def test_folder_of_a_command_that_wrote_nothing_is_removed(tmp_path: Path) -> None:
-    with reserved_folder(tmp_path / "new" / "out", empty=True):
+    with reserve_folder(tmp_path / "new" / "out", empty=True):
         pass
     assert list(tmp_path.iterdir()) == []
-    with reserved_folder(tmp_path, empty=True):
+    with reserve_folder(tmp_path, empty=True):
         pass
     assert tmp_path.exists(), "a folder that existed before must stay"
 
@@ -107,6 +107,6 @@ def test_outputs_that_cannot_be_written_can_be_fetched_later(tmp_path: Path) -> 
                 OutputsNotWritten,
                 match=f"`sluice chain get {chain} --out OTHER --url http://there`",
             ),
-            refusal_names_chain(chain, ["--url", "http://there"]),
+            name_chain_in_errors(chain, ["--url", "http://there"]),
         ):
             raise error

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from sluice.cli.transfer.inputs import BundledEntry, InputEntry, entries_of_paths
-from sluice.cli.transfer.parameter_files import dataset_entries, local_files, value_of
-from sluice.cli.transfer.upload import stored_entry
+from sluice.cli.transfer.inputs import BundledEntry, InputEntry, list_entries
+from sluice.cli.transfer.parameter_files import dataset_entries, dataset_value, local_files
+from sluice.cli.transfer.upload import store_entry
 from sluice.contracts.common.problems import Unprocessable
 from sluice.contracts.templates.plan import (
     DIRECTORIES,
@@ -105,7 +105,7 @@ def test_directory_parameter_is_one_entry(bams: list[Path]) -> None:
         (f"Directory {folder.parent.name}", []),
     ]
     (entries,) = local_files(PLAN, {"tree": str(folder)}).values()
-    assert value_of("uid", entries) == {
+    assert dataset_value("uid", entries) == {
         "class": "Directory",
         "dataset": "uid",
         "retention": "delete",
@@ -117,7 +117,7 @@ def test_file_parameters_come_with_their_secondary_files(bams: list[Path]) -> No
     assert bundles(bam=str(bams[0])) == [first]
     assert bundles(bams=str(bams[0].parent)) == [first, second]
     (entries,) = local_files(PLAN, {"bams": [str(path) for path in bams]}).values()
-    assert value_of("uid", entries)["class"] == "File"
+    assert dataset_value("uid", entries)["class"] == "File"
 
 
 def test_secondary_files_named_in_a_job_order_are_included(bams: list[Path]) -> None:
@@ -153,7 +153,7 @@ def test_data_set_may_be_named_in_a_job_order(mates: list[Path]) -> None:
 def _entry(given: str, folder: Path) -> InputEntry:
     """Return a directory as an entry, given in one of the possible ways."""
     if given == "data set":
-        [entry] = entries_of_paths([folder], DataEntries(type="Directory"))
+        [entry] = list_entries([folder], DataEntries(type="Directory"))
     elif given == "job order":
         given_there = {"class": "Directory", "location": folder.as_uri()}
         [entry] = local_files(PLAN, {"trees": [given_there]})["trees"]
@@ -187,7 +187,7 @@ def test_hidden_files_of_a_directory_are_left_out_with_a_message(
     entry = _entry(given, folder)
     said = capsys.readouterr().err.replace("\n", " ")
     assert said.count("3 hidden files are left out: ") == 1
-    stored_entry(entry, (tmp_path / "bundle").as_uri(), lambda: None)
+    store_entry(entry, (tmp_path / "bundle").as_uri(), lambda: None)
     with tarfile.open(tmp_path / "bundle") as archive:
         names = {Path(member.name).name for member in archive if member.isreg()}
     assert names - {"value.json", "first.bam", "first.bam.bai"} == {"a.txt", "b.txt"}

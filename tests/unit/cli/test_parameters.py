@@ -29,7 +29,7 @@ FILES = {"ref": [Path("ref.txt")]}
 
 
 def fitted_values(*texts: str, facts: dict[str, Any] | None = None) -> dict[str, Any]:
-    return read_parameters(texts).fitting(
+    return read_parameters(texts).fit_to_plan(
         WORKFLOW, DatasetFacts(facts or {"number": 7}, files=1, bytes=1), files=FILES
     )
 
@@ -50,7 +50,7 @@ def test_null_is_never_text() -> None:
             "title": Parameter(type="string", required=True),
         },
     )
-    fit = partial(ParameterInput.fitting, plan=named, subject=NO_DATASET, files=())
+    fit = partial(ParameterInput.fit_to_plan, plan=named, subject=NO_DATASET, files=())
     assert fit(read_parameters(["name=null", "title=x"])) == {"name": None, "title": "x"}
     assert fit(read_parameters(['title="null"'])) == {"title": "null"}
     with pytest.raises(Unprocessable) as refusal:
@@ -67,17 +67,17 @@ def test_input_named_like_a_key_of_runners_is_kept(name: str, tmp_path: Path) ->
     parameters[name] = Parameter(type="string", default="nobody")
     with_it = plan(step("only"), outputs=[("only", "out")], parameters=parameters)
     given = read_parameters([], job=order)
-    assert given.fitting(with_it, NO_DATASET, files=()) == {name: "sample-7", "x": 2}
-    assert given.fitting(without, NO_DATASET, files=()) == {"x": 2}
+    assert given.fit_to_plan(with_it, NO_DATASET, files=()) == {name: "sample-7", "x": 2}
+    assert given.fit_to_plan(without, NO_DATASET, files=()) == {"x": 2}
     with pytest.raises(Unprocessable):  # a typed name is an input
-        read_parameters([f"{name}=a"]).fitting(without, NO_DATASET, files=())
+        read_parameters([f"{name}=a"]).fit_to_plan(without, NO_DATASET, files=())
 
 
 def test_requirements_in_a_job_order_are_refused(tmp_path: Path) -> None:
     order = tmp_path / "order.yml"
     order.write_text("cwl:requirements: [{class: EnvVarRequirement, envDef: {A: b}}]\n")
     with pytest.raises(Unprocessable, match="cwl-runner"):
-        read_parameters([], job=order).fitting(WORKFLOW, NO_DATASET, files=())
+        read_parameters([], job=order).fit_to_plan(WORKFLOW, NO_DATASET, files=())
 
 
 @pytest.mark.parametrize(
@@ -105,7 +105,7 @@ def test_unknown_field_of_a_record_is_refused() -> None:
     record = {"type": "record", "fields": [{"name": "width", "type": "int"}]}
     kind = ["null", {"type": "array", "items": record}, {"type": record}]
     boxes = plan(step("only"), outputs=[("only", "out")], parameters={"box": Parameter(type=kind)})
-    fit = partial(ParameterInput.fitting, plan=boxes, subject=NO_DATASET, files=())
+    fit = partial(ParameterInput.fit_to_plan, plan=boxes, subject=NO_DATASET, files=())
     for value in ('{"width": 1}', '[{"width": 1}]', "null"):
         assert fit(read_parameters([f"box={value}"])) == {"box": json.loads(value)}
     for value, place in (

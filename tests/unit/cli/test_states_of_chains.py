@@ -10,7 +10,7 @@ from rich.progress import Progress, TextColumn, TimeElapsedColumn
 from sluice.cli.commands.chains.task import explain_task
 from sluice.cli.commands.templates.asset import chain_text
 from sluice.cli.connection import Connection
-from sluice.cli.lookup import task_called
+from sluice.cli.lookup import resolve_task
 from sluice.cli.watch.progress import StepBars
 from sluice.clients.dms import DmsClient
 from sluice.clients.operator import OperatorClient
@@ -57,7 +57,7 @@ async def test_step_without_a_task_is_described_by_its_state(state: StepState, w
     async with httpx.AsyncClient(transport=transport, base_url="http://system") as http:
         connection = Connection("http://system", OperatorClient(http), DmsClient(http))
         with pytest.raises(NotFound, match=why):
-            await task_called(connection, f"{chain.uid}.cut")
+            await resolve_task(connection, f"{chain.uid}.cut")
 
 
 async def test_task_that_has_not_reached_the_wms_is_described_as_starting() -> None:

@@ -6,7 +6,7 @@ from uuid import UUID
 
 import pytest
 
-from sluice.cli.commands.templates.template_description import description
+from sluice.cli.commands.templates.template_description import description_lines
 from sluice.contracts.templates.plan import Parameter, Plan
 from sluice.contracts.templates.templates import Template
 from sluice.cwl import compile_file
@@ -23,7 +23,7 @@ def plan_of(name: str) -> Plan:
 def described(plan: Plan) -> str:
     now = datetime(2026, 1, 1, tzinfo=UTC)
     template = Template(id=UUID(int=1), name=plan.name, version=1, created_at=now, plan=plan)
-    return "\n".join(description(template))
+    return "\n".join(description_lines(template))
 
 
 @pytest.mark.parametrize(

@@ -28,13 +28,13 @@ def test_workflow_file_is_uploaded_with_the_files_it_refers_to(folder: Path) -> 
     found = read_template_files([folder / "workflow.cwl"])
     assert (found.name, found.upload.main) == ("flow", "workflow.cwl")
     assert found.upload.texts == {"workflow.cwl": WORKFLOW, "tools/join.cwl": TOOL}
-    assert found.shown("tools/join.cwl") == str(folder / "tools" / "join.cwl")
+    assert found.display_path("tools/join.cwl") == str(folder / "tools" / "join.cwl")
     deeper = folder / "sub" / "main.cwl"
     deeper.parent.mkdir()
     deeper.write_text(WORKFLOW.replace("tools/", "../tools/"))
     found = read_template_files([deeper])
     assert (found.name, sorted(found.upload.texts)) == ("sub", ["sub/main.cwl", "tools/join.cwl"])
-    assert found.shown("sub/main.cwl") == str(deeper)
+    assert found.display_path("sub/main.cwl") == str(deeper)
 
 
 def test_folder_is_uploaded_without_hidden_files_and_links_out_of_it(folder: Path) -> None:

@@ -6,7 +6,7 @@ import pytest
 from rich.table import Table
 from rich.text import Text
 
-from sluice.cli.terminal import console, teller
+from sluice.cli.terminal import byte_writer, console
 from sluice.text.visible_text import visible
 
 HOSTILE = "\x1b[2J\x1b]0;taken\x07\x1b]52;c;eA==\x1b\\\x9b31m\u202egpj.exe\x7f\x00"
@@ -49,7 +49,7 @@ def test_streamed_bytes_are_made_visible_only_at_a_terminal(
     kept = io.BytesIO()
     output = io.TextIOWrapper(kept, encoding="utf-8", write_through=True)
     monkeypatch.setattr(output, "isatty", lambda: terminal)
-    tell = teller(output)
+    tell = byte_writer(output)
     for piece in (b"\x1b[2Jgr\xc3", b"\xbcn\n"):
         tell(piece)
     assert kept.getvalue().decode() == ("\u241b[2Jgrün\n" if terminal else "\x1b[2Jgrün\n")

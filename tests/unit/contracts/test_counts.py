@@ -9,7 +9,7 @@ from sluice.contracts.data.counts import (
     MAX_NAMES,
     MAX_SUM,
     WrongCounts,
-    added,
+    add_counts,
     counts_in,
     produced_facts,
     produced_texts,
@@ -49,13 +49,13 @@ def test_invalid_counts_are_refused_and_never_added(value: Any, why: str) -> Non
 
 def test_counts_are_added_up_for_a_limited_number_of_names() -> None:
     """A name beyond the limit is not counted, then or later."""
-    full = added({}, {f"n{number}": 1 for number in range(MAX_NAMES)})
-    assert added(full, {"late": 5, "n0": 2}) == {**full, "n0": 3}
-    assert added({"events": MOST}, {"events": MOST}) == {"events": 2 * MOST}
+    full = add_counts({}, {f"n{number}": 1 for number in range(MAX_NAMES)})
+    assert add_counts(full, {"late": 5, "n0": 2}) == {**full, "n0": 3}
+    assert add_counts({"events": MOST}, {"events": MOST}) == {"events": 2 * MOST}
 
 
 def test_sum_stops_at_the_largest_number_and_says_so() -> None:
-    total = added(
+    total = add_counts(
         {"events": MAX_SUM - 1, "tracks": 2**64 - 1}, {"events": MOST, "tracks": 0, "pages": 1}
     )
     assert total == {"events": MAX_SUM, "tracks": MAX_SUM, "pages": 1}

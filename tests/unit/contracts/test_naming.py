@@ -51,7 +51,7 @@ def test_long_name_is_shortened_and_stays_unique(stem: str) -> None:
     name = output_name_that_fits(3, 1, stem, ".json")
     assert len(name.encode()) <= 240
     assert written_by_attempt(name)
-    whole = naming._named(naming.attempt_prefix(3, 1), f"{stem}.json")
+    whole = naming._build_name(naming.attempt_prefix(3, 1), f"{stem}.json")
     assert (name == whole) == (len(whole.encode()) <= 240)
     assert name != output_name_that_fits(3, 1, f"{stem}x", ".json")
 

@@ -16,7 +16,7 @@ from tests.unit.wfms.chains.plans import DATA, plan, step
 from wfms.chains.domain import tasks
 from wfms.chains.domain.tasks import DatasetFolder, Origin, StepDatasets, make_task
 from wms.db.tasks import task_cache
-from wms.db.tasks.task_cache import known_task
+from wms.db.tasks.task_cache import build_cached_task
 
 ORIGIN = Origin(UUID(int=9), "t@1", "run-1", {}, None, None)
 DATASETS = StepDatasets(
@@ -88,8 +88,8 @@ def test_new_property_reaches_the_pilot(monkeypatch: pytest.MonkeyPatch) -> None
     assert NotedPlan.model_validate(stored.model_dump(mode="json")) == stored
     message = message_of(stored)
     assert message["needs"] == {"note": "by hand", "resources": {"cores": 2.0}}
-    leased = known_task(NotedTask.model_validate(message))
-    told = NotedPilotTask.model_validate_json(leased.for_pilots).needs
+    leased = build_cached_task(NotedTask.model_validate(message))
+    told = NotedPilotTask.model_validate_json(leased.pilot_json).needs
     assert told == NotedNeeds(note="by hand", resources=Resources(cores=2))
 
 
@@ -97,7 +97,7 @@ def test_step_field_named_like_a_property_sets_the_property(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(needs, "Needs", NotedNeeds)
-    note = extension_fields.ExtensionField("step", lambda value: value.written)
+    note = extension_fields.ExtensionField("step", lambda value: value.raw_value)
     monkeypatch.setitem(extension_fields.FIELDS, "note", note)
     compiled = compile_template(TEMPLATE, name="t").plan
     assert compiled is not None

@@ -2,12 +2,12 @@
 
 import pytest
 
-from sluice.contracts.common.numbers import counted, in_full
+from sluice.contracts.common.numbers import format_count, in_full
 
 
 @pytest.mark.parametrize(("number", "told"), [(0, "0 files"), (1, "1 file"), (2, "2 files")])
 def test_counted_noun_is_singular_only_after_one(number: int, told: str) -> None:
-    assert counted(number, "file") == told
+    assert format_count(number, "file") == told
 
 
 @pytest.mark.parametrize(

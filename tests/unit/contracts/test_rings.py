@@ -10,7 +10,7 @@ from sluice.contracts.data.append_only import Collect, GrowthTrigger, SliceConsu
 from sluice.contracts.data.append_only_list import AppendOnlyDataset
 from sluice.contracts.templates.plan import Equals
 from sluice.contracts.templates.templates import Template
-from sluice.contracts.templates.trigger_cycles import cycle_of, cycle_text, why_cycle
+from sluice.contracts.templates.trigger_cycles import describe_cycle, find_cycle, why_cycle
 from tests.unit.wfms.chains.plans import plan, step
 from tests.unit.wfms.intake.test_due import START, corpus
 
@@ -58,7 +58,7 @@ LINE = template("line", "a", "c")
 
 
 def text_of(ring: list[Template]) -> str:
-    return cycle_text(ring)
+    return describe_cycle(ring)
 
 
 @pytest.mark.parametrize(
@@ -77,21 +77,21 @@ def text_of(ring: list[Template]) -> str:
 def test_trigger_cycle_leads_back_to_the_same_template(
     templates: list[Template], ring: str
 ) -> None:
-    assert text_of(cycle_of(templates[0], templates)) == ring
+    assert text_of(find_cycle(templates[0], templates)) == ring
 
 
 def test_condition_that_no_collected_output_meets_closes_no_cycle() -> None:
     narrow = LB.plan.model_copy(update={"match": {**LB.plan.match, "run": Equals(value=1)}})
-    assert cycle_of(LA, [LA, LB.model_copy(update={"plan": narrow})]) == []
+    assert find_cycle(LA, [LA, LB.model_copy(update={"plan": narrow})]) == []
     by_name = LB.plan.model_copy(update={"match": {"name": Equals(value="the-b")}})
-    assert len(cycle_of(LA, [LA, LB.model_copy(update={"plan": by_name})])) == 3
+    assert len(find_cycle(LA, [LA, LB.model_copy(update={"plan": by_name})])) == 3
 
 
 def test_cycle_hides_the_names_of_templates_of_other_groups() -> None:
     other = LB.model_copy(update={"group": "spd"})
-    ring = cycle_of(LA, [LA, other])
-    assert cycle_text(ring, ALL) == "la → lb → la"
-    assert cycle_text(ring, visibility([EVERYONE])) == "la → a template of another group → la"
+    ring = find_cycle(LA, [LA, other])
+    assert describe_cycle(ring, ALL) == "la → lb → la"
+    assert describe_cycle(ring, visibility([EVERYONE])) == "la → a template of another group → la"
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from schema_salad.exceptions import ValidationException
 
 from sluice.contracts.jobs.checkpoints import Checkpoint
 from sluice.cwl import compile_template
-from sluice.cwl_runner.checkpoints import checkpoint_of, keeping
+from sluice.cwl_runner.checkpoints import add_checkpoint, read_checkpoint
 from sluice.cwl_runner.template import InvocationNeeds
 
 FIELD = "urn:sluice:cwl:checkpoint"
@@ -15,20 +15,20 @@ KEPT = Checkpoint(files=["state/*", "a'b"], every=30)
 
 
 def test_jobs_of_an_invocation_keep_the_checkpoint_of_their_tool() -> None:
-    found = compile_template(keeping(KEPT, InvocationNeeds()).text, name="t")
+    found = compile_template(add_checkpoint(KEPT, InvocationNeeds()).text, name="t")
     assert found.plan is not None, found.errors
     [step] = found.plan.steps
     assert step.needs.checkpoint == KEPT
-    assert keeping(None, InvocationNeeds()) == InvocationNeeds()
-    assert keeping(KEPT, InvocationNeeds()).name != InvocationNeeds().name
+    assert add_checkpoint(None, InvocationNeeds()) == InvocationNeeds()
+    assert add_checkpoint(KEPT, InvocationNeeds()).name != InvocationNeeds().name
 
 
 def test_checkpoint_is_read_with_and_without_prefixed_keys() -> None:
-    assert checkpoint_of({}, "tool t") is None
+    assert read_checkpoint({}, "tool t") is None
     plain = {FIELD: {"files": ["state/*"], "every": 2}}
     prefixed = {FIELD: {"urn:sluice:cwl:files": ["state/*"], "urn:sluice:cwl:every": 2}}
     expected = Checkpoint(files=["state/*"], every=2)
-    assert checkpoint_of(plain, "tool t") == checkpoint_of(prefixed, "tool t") == expected
+    assert read_checkpoint(plain, "tool t") == read_checkpoint(prefixed, "tool t") == expected
 
 
 @pytest.mark.parametrize(
@@ -41,5 +41,5 @@ def test_checkpoint_is_read_with_and_without_prefixed_keys() -> None:
 )
 def test_wrong_checkpoint_is_reported(written: Any, said: str) -> None:
     with pytest.raises(ValidationException, match="tool t: 'sluice:checkpoint'") as error:
-        checkpoint_of({FIELD: written}, "tool t")
+        read_checkpoint({FIELD: written}, "tool t")
     assert said in str(error.value)

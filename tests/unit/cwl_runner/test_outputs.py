@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from sluice.cwl_runner.outputs import OutputPathOccupied, put_out
+from sluice.cwl_runner.outputs import OutputPathOccupied, place_outputs
 
 
 def file(path: Path, text: str) -> dict[str, Any]:
@@ -17,7 +17,7 @@ def file(path: Path, text: str) -> dict[str, Any]:
 
 def test_output_files_are_moved_and_described(tmp_path: Path) -> None:
     out = tmp_path / "out dir"
-    told = put_out({"o": file(tmp_path / "1" / "a#.txt", "text"), "n": 3, "none": None}, out)
+    told = place_outputs({"o": file(tmp_path / "1" / "a#.txt", "text"), "n": 3, "none": None}, out)
     sha1 = hashlib.sha1(b"text", usedforsecurity=False).hexdigest()
     assert told == {
         "o": {
@@ -38,7 +38,7 @@ def test_output_with_a_taken_name_gets_a_number(tmp_path: Path) -> None:
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "a.txt").write_text("of a run before")
     same = file(tmp_path / "1" / "a.txt", "1")
-    told = put_out([same, file(tmp_path / "2" / "a.txt", "2"), same], tmp_path / "out")
+    told = place_outputs([same, file(tmp_path / "2" / "a.txt", "2"), same], tmp_path / "out")
     assert [one["basename"] for one in told] == ["a.txt", "a_2.txt", "a.txt"]
     assert [(tmp_path / "out" / one["basename"]).read_text() for one in told] == ["1", "2", "1"]
 
@@ -47,7 +47,7 @@ def test_secondary_files_stay_beside_their_file(tmp_path: Path) -> None:
     primary = file(tmp_path / "1" / "x.bam", "x") | {
         "secondaryFiles": [file(tmp_path / "1" / "x.bam.bai", "i")]
     }
-    told = put_out(primary, tmp_path / "out")
+    told = place_outputs(primary, tmp_path / "out")
     assert told["secondaryFiles"][0]["path"] == str(tmp_path / "out" / "x.bam.bai")
 
 
@@ -59,7 +59,7 @@ def test_directories_and_literals_are_written(tmp_path: Path) -> None:
         "basename": "made",
         "listing": [{"class": "File", "basename": "said", "contents": "so"}],
     }
-    found, made = put_out([tree, literal], tmp_path / "out")
+    found, made = place_outputs([tree, literal], tmp_path / "out")
     [deep] = found["listing"]
     assert (deep["class"], deep["listing"][0]["basename"], deep["listing"][0]["size"]) == (
         "Directory",
@@ -82,7 +82,7 @@ def test_output_directory_is_merged_into_an_existing_directory(tmp_path: Path) -
     folder(out / "results" / "deep", old="too")
     made = folder(tmp_path / "1" / "results", new="n", same="after")
     folder(tmp_path / "1" / "results" / "deep", new="d")
-    told = put_out(made, out)
+    told = place_outputs(made, out)
     found = {
         str(path.relative_to(out)): path.read_text() for path in out.rglob("*") if path.is_file()
     }
@@ -106,14 +106,14 @@ def test_conflicting_path_is_reported_before_any_file_is_moved(tmp_path: Path) -
     with pytest.raises(
         OutputPathOccupied, match="out/name is a directory, and the output of that name is a file"
     ):
-        put_out([free, file(tmp_path / "1" / "name", "x")], out)
+        place_outputs([free, file(tmp_path / "1" / "name", "x")], out)
     made = folder(tmp_path / "1" / "deep")
     folder(tmp_path / "1" / "deep" / "inner", new="n")
     with pytest.raises(
         OutputPathOccupied,
         match="out/deep/inner is a file, and the output of that name is a directory",
     ):
-        put_out([free, made], out)
+        place_outputs([free, made], out)
     found = {
         str(path.relative_to(out)): path.read_text() for path in out.rglob("*") if path.is_file()
     }
@@ -125,5 +125,5 @@ def test_output_name_cannot_leave_the_folder(tmp_path: Path, name: str) -> None:
     literal = {"class": "File", "basename": name, "contents": "boo"}
     for value in (literal, {"class": "Directory", "basename": "d", "listing": [literal]}):
         with pytest.raises(OutputPathOccupied, match="no name of a file"):
-            put_out(value, tmp_path / "out" / "deep")
+            place_outputs(value, tmp_path / "out" / "deep")
     assert list(tmp_path.iterdir()) == []

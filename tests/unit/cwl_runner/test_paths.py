@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from sluice.cwl_runner.paths import with_paths_escaped
+from sluice.cwl_runner.paths import escape_paths
 
 ORDER = """\
 # größer: "path": 'a#b.txt'
@@ -36,7 +36,7 @@ def test_special_characters_of_paths_are_escaped(tmp_path: Path) -> None:
     }.items():
         assert path in expected
         expected = expected.replace(path, escaped)
-    assert with_paths_escaped(ORDER, tmp_path) == expected
+    assert escape_paths(ORDER, tmp_path) == expected
 
 
 @pytest.mark.parametrize(
@@ -53,4 +53,4 @@ def test_special_characters_of_paths_are_escaped(tmp_path: Path) -> None:
     ],
 )
 def test_other_text_of_a_job_order_is_unchanged(tmp_path: Path, text: str) -> None:
-    assert with_paths_escaped(text, tmp_path) == text
+    assert escape_paths(text, tmp_path) == text

@@ -11,7 +11,7 @@ from ruamel.yaml import YAML
 
 from sluice.contracts.jobs.gpus import GpuNeeds
 from sluice.cwl import compile_template
-from sluice.cwl_runner.single_tool import NeedsFullReader, read_simple
+from sluice.cwl_runner.single_tool import NeedsCwltool, read_simple_tool
 from sluice.cwl_runner.template import InvocationNeeds
 
 TOOL: dict[str, Any] = {
@@ -27,7 +27,7 @@ def read(folder: Path, tool: Any, order: Any = None) -> tuple[dict[str, Any], In
     (folder / "tool.cwl").write_text(tool if isinstance(tool, str) else json.dumps(tool))
     if order is not None:
         (folder / "order.yml").write_text(order if isinstance(order, str) else json.dumps(order))
-    return read_simple(
+    return read_simple_tool(
         folder / "tool.cwl", [str(folder / "order.yml")] if order is not None else []
     )
 
@@ -133,7 +133,7 @@ def test_template_of_invocations_compiles(needs: InvocationNeeds) -> None:
 def test_unusual_tools_and_orders_are_left_to_the_full_reader(
     tool: dict[str, Any], order: Any, tmp_path: Path
 ) -> None:
-    with pytest.raises(NeedsFullReader):
+    with pytest.raises(NeedsCwltool):
         read(tmp_path, TOOL | tool, order)
 
 
@@ -157,8 +157,8 @@ def test_simple_inputs_are_read_by_the_fast_reader(inputs: Any, order: Any, tmp_
 def test_values_given_as_options_are_left_to_the_full_reader(tmp_path: Path) -> None:
     read(tmp_path, TOOL)
     for behind in (["--n", "3"], ["-"], ["order.yml", "--n=3"]):
-        with pytest.raises(NeedsFullReader):
-            read_simple(tmp_path / "tool.cwl", behind)
+        with pytest.raises(NeedsCwltool):
+            read_simple_tool(tmp_path / "tool.cwl", behind)
 
 
 @example("._")
@@ -174,7 +174,7 @@ def test_plain_values_are_read_as_yaml_reads_them(
     text = f"n: {written}\n"
     try:
         ours = read(folder, TOOL, text)[0]["order"]
-    except NeedsFullReader:  # for example numbers without digits, which the full reader refuses
+    except NeedsCwltool:  # for example numbers without digits, which the full reader refuses
         return
     theirs = YAML(typ="safe", pure=True).load(text)
     assert (ours, type(ours["n"])) == (theirs, type(theirs["n"]))

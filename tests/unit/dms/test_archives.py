@@ -8,7 +8,7 @@ from typing import cast
 
 import pytest
 
-from dms.usecases.files.archives import ArchiveWriter, writer_of
+from dms.usecases.files.archives import ArchiveWriter, create_writer
 from sluice.contracts.data.datasets import ArchiveFormat
 
 TIME = datetime(2026, 10, 2, 12, 30, 2, tzinfo=UTC)
@@ -36,7 +36,7 @@ def packed(writer: ArchiveWriter, *, largest: list[int]) -> bytes:
 
 def test_tar_archive_contains_the_files() -> None:
     with tarfile.open(
-        fileobj=io.BytesIO(packed(writer_of(ArchiveFormat.TAR), largest=[]))
+        fileobj=io.BytesIO(packed(create_writer(ArchiveFormat.TAR), largest=[]))
     ) as archive:
         found = {member.name: archive.extractfile(member).read() for member in archive}  # type: ignore[union-attr]
         times, modes = {member.mtime for member in archive}, {member.mode for member in archive}
@@ -45,12 +45,12 @@ def test_tar_archive_contains_the_files() -> None:
 
 def test_unknown_archive_format_is_an_error() -> None:
     with pytest.raises(AssertionError):
-        writer_of(cast(ArchiveFormat, "rar"))
+        create_writer(cast(ArchiveFormat, "rar"))
 
 
 def test_tar_archive_ends_with_two_blocks_of_zeros() -> None:
     """Without these blocks (POSIX.1, pax), a reader cannot recognize a truncated archive."""
-    writer = writer_of(ArchiveFormat.TAR)
+    writer = create_writer(ArchiveFormat.TAR)
     writer.begin("last", 1, TIME)
     writer.write(b"x")
     writer.end()
@@ -60,7 +60,7 @@ def test_tar_archive_ends_with_two_blocks_of_zeros() -> None:
 
 
 def test_zip_archive_contains_the_files() -> None:
-    archive = zipfile.ZipFile(io.BytesIO(packed(writer_of(ArchiveFormat.ZIP), largest=[])))
+    archive = zipfile.ZipFile(io.BytesIO(packed(create_writer(ArchiveFormat.ZIP), largest=[])))
     assert archive.testzip() is None
     assert {info.filename: archive.read(info) for info in archive.infolist()} == FILES
     assert {info.date_time for info in archive.infolist()} == {(2026, 10, 2, 12, 30, 2)}
@@ -69,12 +69,12 @@ def test_zip_archive_contains_the_files() -> None:
 @pytest.mark.parametrize("form", ArchiveFormat)
 def test_writer_does_not_keep_the_bytes_already_taken(form: ArchiveFormat) -> None:
     largest: list[int] = []
-    packed(writer_of(form), largest=largest)
+    packed(create_writer(form), largest=largest)
     assert max(largest) < 210_000
 
 
 def test_time_before_1980_becomes_the_earliest_time_of_a_zip() -> None:
-    writer = writer_of(ArchiveFormat.ZIP)
+    writer = create_writer(ArchiveFormat.ZIP)
     writer.begin("old", 0, datetime(1970, 1, 1, tzinfo=UTC))
     writer.end()
     writer.finish()

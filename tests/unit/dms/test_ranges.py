@@ -2,7 +2,7 @@
 
 import pytest
 
-from dms.domain.ranges import NotSatisfiable, Span, names_tag, span_of
+from dms.domain.ranges import NotSatisfiable, Span, names_tag, parse_range
 
 
 @pytest.mark.parametrize(
@@ -29,7 +29,7 @@ from dms.domain.ranges import NotSatisfiable, Span, names_tag, span_of
 def test_single_byte_range_is_served_and_others_select_the_whole_file(
     header: str | None, expected: Span | None
 ) -> None:
-    assert span_of(header, size=10) == expected
+    assert parse_range(header, size=10) == expected
 
 
 @pytest.mark.parametrize(
@@ -37,7 +37,7 @@ def test_single_byte_range_is_served_and_others_select_the_whole_file(
 )
 def test_range_beyond_the_end_is_not_satisfiable(header: str, size: int) -> None:
     with pytest.raises(NotSatisfiable):
-        span_of(header, size=size)
+        parse_range(header, size=size)
 
 
 @pytest.mark.parametrize(

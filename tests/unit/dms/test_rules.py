@@ -4,7 +4,7 @@ from uuid import UUID, uuid4
 
 import pytest
 
-from dms.domain.completeness import UsedNumbers, missing_files_text
+from dms.domain.completeness import UsedNumbers, describe_missing_files
 from dms.domain.cursor import (
     Order,
     read_place,
@@ -119,7 +119,7 @@ def test_contradictory_files_in_a_request_are_refused() -> None:
 def test_missing_files_are_counted_with_their_numbers(
     count: int, wanted: int, used: UsedNumbers, text: str
 ) -> None:
-    assert missing_files_text(count, wanted=wanted, used=used) == text
+    assert describe_missing_files(count, expected=wanted, used=used) == text
 
 
 def test_repeated_request_names_each_field_that_differs() -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from dms.usecases.storages.watch_storages import StorageMonitor
 from sluice.embedded.home import Home
-from sluice.embedded.services import build_service, kept
+from sluice.embedded.services import build_service, read_or_create
 from sluice.embedded.system import EmbeddedSystem, SystemOptions
 from sluice.servicekit.messages.queue_topology import sluice_topology
 from sluice.servicekit.running.service_clients import ProcessLinks
@@ -50,9 +50,9 @@ async def test_wrong_port_setting_is_reported_before_anything_starts(
 def test_stored_value_is_created_once_and_is_private(tmp_path: Path) -> None:
     file = tmp_path / "token"
 
-    assert (kept(file, "first"), kept(file, "second")) == ("first", "first")
+    assert (read_or_create(file, "first"), read_or_create(file, "second")) == ("first", "first")
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
     file.write_text("written by hand\n")
-    assert kept(file, "third") == "written by hand"
+    assert read_or_create(file, "third") == "written by hand"
     file.write_text(" \n")
-    assert kept(file, "fourth") == "fourth", "an empty file must be replaced"
+    assert read_or_create(file, "fourth") == "fourth", "an empty file must be replaced"

@@ -11,7 +11,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from masstimes.hours import candidates
+from masstimes.hours import find_candidates
 
 _MASSES = ("Msze święte w niedzielę: {}", "Msza św. w tygodniu o godz. {}", "Msze\nniedziela\n{}")
 _OTHERS = ("Kancelaria czynna od {}", "Próba chóru o godz. {}", "Biuro parafialne\nwtorek\n{}")
@@ -32,7 +32,7 @@ def lines_of(text: str, *, site: str, answer: str | None = None) -> list[dict[st
             "end": found.end,
             **({"answer": answer} if answer else {}),
         }
-        for number, found in enumerate(candidates(text))
+        for number, found in enumerate(find_candidates(text))
     ]
 
 

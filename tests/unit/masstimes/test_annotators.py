@@ -6,13 +6,13 @@ from random import Random
 from typing import Any
 
 import pytest
-from masstimes.annotators import Annotator, Manner, said
-from masstimes.demo import wrong_with
-from masstimes.knowledge import gold, known_of
+from masstimes.annotators import Annotator, Manner, choose_answer
+from masstimes.demo import find_problems
+from masstimes.knowledge import make_gold_items, read_true_answers
 
 from sluice.contracts.human_tasks.ask import Show
 from tests.unit.masstimes.contexts import lines_of, write
-from wfms.ask.domain.contents import content_of
+from wfms.ask.domain.contents import read_content
 
 
 @pytest.mark.parametrize(
@@ -26,7 +26,7 @@ from wfms.ask.domain.contents import content_of
 )
 def test_annotators_err_as_often_as_their_manner_says(manner: Manner, errors: float) -> None:
     random = Random(1)
-    wrong = [said(manner, right, random) != right for right in [True, False] * 5000]
+    wrong = [choose_answer(manner, right, random) != right for right in [True, False] * 5000]
     assert sum(wrong) / len(wrong) == pytest.approx(errors, abs=0.02)
 
 
@@ -35,7 +35,7 @@ def test_truth_is_found_by_context_and_mark(tmp_path: Path) -> None:
     masses = [{"candidate": 1}, {"candidate": None}]
     truth = tmp_path / "truth.json"
     truth.write_text(json.dumps({"pages": {lines[0]["url"]: masses}}))
-    known = known_of(truth, [write(tmp_path / "candidates", lines)])
+    known = read_true_answers(truth, [write(tmp_path / "candidates", lines)])
     assert [known[line["context"], line["start"], line["end"]] for line in lines] == [
         False,
         True,
@@ -46,15 +46,15 @@ def test_truth_is_found_by_context_and_mark(tmp_path: Path) -> None:
 def test_unknown_item_is_an_error() -> None:
     person = Annotator("one", Manner.CAREFUL, {}, Random(1))
     with pytest.raises(LookupError, match="nobody knows of '7:00'"):
-        person._answered({"id": "x", "text": "o 7:00", "mark": [2, 6]})
+        person._make_answer({"id": "x", "text": "o 7:00", "mark": [2, 6]})
 
 
 def test_gold_items_are_half_yes_and_can_be_shown() -> None:
-    items = gold(50, seed=1)
+    items = make_gold_items(50, seed=1)
     assert [item["answer"] for item in items].count("yes") == 25
-    contents = [content_of(json.dumps(item).encode(), Show.TEXT) for item in items]
+    contents = [read_content(json.dumps(item).encode(), Show.TEXT) for item in items]
     assert len({(content.text, content.mark) for content in contents}) == 50
-    assert gold(50, seed=1) == items
+    assert make_gold_items(50, seed=1) == items
 
 
 GOOD = {
@@ -71,7 +71,7 @@ GOOD = {
 
 
 def test_good_run_has_no_faults() -> None:
-    assert list(wrong_with(GOOD)) == []
+    assert list(find_problems(GOOD)) == []
 
 
 @pytest.mark.parametrize(
@@ -87,4 +87,4 @@ def test_good_run_has_no_faults() -> None:
     ],
 )
 def test_fault_of_a_run_is_reported(bad: dict[str, Any], told: str) -> None:
-    assert told in " ".join(wrong_with({**GOOD, **bad}))
+    assert told in " ".join(find_problems({**GOOD, **bad}))

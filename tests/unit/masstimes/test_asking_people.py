@@ -9,7 +9,7 @@ from uuid import uuid4
 
 import pytest
 from masstimes.asking import answers_command, items_command
-from masstimes.classifier.examples import answered
+from masstimes.classifier.examples import read_labelled_examples
 
 from sluice.contracts.human_tasks.asking import AnswerFile, AnswerInFile
 from tests.unit.masstimes.contexts import lines_of, write
@@ -94,7 +94,7 @@ def test_answers_to_items_become_labelled_candidates(tmp_path: Path) -> None:
     out = tmp_path / "labelled.jsonl"
     assert answers_command.main([*files, "--out", str(out)]) == 0
     said = {item["id"]: answer == "yes" for item, answer in zip(shown, ("yes", "no"), strict=False)}
-    assert {each.id: each.is_mass for each in answered([out], print)} == said
+    assert {each.id: each.is_mass for each in read_labelled_examples([out], print)} == said
 
 
 @pytest.mark.parametrize("content", [b"{", b"[]", b"{}", b'{"answer": "yes", "item": "7:00"}'])

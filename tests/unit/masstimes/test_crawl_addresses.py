@@ -1,7 +1,14 @@
 """Addresses of pages: normal form, site, and traps."""
 
 import pytest
-from masstimes.crawl.addresses import address, domain_of, is_sane, is_within, key, without_sessions
+from masstimes.crawl.addresses import (
+    address_key,
+    get_domain,
+    is_sane,
+    is_within,
+    normalise_address,
+    without_sessions,
+)
 from masstimes.crawl.limits import Limits
 
 BASE = "http://www.p.pl/a/b.html"
@@ -28,12 +35,16 @@ BASE = "http://www.p.pl/a/b.html"
     ],
 )
 def test_link_is_resolved_to_a_normal_address(link: str, there: str | None) -> None:
-    assert address(link, BASE) == there
+    assert normalise_address(link, BASE) == there
 
 
 def test_order_of_query_parameters_does_not_matter() -> None:
-    assert key("http://p.pl/x?b=1&a=2") == key("http://p.pl/x?a=2&b=1")
-    assert key("http://p.pl/x?b=1") != key("http://p.pl/x?b=2") != key("http://p.pl/x")
+    assert address_key("http://p.pl/x?b=1&a=2") == address_key("http://p.pl/x?a=2&b=1")
+    assert (
+        address_key("http://p.pl/x?b=1")
+        != address_key("http://p.pl/x?b=2")
+        != address_key("http://p.pl/x")
+    )
 
 
 @pytest.mark.parametrize(
@@ -47,7 +58,7 @@ def test_order_of_query_parameters_does_not_matter() -> None:
     ],
 )
 def test_site_includes_its_subdomains(url: str, within: bool) -> None:
-    assert is_within(url, domain_of("http://www.p.pl/x")) is within
+    assert is_within(url, get_domain("http://www.p.pl/x")) is within
 
 
 @pytest.mark.parametrize(

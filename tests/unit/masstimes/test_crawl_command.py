@@ -65,7 +65,7 @@ def test_wrong_parishes_and_options_are_reported(
 def test_sites_on_this_machine_are_recognized(tmp_path: Path, site: str, here: bool) -> None:
     path = tmp_path / "parish.json"
     path.write_text(json.dumps({**HERE, "site": site}))
-    assert [parish.is_here for parish in read_parishes([path])] == [here]
+    assert [parish.is_loopback for parish in read_parishes([path])] == [here]
 
 
 def test_other_programs_start_without_scrapy() -> None:

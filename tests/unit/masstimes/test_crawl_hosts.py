@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
-from masstimes.crawl.hosts import groups_by_host
+from masstimes.crawl.hosts import group_by_host
 from masstimes.crawl.parishes import ParishSite, read_parishes
 
 
@@ -58,7 +58,7 @@ def test_sites_on_a_domain_and_its_subdomains_are_one_group(tmp_path: Path) -> N
         "",
         "",
     )
-    groups = groups_by_host(parishes(tmp_path, *sites))
+    groups = group_by_host(parishes(tmp_path, *sites))
     assert [[each.id for each in group] for group in groups] == [
         *(["p0", "p2", "p3"], ["p1"], ["p4"], ["p5"]),
     ]

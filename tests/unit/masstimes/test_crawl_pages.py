@@ -3,8 +3,8 @@
 import codecs
 
 import pytest
-from masstimes.crawl.decoding import decoded
-from masstimes.crawl.links import links
+from masstimes.crawl.decoding import decode_page
+from masstimes.crawl.links import find_links
 
 TEXT = "Porządek Mszy Świętych: źródło, żółć, ćma, ŁĄKA, ŚĆIEŻKA, Źle " * 3
 META = '<meta http-equiv="Content-Type" content="text/html; charset={}">'
@@ -15,7 +15,7 @@ META = '<meta http-equiv="Content-Type" content="text/html; charset={}">'
     "said", ["", "utf-8", "iso-8859-2", "windows-1250", "iso-8859-1", "nonsense", "hex"]
 )
 def test_polish_text_is_decoded_despite_a_wrong_header(encoding: str, said: str) -> None:
-    assert decoded(TEXT.encode(encoding), f"text/html; charset={said}") == TEXT
+    assert decode_page(TEXT.encode(encoding), f"text/html; charset={said}") == TEXT
 
 
 @pytest.mark.parametrize(
@@ -33,11 +33,11 @@ def test_polish_text_is_decoded_despite_a_wrong_header(encoding: str, said: str)
 def test_encoding_comes_from_mark_then_validity_then_page_then_header(
     body: bytes, header: str, text: str
 ) -> None:
-    assert decoded(body, header) == text
+    assert decode_page(body, header) == text
 
 
 def test_binary_body_is_decoded_somehow() -> None:
-    assert isinstance(decoded(bytes(range(256)) * 9, "text/html; charset=base64"), str)
+    assert isinstance(decode_page(bytes(range(256)) * 9, "text/html; charset=base64"), str)
 
 
 def test_links_of_anchors_areas_frames_and_refreshes_are_found() -> None:
@@ -46,7 +46,7 @@ def test_links_of_anchors_areas_frames_and_refreshes_are_found() -> None:
     <b>święte</b></a><a href='/x'><img alt="Kontakt"></a><a href="#góra">Do góry</a><a>nic</a>
     <a href="mailto:x@p.pl">mail</a><area href=mapa alt=Mapa><iframe src=ramka title=Ramka></iframe>
     <a href="msze.html">jeszcze raz</a></body></html>"""
-    assert links(html, "http://p.pl/") == [
+    assert find_links(html, "http://p.pl/") == [
         ("http://p.pl/katalog/nowa.html", ""),
         ("http://p.pl/katalog/msze.html", "Msze święte"),
         ("http://p.pl/x", "Kontakt"),
@@ -58,7 +58,7 @@ def test_links_of_anchors_areas_frames_and_refreshes_are_found() -> None:
 
 def test_frameset_has_links() -> None:
     html = "<frameset><frame src=menu.html name=menu><frame src='/t.html'></frameset>"
-    assert links(html, "http://p.pl/") == [
+    assert find_links(html, "http://p.pl/") == [
         ("http://p.pl/menu.html", ""),
         ("http://p.pl/t.html", ""),
     ]
@@ -68,9 +68,9 @@ def test_frameset_has_links() -> None:
     "html", ["", " ", "\0", "<", "<a href=", "<?xml version='1.0' encoding='x'?>", "\ud800"]
 )
 def test_invalid_html_has_no_links(html: str) -> None:
-    assert links(html, "http://p.pl/") == []
+    assert find_links(html, "http://p.pl/") == []
 
 
 def test_links_of_a_very_long_line_are_found() -> None:
     html = f"<p>{'msza 7:00 ' * 100_000}<a href=x>{'y' * 500}</a>"
-    assert links(html, "http://p.pl/") == [("http://p.pl/x", "y" * 200)]
+    assert find_links(html, "http://p.pl/") == [("http://p.pl/x", "y" * 200)]

@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 from masstimes.classifier.examples import (
-    TooFew,
-    answered,
-    random_negatives,
+    TooFewAnswers,
+    draw_random_negatives,
+    find_rule_examples,
+    read_labelled_examples,
     split,
-    sure,
 )
-from masstimes.classifier.measures import Measures, measures_of
+from masstimes.classifier.measures import Measures, measure_answers
 from masstimes.classifier.train_command import main
 
 from tests.unit.masstimes.contexts import answered_sites, lines_of, write
@@ -24,7 +24,7 @@ def run(*arguments: object) -> int:
 
 
 def test_training_and_test_sites_are_disjoint(tmp_path: Path) -> None:
-    people = answered([write(tmp_path / "a", answered_sites(50, seed=1))], print)
+    people = read_labelled_examples([write(tmp_path / "a", answered_sites(50, seed=1))], print)
     learned, tested = split(people, seed=1, part=0.2)
     assert len(tested) == 10
     assert learned.isdisjoint(tested)
@@ -34,10 +34,10 @@ def test_training_and_test_sites_are_disjoint(tmp_path: Path) -> None:
 
 
 def test_one_of_two_sites_is_kept_for_testing(tmp_path: Path) -> None:
-    people = answered([write(tmp_path / "a", answered_sites(2, seed=1))], print)
+    people = read_labelled_examples([write(tmp_path / "a", answered_sites(2, seed=1))], print)
     assert [len(side) for side in split(people, seed=1, part=0.01)] == [1, 1]
     assert [len(side) for side in split(people, seed=1, part=0.99)] == [1, 1]
-    with pytest.raises(TooFew, match="of 1 sites"):
+    with pytest.raises(TooFewAnswers, match="of 1 sites"):
         split([each for each in people if each.domain == "0.pl"], seed=1, part=0.2)
 
 
@@ -47,7 +47,7 @@ def test_majority_answer_counts(tmp_path: Path) -> None:
 
     def of(*answers: str) -> list[bool]:
         path = write(tmp_path / "answers", [line | {"answer": answer} for answer in answers])
-        return [each.is_mass for each in answered([path], said.append)]
+        return [each.is_mass for each in read_labelled_examples([path], said.append)]
 
     assert of("yes", "no", "yes") == [True]
     assert of("no") == [False]
@@ -60,18 +60,18 @@ def test_hours_found_by_the_rules_are_positives_unless_people_answered(tmp_path:
     lines = lines_of("Msze 7:00, 9:00, 11:00", site="a.pl")
     order = {"url": lines[0]["url"], "sundays": ["07:00"], "weekdays": ["09:00"]}
     orders, candidates = write(tmp_path / "o", [order]), write(tmp_path / "c", lines)
-    found = sure([orders], [candidates], known={lines[1]["id"]})
+    found = find_rule_examples([orders], [candidates], known_ids={lines[1]["id"]})
     assert [(each.id, each.is_mass) for each in found] == [(lines[0]["id"], True)]
 
 
 def test_random_negatives_are_drawn_by_seed(tmp_path: Path) -> None:
     lines = [line | {"id": str(n)} for n in range(50) for line in lines_of("o 7:00", site="a.pl")]
     others = [write(tmp_path / "o", lines)]
-    drawn = random_negatives(others, 5, known={"3"}, seed=1)
-    assert drawn == random_negatives(others, 5, known={"3"}, seed=1)
-    assert drawn != random_negatives(others, 5, known={"3"}, seed=2)
+    drawn = draw_random_negatives(others, 5, known_ids={"3"}, seed=1)
+    assert drawn == draw_random_negatives(others, 5, known_ids={"3"}, seed=1)
+    assert drawn != draw_random_negatives(others, 5, known_ids={"3"}, seed=2)
     assert not any(each.is_mass for each in drawn)
-    assert len(random_negatives(others, 99, known={"3"}, seed=1)) == 49
+    assert len(draw_random_negatives(others, 99, known_ids={"3"}, seed=1)) == 49
 
 
 @pytest.mark.parametrize(
@@ -103,8 +103,10 @@ def test_missing_torch_is_reported(
 
 
 def test_measures_without_examples_are_none() -> None:
-    found = measures_of([(True, True), (True, False), (False, True), (False, False)])
-    assert found == Measures(right=1, wrong=1, missed=1, left_out=1)
+    found = measure_answers([(True, True), (True, False), (False, True), (False, False)])
+    assert found == Measures(
+        true_positives=1, false_positives=1, false_negatives=1, true_negatives=1
+    )
     assert (found.recall, found.precision, found.f1, found.accuracy) == (0.5, 0.5, 0.5, 0.5)
-    nothing = measures_of([])
+    nothing = measure_answers([])
     assert (nothing.recall, nothing.precision, nothing.f1, nothing.accuracy) == (None,) * 4

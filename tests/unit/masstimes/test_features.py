@@ -3,16 +3,24 @@
 from itertools import product
 
 import pytest
-from masstimes.classifier.features import BREAK, MARK, TIME, pairs, surroundings, tokens, words
+from masstimes.classifier.features import (
+    BREAK,
+    MARK,
+    TIME,
+    find_surroundings,
+    hash_pairs,
+    tokenize,
+    word_features,
+)
 
 
 def features_of(context: str, hour: str) -> list[str]:
     start = context.index(hour)
-    return words(surroundings(context, start, start + len(hour)), hour)
+    return word_features(find_surroundings(context, start, start + len(hour)), hour)
 
 
 def test_tokens_normalize_digits_times_and_polish_letters() -> None:
-    assert tokens("Święta Łódź: 7:00, 18.oo i 62-800\n\n tel. 123") == [
+    assert tokenize("Święta Łódź: 7:00, 18.oo i 62-800\n\n tel. 123") == [
         *("swieta", "lodz", ":", TIME, ",", TIME, "i", "00-000", BREAK, "tel", ".", "000"),
     ]
 
@@ -47,13 +55,13 @@ def test_hour_without_words_belongs_to_the_heading(lines: str) -> None:
 
 
 def test_word_pairs_come_from_the_line_and_are_stable() -> None:
-    around = surroundings("Msze 7:00 rano\nBiuro", 5, 9)
-    found = pairs(around, buckets=1 << 15)
+    around = find_surroundings("Msze 7:00 rano\nBiuro", 5, 9)
+    found = hash_pairs(around, buckets=1 << 15)
     assert found == [14891, 1545]
-    assert all(pair < 2 for pair in pairs(around, buckets=2))
+    assert all(pair < 2 for pair in hash_pairs(around, buckets=2))
 
 
 def test_empty_surroundings_have_only_the_mark() -> None:
     for before, after in product(("", "\n", "\n\n7\n"), repeat=2):
         context = f"{before}8{after}"
-        assert MARK in words(surroundings(context, len(before), len(before) + 1), "8")
+        assert MARK in word_features(find_surroundings(context, len(before), len(before) + 1), "8")

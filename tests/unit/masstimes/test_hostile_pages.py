@@ -3,12 +3,12 @@
 from pathlib import Path
 
 import pytest
-from masstimes.crawl.addresses import address, without_sessions
-from masstimes.crawl.decoding import decoded
-from masstimes.crawl.links import links
+from masstimes.cpu_time import CpuTimeExceeded, limit_cpu_time
+from masstimes.crawl.addresses import normalise_address, without_sessions
+from masstimes.crawl.decoding import decode_page
+from masstimes.crawl.links import find_links
 from masstimes.pages import read_lines
-from masstimes.rules import order_in
-from masstimes.spending import SpentTooMuch, at_most
+from masstimes.rules import find_order
 from masstimes.table.files import as_csv
 from masstimes.text import page_text
 from pack_command import BadData
@@ -21,7 +21,7 @@ PAGE = "http://parish.test/"
     ["http://..parish.test/x", "http://a..parish.test/", f"http://{'a' * 64}.parish.test/", "//./"],
 )
 def test_invalid_host_name_gives_no_address(link: str) -> None:
-    assert address(link, PAGE) is None
+    assert normalise_address(link, PAGE) is None
 
 
 @pytest.mark.parametrize(
@@ -33,16 +33,16 @@ def test_invalid_host_name_gives_no_address(link: str) -> None:
     ],
 )
 def test_ip_addresses_and_international_host_names_are_kept(link: str, there: str) -> None:
-    assert address(link) == there
+    assert normalise_address(link) == there
 
 
 def test_refresh_with_many_blanks_is_ignored_quickly() -> None:
     blanks = " " * 300_000
-    assert links(f'<meta http-equiv=refresh content="{blanks}x"><a href="/b">b</a>', PAGE) == [
+    assert find_links(f'<meta http-equiv=refresh content="{blanks}x"><a href="/b">b</a>', PAGE) == [
         ("http://parish.test/b", "b")
     ]
     sends = '<meta http-equiv="Refresh" content=" 5 ; URL = \'/c\'">'
-    assert links(sends, PAGE) == [("http://parish.test/c", "")]
+    assert find_links(sends, PAGE) == [("http://parish.test/c", "")]
 
 
 def test_repeated_session_names_are_handled_quickly() -> None:
@@ -53,7 +53,7 @@ def test_repeated_session_names_are_handled_quickly() -> None:
 @pytest.mark.parametrize("encoding", ["undefined", "idna", "punycode", "unicode_escape", "utf-7"])
 def test_any_encoding_gives_text(encoding: str) -> None:
     body = b"<html>\xb1\xb6 abc \xff\xfe msze"
-    assert "abc" in decoded(body, f"text/html; charset={encoding}")
+    assert "abc" in decode_page(body, f"text/html; charset={encoding}")
 
 
 @pytest.mark.parametrize(
@@ -79,19 +79,19 @@ def test_processor_time_is_limited() -> None:
         while True:
             pass
 
-    with pytest.raises(SpentTooMuch), at_most(0.05):
+    with pytest.raises(CpuTimeExceeded), limit_cpu_time(0.05):
         spend()
-    with at_most(0.05):
+    with limit_cpu_time(0.05):
         pass
 
 
 def test_thousands_of_headings_are_handled_quickly() -> None:
-    assert order_in("msza święta " * 40_000 + " w tygodniu") is None
-    assert order_in("7, " * 100_000) is None
+    assert find_order("msza święta " * 40_000 + " w tygodniu") is None
+    assert find_order("7, " * 100_000) is None
     many = "msza święta niedziela 7:00 w tygodniu\n" * 10_000
-    assert order_in(many.replace("7:00", "") + "\n" * 100_000) is None
-    assert order_in(many + "\n" * 100_000) is not None
-    found = order_in("msza święta " * 40_000 + "niedziela 9:00 w tygodniu 7:00")
+    assert find_order(many.replace("7:00", "") + "\n" * 100_000) is None
+    assert find_order(many + "\n" * 100_000) is not None
+    found = find_order("msza święta " * 40_000 + "niedziela 9:00 w tygodniu 7:00")
     assert found is not None
     assert (found.sundays, found.weekdays) == (("09:00",), ("07:00",))
 

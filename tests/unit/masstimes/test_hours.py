@@ -1,11 +1,11 @@
 """Recognition of times in text, and their contexts."""
 
 import pytest
-from masstimes.hours import candidates, clock
+from masstimes.hours import clock, find_candidates
 
 
 def hours(text: str) -> list[str]:
-    return [each.hour for each in candidates(text)]
+    return [each.hour for each in find_candidates(text)]
 
 
 HOURS_WITH_UNITS = ["8 h 30", "9 h", "15 h", "18 Uhr", "19Uhr", "20 Uhr 15"]
@@ -50,10 +50,10 @@ def test_times_in_a_text_are_found(text: str, expected: list[str]) -> None:
 
 def test_context_contains_the_time_at_its_position() -> None:
     text = f"{'x' * 300} 7:00, {'y' * 300}"
-    [found] = candidates(text, around=10)
+    [found] = find_candidates(text, around=10)
     assert found.context == f"{'x' * 9} 7:00, {'y' * 8}"
     assert found.context[found.start : found.end] == "7:00"
-    [first] = candidates("7:00 rano", around=4)
+    [first] = find_candidates("7:00 rano", around=4)
     assert (first.context, first.start, first.end) == ("7:00 ran", 0, 4)
 
 

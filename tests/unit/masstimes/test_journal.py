@@ -5,7 +5,12 @@ from pathlib import Path
 
 import pytest
 from masstimes.crawl.journal import Entry, Journal
-from masstimes.crawl.known import KnownPage, known_files, read_known, write_known
+from masstimes.crawl.known_pages import (
+    KnownPage,
+    find_known_files,
+    read_known_pages,
+    write_known_pages,
+)
 from masstimes.crawl.visits import Answer, Outcome
 from pack_command import BadData, MissingInput
 
@@ -30,9 +35,9 @@ def path(tmp_path: Path) -> Path:
 def test_journal_returns_its_entries(path: Path) -> None:
     journal = Journal(path, ABOUT)
     assert list(journal.entries()) == [PAGE, FAILED]
-    assert journal.ended() is None
+    assert journal.get_summary() is None
     journal.end({"pages": 1})
-    assert Journal(path, ABOUT).ended() == {"pages": 1}
+    assert Journal(path, ABOUT).get_summary() == {"pages": 1}
     assert list(Journal(path, ABOUT).entries()) == [PAGE, FAILED]
 
 
@@ -60,14 +65,14 @@ def test_known_pages_are_written_for_the_next_run(tmp_path: Path) -> None:
         "http://p.pl/gone": KnownPage("old"),
     }
     down = Entry("http://p.pl/y", Answer(Outcome.ERROR, "503"))
-    write_known(tmp_path, "p", before, iter([PAGE, FAILED, down]))
+    write_known_pages(tmp_path, "p", before, iter([PAGE, FAILED, down]))
     answer = PAGE.answer
-    assert read_known(known_files([tmp_path])["p"]) == {
+    assert read_known_pages(find_known_files([tmp_path])["p"]) == {
         PAGE.url: KnownPage(answer.sha256, answer.etag, answer.modified, answer.links),
         "http://p.pl/y": KnownPage("old"),  # a temporary error keeps the known page
     }
-    assert known_files([tmp_path / "p.known.json"]) == {"p": tmp_path / "p.known.json"}
-    assert read_known(known_files([tmp_path]).get("another")) == {}
+    assert find_known_files([tmp_path / "p.known.json"]) == {"p": tmp_path / "p.known.json"}
+    assert read_known_pages(find_known_files([tmp_path]).get("another")) == {}
 
 
 @pytest.mark.parametrize("content", [b"", b"[]", b"{}", b'{"pages": {"u": {}}}', b"\xff"])
@@ -75,9 +80,9 @@ def test_invalid_file_of_known_pages_is_reported(tmp_path: Path, content: bytes)
     path = tmp_path / "p.known.json"
     path.write_bytes(content)
     with pytest.raises(BadData, match=r"is not what an earlier run wrote|:1(:1)?: not JSON: "):
-        read_known(path)
+        read_known_pages(path)
 
 
 def test_missing_folder_of_known_pages_is_reported(tmp_path: Path) -> None:
     with pytest.raises(MissingInput, match="no such file or folder"):
-        known_files([tmp_path / "none"])
+        find_known_files([tmp_path / "none"])

@@ -2,8 +2,8 @@
 
 import pytest
 from masstimes.crawl.pace import Pace
-from masstimes.crawl.pacing import Scaled, Throttle
-from masstimes.small_web.kindness import unkind
+from masstimes.crawl.pacing import ScaledPace, Throttle
+from masstimes.small_web.kindness import find_early_requests
 from scrapy import Spider
 from scrapy.core.downloader import Slot
 from scrapy.http import Response
@@ -81,14 +81,19 @@ def test_request_log_shows_requests_that_came_too_early(
     second: dict[str, object], wrong: int
 ) -> None:
     first = request(-0.5, 0.5)
-    assert len(list(unkind([first, second], delays=1.0))) == wrong
+    assert len(list(find_early_requests([first, second], delays=1.0))) == wrong
 
 
 def test_request_log_shows_requests_too_early_after_an_error() -> None:
     log = [request(0, 1, status=503), request(5.9, 6)]
-    assert len(list(unkind(log, delays=1.0))) == 1
-    assert list(unkind(log, delays=0.9)) == []
-    assert list(unkind([request(0, 1, status=0, whole=False), request(1.1, 2)], delays=1.0)) == []
+    assert len(list(find_early_requests(log, delays=1.0))) == 1
+    assert list(find_early_requests(log, delays=0.9)) == []
+    assert (
+        list(
+            find_early_requests([request(0, 1, status=0, whole=False), request(1.1, 2)], delays=1.0)
+        )
+        == []
+    )
 
 
 @pytest.mark.parametrize(
@@ -106,7 +111,7 @@ def test_request_log_shows_requests_too_early_after_an_error() -> None:
 def test_retry_after_applies_only_to_the_next_request(
     status: int, asked: str, delay: float
 ) -> None:
-    crawler = get_crawler(Spider, {"AUTOTHROTTLE_ENABLED": True, "PACE": Scaled(Pace(), 1.0)})
+    crawler = get_crawler(Spider, {"AUTOTHROTTLE_ENABLED": True, "PACE": ScaledPace(Pace(), 1.0)})
     throttle = Throttle(crawler)
     slot = Slot(concurrency=1, delay=5.0)
     url = "http://parafia.pl/"

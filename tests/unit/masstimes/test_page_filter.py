@@ -1,7 +1,7 @@
 """The filter that selects pages by address, link text and content."""
 
 import pytest
-from masstimes.page_filter import has_order, is_news, is_wanted, last_part
+from masstimes.page_filter import get_last_part, has_order, is_mass_page, is_news
 
 
 @pytest.mark.parametrize(
@@ -14,8 +14,8 @@ from masstimes.page_filter import has_order, is_news, is_wanted, last_part
     ],
 )  # fmt: skip
 def test_pages_about_masses_are_wanted(text: str) -> None:
-    assert is_wanted("http://p.pl/x/", text)
-    assert is_wanted(f"http://p.pl/msze/{text}", "")
+    assert is_mass_page("http://p.pl/x/", text)
+    assert is_mass_page(f"http://p.pl/msze/{text}", "")
 
 
 @pytest.mark.parametrize(
@@ -29,25 +29,27 @@ def test_pages_about_masses_are_wanted(text: str) -> None:
     ],
 )  # fmt: skip
 def test_other_pages_are_not_wanted(text: str) -> None:
-    assert not is_wanted("http://p.pl/x/", text)
-    assert not is_wanted(f"http://p.pl/{text}", "")
+    assert not is_mass_page("http://p.pl/x/", text)
+    assert not is_mass_page(f"http://p.pl/{text}", "")
 
 
 def test_address_or_link_text_is_enough() -> None:
-    assert is_wanted("http://p.pl/msze.html", "nabożeństwa majowe")
-    assert is_wanted("http://p.pl/nabozenstwa-majowe", "Msze święte")
+    assert is_mass_page("http://p.pl/msze.html", "nabożeństwa majowe")
+    assert is_mass_page("http://p.pl/nabozenstwa-majowe", "Msze święte")
 
 
 def test_encoded_address_is_decoded_for_the_filter() -> None:
-    assert last_part("http://p.pl/a/porz%C4%85dek") == "porządek"
-    assert is_wanted("http://p.pl/a/porz%C4%85dek", "")
-    assert not is_wanted("http://msze.pl/kontakt", ""), "only the last part of the address counts"
+    assert get_last_part("http://p.pl/a/porz%C4%85dek") == "porządek"
+    assert is_mass_page("http://p.pl/a/porz%C4%85dek", "")
+    assert not is_mass_page("http://msze.pl/kontakt", ""), (
+        "only the last part of the address counts"
+    )
 
 
 def test_address_with_trailing_slash_has_a_last_part() -> None:
-    assert last_part("http://p.pl/liturgia/msze-swiete/") == "msze-swiete"
-    assert is_wanted("http://p.pl/liturgia/msze-swiete/", "Liturgia w parafii")
-    assert last_part("http://msze.pl/") == ""
+    assert get_last_part("http://p.pl/liturgia/msze-swiete/") == "msze-swiete"
+    assert is_mass_page("http://p.pl/liturgia/msze-swiete/", "Liturgia w parafii")
+    assert get_last_part("http://msze.pl/") == ""
 
 
 def test_three_sunday_masses_are_an_order() -> None:

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 from masstimes.manners import Manners
-from masstimes.parishes.columns import columns_of
+from masstimes.parishes.columns import find_columns
 from masstimes.parishes.command import main
-from masstimes.parishes.identity import with_ids
+from masstimes.parishes.identity import assign_ids
 from masstimes.parishes.robots import Robots
-from masstimes.polite import Polite
+from masstimes.polite import PoliteClient
 
 from tests.unit.masstimes.answering import Said, Server, answering
 
@@ -172,14 +172,14 @@ def test_wrong_usage_is_reported(
     ],
 )
 def test_polish_headers_name_the_columns(header: list[str], expected: dict[str, int]) -> None:
-    assert columns_of(header) == expected
+    assert find_columns(header) == expected
 
 
 def test_identifiers_are_unique_file_names() -> None:
     def parish(name: str, street: str) -> dict[str, str]:
         return {"id": "", "name": name, "place": "Łódź", "street": street}
 
-    known, again = with_ids(
+    known, again = assign_ids(
         [parish("św. Anny", "a"), parish("św. Anny", "b"), parish("../?", "c"), parish("../?", "c")]
     )
     assert [each["id"] for each in known] == ["lodz-sw-anny", "lodz-sw-anny-2", "lodz"]
@@ -223,7 +223,7 @@ def test_large_robots_txt_that_has_moved_is_obeyed(server: Server, tmp_path: Pat
 def test_crawl_delay_is_the_least_pause(server: Server, asked: str, pause: float) -> None:
     server.answer = lambda _: (200, {}, f"User-agent: *\nCrawl-delay: {asked}\n")
     waits: list[float] = []
-    with Polite("mt-parishes", Manners("crawler@example.org"), sleep=waits.append) as polite:
+    with PoliteClient("mt-parishes", Manners("crawler@example.org"), sleep=waits.append) as polite:
         Robots(polite).require(f"{server.url}/1.html")
         polite.get(f"{server.url}/1.html")
     assert waits == [pause]

@@ -7,7 +7,7 @@ from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
-from masstimes.places.command import KEY_VARIABLE, main, queries
+from masstimes.places.command import KEY_VARIABLE, main, make_queries
 
 from tests.unit.masstimes.answering import Said, Server, answering
 
@@ -343,5 +343,5 @@ def test_invalid_parish_is_refused(tmp_path: Path, text: str) -> None:
 
 
 def test_parish_without_a_street_or_place_has_no_duplicate_query() -> None:
-    assert list(queries({"name": "A", "place": "Hel"})) == ["A Hel"]
-    assert list(queries({"name": "A", "place": "", "street": "Morska"})) == ["A Morska", "A"]
+    assert list(make_queries({"name": "A", "place": "Hel"})) == ["A Hel"]
+    assert list(make_queries({"name": "A", "place": "", "street": "Morska"})) == ["A Morska", "A"]

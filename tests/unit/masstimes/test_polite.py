@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 
 import pytest
-from masstimes.manners import GaveUp, Manners, Refused
-from masstimes.polite import Polite
+from masstimes.manners import Manners, RequestRefused, ServerUnavailable
+from masstimes.polite import PoliteClient
 
 from tests.unit.masstimes.answering import Said, Server, answering
 
@@ -26,7 +26,7 @@ def answers(server: Server, *said: Said) -> None:
 def pauses_of(server: Server, manners: Manners, *, pages: int = 1) -> list[float]:
     """Return the pauses of the program in seconds."""
     waits: list[float] = []
-    with Polite("mt-test", manners, sleep=waits.append) as polite:
+    with PoliteClient("mt-test", manners, sleep=waits.append) as polite:
         for number in range(pages):
             polite.get(f"{server.url}/{number}")
     return waits
@@ -51,7 +51,7 @@ def test_retry_after_sets_the_pause(server: Server) -> None:
 
 def test_too_long_retry_after_ends_the_requests(server: Server) -> None:
     answers(server, (503, {"Retry-After": "301"}, ""))
-    with pytest.raises(GaveUp, match="wants 301 s to pass, longer than 300 s"):
+    with pytest.raises(ServerUnavailable, match="wants 301 s to pass, longer than 300 s"):
         pauses_of(server, Manners(CONTACT))
     assert len(server.asked) == 1
 
@@ -61,15 +61,15 @@ def test_repeats_are_limited_for_each_request(server: Server) -> None:
     manners = Manners(CONTACT, repeats=2)
     assert pauses_of(server, manners, pages=2) == [2, 4, 1, 2, 4]
     answers(server, LATER)
-    with pytest.raises(GaveUp, match="answered 503, 3 times in a row"):
+    with pytest.raises(ServerUnavailable, match="answered 503, 3 times in a row"):
         pauses_of(server, manners)
 
 
 def test_unreachable_server_is_asked_again() -> None:
     waits: list[float] = []
     with (
-        Polite("mt-test", Manners(CONTACT, repeats=1), sleep=waits.append) as polite,
-        pytest.raises(GaveUp, match="no answer"),
+        PoliteClient("mt-test", Manners(CONTACT, repeats=1), sleep=waits.append) as polite,
+        pytest.raises(ServerUnavailable, match="no answer"),
     ):
         polite.get("http://127.0.0.1:1/")
     assert waits == [2]
@@ -98,14 +98,14 @@ def test_user_agent_contains_the_contact(server: Server) -> None:
 )
 def test_permanent_error_is_not_repeated(server: Server, said: Said, told: str) -> None:
     answers(server, said)
-    with pytest.raises(Refused, match=told):
+    with pytest.raises(RequestRefused, match=told):
         pauses_of(server, Manners(CONTACT))
     assert server.asked.count("/0") == 1
 
 
 def test_redirect_on_the_same_host_is_followed(server: Server) -> None:
     server.answer = lambda path: FINE if path == "/new" else (301, {"Location": "/new"}, "")
-    with Polite("mt-test", Manners(CONTACT), sleep=lambda _: None) as polite:
+    with PoliteClient("mt-test", Manners(CONTACT), sleep=lambda _: None) as polite:
         assert polite.get(f"{server.url}/old").body == b"fine"
 
 

@@ -1,23 +1,23 @@
 """Reading of the purpose, days and season of each hour."""
 
 import pytest
-from masstimes.reading.days import months_of
-from masstimes.reading.lines import readings
+from masstimes.reading.days import get_months
+from masstimes.reading.lines import find_readings
 from masstimes.reading.words import Topic
-from masstimes.rules import order_in
+from masstimes.rules import find_order
 
 
 def purposes(text: str) -> str:
     """Return the hours of a text below a heading of masses, masses as ``8:00!``."""
     return " ".join(
         f"{found.time.lstrip('0')}{'!' if found.topic is Topic.MASS else ''}"
-        for found in readings(f"Msze święte\n{text}\n")
+        for found in find_readings(f"Msze święte\n{text}\n")
     )
 
 
 def seasons(text: str) -> list[tuple[str, str, str]]:
     """Return the time, season and months of each mass of a text below a heading of masses."""
-    found = order_in(f"Msze święte\n{text}\n")
+    found = find_order(f"Msze święte\n{text}\n")
     assert found is not None
     return [(mass.time, mass.season, mass.months) for mass in found.masses]
 
@@ -109,7 +109,7 @@ def test_times_with_units_and_before_six_are_read(text: str, expected: str) -> N
     ],
 )
 def test_months_of_a_season(season: str, months: str) -> None:
-    assert months_of(season) == months
+    assert get_months(season) == months
 
 
 @pytest.mark.parametrize(
@@ -159,4 +159,4 @@ def test_seasons_of_masses(text: str, expected: list[tuple[str, str, str]]) -> N
 
 @pytest.mark.parametrize("text", ["niedziela 12 maja 8:00", "niedziela 8:00 (30 września)"])
 def test_mass_of_a_single_date_is_no_weekly_mass(text: str) -> None:
-    assert order_in(f"Msze święte\n{text}\n") is None
+    assert find_order(f"Msze święte\n{text}\n") is None

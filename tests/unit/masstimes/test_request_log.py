@@ -19,18 +19,18 @@ def an_exchange() -> asgi.Exchange:
         asgi.now()  # sending takes a second
 
     scope = {"path": "/", "query_string": b"", "method": "GET", "headers": [(b"host", b"a:1")]}
-    return asgi.exchange(scope, None, take)
+    return asgi.make_exchange(scope, None, take)
 
 
 @pytest.mark.usefixtures("clock")
 async def test_answer_without_a_body_ends_with_its_head() -> None:
     exchange = an_exchange()
     await exchange.answer(404)
-    assert (exchange.answered, exchange.ended) == (1.0, 1.0)
+    assert (exchange.answer_time, exchange.end_time) == (1.0, 1.0)
 
 
 @pytest.mark.usefixtures("clock")
 async def test_answer_with_a_body_ends_before_its_last_byte_is_sent() -> None:
     exchange = an_exchange()
     await exchange.answer(200, b"x")
-    assert (exchange.answered, exchange.ended) == (1.0, 3.0)
+    assert (exchange.answer_time, exchange.end_time) == (1.0, 3.0)

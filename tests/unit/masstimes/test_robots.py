@@ -2,9 +2,9 @@
 
 import pytest
 from masstimes.crawl.limits import Limits
-from masstimes.crawl.robots import MOST, FirstRules
+from masstimes.crawl.robots import MAX_ROBOTS_BYTES, FirstRules
 from masstimes.crawl.robots_requests import RobotsRequests
-from masstimes.crawl.running import settings
+from masstimes.crawl.running import make_settings
 from scrapy import Request
 from scrapy.exceptions import IgnoreRequest
 from scrapy.http import Response
@@ -25,9 +25,9 @@ def forbids(body: bytes, path: str) -> bool:
 
 def test_rules_count_up_to_the_size_limit_and_incomplete_rules_do_not() -> None:
     start, last = b"User-agent: *\n", b"Disallow: /last\n"
-    filling = b"#" * (MOST - len(start) - len(last) - 1) + b"\n"
+    filling = b"#" * (MAX_ROBOTS_BYTES - len(start) - len(last) - 1) + b"\n"
     whole = start + filling + last
-    assert len(whole) == MOST
+    assert len(whole) == MAX_ROBOTS_BYTES
     assert forbids(whole, "/last")
     assert forbids(whole + b"Disallow: /more\n", "/last")
     assert not forbids(whole + b"Disallow: /more\n", "/more")
@@ -89,5 +89,5 @@ def test_robots_txt_redirect_into_the_local_network_is_refused(
 
 
 def test_crawler_uses_the_limited_robots_parser() -> None:
-    chosen = settings(Limits(), AGENT, delays=1.0)["ROBOTSTXT_PARSER"]
+    chosen = make_settings(Limits(), AGENT, delays=1.0)["ROBOTSTXT_PARSER"]
     assert load_object(chosen) is FirstRules

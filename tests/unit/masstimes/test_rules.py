@@ -1,7 +1,7 @@
 """Rules that find times of masses under headings."""
 
 import pytest
-from masstimes.rules import Order, order_in
+from masstimes.rules import Order, find_order
 
 PAGE = """Parafia św. Jana
 
@@ -18,7 +18,7 @@ Kancelaria czynna od 16 do 17
 
 
 def test_sundays_and_weekdays_are_distinguished() -> None:
-    assert order_in(PAGE.replace("Niedziele", "Niedziela")) == Order(
+    assert find_order(PAGE.replace("Niedziele", "Niedziela")) == Order(
         ("07:00", "09:30", "11:00", "18:00"), ("07:00", "18:00", "19:00")
     )
 
@@ -30,7 +30,7 @@ def test_sundays_and_weekdays_are_distinguished() -> None:
 @pytest.mark.parametrize("weekday", ["w tygodniu", "od poniedziałku do soboty", "Dzień powszedni"])
 def test_headings_of_the_source_are_recognized(main: str, sunday: str, weekday: str) -> None:
     text = f"{main}\n{sunday} 8, 10\n{weekday}\n17\n"
-    assert order_in(text) == Order(("08:00", "10:00"), ("17:00",))
+    assert find_order(text) == Order(("08:00", "10:00"), ("17:00",))
 
 
 @pytest.mark.parametrize(
@@ -44,11 +44,13 @@ def test_headings_of_the_source_are_recognized(main: str, sunday: str, weekday: 
     ],
 )
 def test_times_without_masses_or_days_give_no_order(text: str) -> None:
-    assert order_in(text) is None
+    assert find_order(text) is None
 
 
 def test_page_with_an_address_about_masses_needs_no_heading() -> None:
-    assert order_in("niedziela 8\nw tygodniu 17\n", is_wanted=True) == Order(("08:00",), ("17:00",))
+    assert find_order("niedziela 8\nw tygodniu 17\n", is_mass_page=True) == Order(
+        ("08:00",), ("17:00",)
+    )
 
 
 @pytest.mark.parametrize(
@@ -77,7 +79,7 @@ def test_page_with_an_address_about_masses_needs_no_heading() -> None:
     ],
 )
 def test_each_hour_is_read_by_the_words_near_it(text: str, expected: Order | None) -> None:
-    assert order_in(f"Msze święte\n{text}\n") == expected
+    assert find_order(f"Msze święte\n{text}\n") == expected
 
 
 @pytest.mark.parametrize(
@@ -94,5 +96,5 @@ def test_each_hour_is_read_by_the_words_near_it(text: str, expected: Order | Non
     ],
 )
 def test_hours_of_other_events_are_no_masses(text: str, sundays: tuple[str, ...]) -> None:
-    found = order_in(text)
+    found = find_order(text)
     assert (found.sundays if found else ()) == sundays

@@ -6,9 +6,9 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from masstimes.hours import candidates
-from masstimes.page_filter import is_wanted
-from masstimes.rules import order_in
+from masstimes.hours import find_candidates
+from masstimes.page_filter import is_mass_page
+from masstimes.rules import find_order
 from masstimes.small_web import layouts
 from masstimes.small_web.dioceses import diocese_pages
 from masstimes.small_web.pages_of_site import Site, SmallPage
@@ -43,7 +43,7 @@ def test_masses_are_on_the_pages_where_the_truth_says() -> None:
     for site in living_sites(SmallWeb(60, 5)):
         told = set()
         for page, text in texts(site).values():
-            found = list(candidates(text))
+            found = list(find_candidates(text))
             for mass in page.masses:
                 assert text[mass.start : mass.start + len(mass.hour)] == mass.hour
                 assert mass.candidate is not None
@@ -59,7 +59,7 @@ def test_rules_alone_find_nine_of_ten_masses_with_few_errors(seed: int) -> None:
     for site in living_sites(SmallWeb(60, seed)):
         there += len(site.schedule.sundays) + len(site.schedule.weekdays)
         for page, text in texts(site).values():
-            if page.masses and (order := order_in(text)):
+            if page.masses and (order := find_order(text)):
                 for said, true in (
                     ({*order.sundays}, {*site.schedule.sundays}),
                     ({*order.weekdays}, {*site.schedule.weekdays}),
@@ -74,23 +74,23 @@ def test_masses_are_neither_rare_nor_dominant_among_candidates() -> None:
     masses = others = 0
     for site in living_sites(SmallWeb(60, DEMO_SEED)):
         for path, (page, text) in texts(site).items():
-            if page.masses or is_wanted(f"http://p.pl{path}", ""):
+            if page.masses or is_mass_page(f"http://p.pl{path}", ""):
                 masses += len(page.masses)
-                others += len(list(candidates(text))) - len(page.masses)
+                others += len(list(find_candidates(text))) - len(page.masses)
     assert masses / 2 < others < masses * 3
 
 
 def test_training_seed_lacks_a_third_of_the_layouts() -> None:
     assert {site.layout for site in living_sites(SmallWeb(300, DEMO_SEED))} == layout_names(
-        layouts.SEEN
+        layouts.SEEN_LAYOUTS
     )
-    everything = layout_names(layouts.SEEN) | layout_names(layouts.UNSEEN)
+    everything = layout_names(layouts.SEEN_LAYOUTS) | layout_names(layouts.UNSEEN_LAYOUTS)
     assert {site.layout for site in living_sites(SmallWeb(300, 2))} == everything
-    assert len(layout_names(layouts.UNSEEN)) * 3 == len(everything)
+    assert len(layout_names(layouts.UNSEEN_LAYOUTS)) * 3 == len(everything)
 
 
 def test_layouts_are_distributed_evenly() -> None:
-    pack = layouts.SEEN + layouts.UNSEEN
+    pack = layouts.SEEN_LAYOUTS + layouts.UNSEEN_LAYOUTS
     sites = SmallWeb(2 * len(pack), 2).sites.values()
     shares = Counter(layout.__name__.strip("_") for layout in pack * 2)
     assert Counter(site.layout for site in sites) == shares

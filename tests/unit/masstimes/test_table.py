@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from masstimes.rules import order_line
+from masstimes.rules import make_order_line
 from masstimes.table import command, measure_command
-from masstimes.table.days import day_near, sentence_at
+from masstimes.table.days import find_sentence, read_day
 from masstimes.table.files import read_table
 
 from tests.unit.masstimes.contexts import lines_of, write
@@ -23,7 +23,7 @@ Rows = list[dict[str, Any]]
 
 
 def order(site: str = "a.pl", text: str = TEXT) -> dict[str, Any]:
-    found = order_line({"domain": site, "url": f"http://{site}/msze.html", "text": text})
+    found = make_order_line({"domain": site, "url": f"http://{site}/msze.html", "text": text})
     assert found is not None
     return found
 
@@ -303,13 +303,13 @@ def test_csv_and_parquet_have_the_same_rows(make: Callable[..., Rows], tmp_path:
 )
 def test_day_is_recognized_by_nearby_words(context: str, day: str) -> None:
     start = context.index("9:00")
-    assert day_near(context, start) == day
+    assert read_day(context, start) == day
 
 
 def test_sentence_contains_words_of_the_heading() -> None:
-    assert sentence_at("a\n## Niedziela\n\n 7:00\n 9:00\n", 20) == "Niedziela 7:00"
-    assert sentence_at("7:00", 0) == "7:00"
-    assert len(sentence_at(f"msza {'x' * 400}", 0)) == 301
+    assert find_sentence("a\n## Niedziela\n\n 7:00\n 9:00\n", 20) == "Niedziela 7:00"
+    assert find_sentence("7:00", 0) == "7:00"
+    assert len(find_sentence(f"msza {'x' * 400}", 0)) == 301
 
 
 def test_measures_compare_sites_and_times_with_the_truth(

@@ -33,7 +33,7 @@ def walk(answer: Callable[[Visit], Answer], limits: Limits = LIMITS) -> tuple[li
         visit = visits.next()
         assert visit is not None
         made.append(visit)
-        visits.answered(answer(visit))
+        visits.apply_answer(answer(visit))
     return made, visits
 
 

@@ -1,8 +1,8 @@
 """Weeks of the month in the words around an hour."""
 
 import pytest
-from masstimes.hours import hour_spans
-from masstimes.reading.weeks import weeks_at
+from masstimes.hours import find_hour_spans
+from masstimes.reading.weeks import find_weeks
 
 
 @pytest.mark.parametrize(
@@ -54,4 +54,4 @@ from masstimes.reading.weeks import weeks_at
     ],
 )
 def test_weeks_are_read_with_their_days(text: str, weeks: list[str]) -> None:
-    assert [weeks_at(text, start) for start, _ in hour_spans(text)] == weeks
+    assert [find_weeks(text, start) for start, _ in find_hour_spans(text)] == weeks

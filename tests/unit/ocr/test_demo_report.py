@@ -6,8 +6,8 @@ from pathlib import Path
 from uuid import uuid4
 
 import pytest
-from ocr.demo_report import print_report, summary_of
-from ocr.demo_volume import CarriedVolume, PlannedVolume
+from ocr.demo_report import print_report, summarise
+from ocr.demo_volume import PlannedVolume, ProcessedVolume
 from ocr.scans import page_name
 
 from sluice.cli.transfer.results import Output
@@ -30,7 +30,7 @@ def _output(path: Path) -> Output:
     return Output(path=path, name=path.name, file=file, output="pages", size=1, checksum=checksum)
 
 
-def _volume(plan: PlannedVolume, configuration: int, state: ChainState) -> CarriedVolume:
+def _volume(plan: PlannedVolume, configuration: int, state: ChainState) -> ProcessedVolume:
     chain = Chain(
         uid=uuid4(),
         state=state,
@@ -57,7 +57,7 @@ def _volume(plan: PlannedVolume, configuration: int, state: ChainState) -> Carri
         for page in plan.damaged_pages()
     ]
     names = [page_name(plan.name, number) for number in range(1, plan.pages + 1)]
-    return CarriedVolume(
+    return ProcessedVolume(
         plan=plan,
         chain=chain,
         tasks=[],
@@ -74,15 +74,15 @@ def _volume(plan: PlannedVolume, configuration: int, state: ChainState) -> Carri
 
 
 @pytest.fixture
-def volumes() -> list[CarriedVolume]:
+def volumes() -> list[ProcessedVolume]:
     return [
         _volume(plan, number, ChainState.FINISHED) for number, plan in enumerate(PLANS, start=1)
     ]
 
 
-def test_summary_has_all_figures(volumes: list[CarriedVolume]) -> None:
+def test_summary_has_all_figures(volumes: list[ProcessedVolume]) -> None:
     volumes[1].kinds["skew"] = {"pages": 1, "characters": 100, "errors": 3}
-    found = summary_of(volumes, 16.0)
+    found = summarise(volumes, 16.0)
     assert found["status"] == ChainState.FINISHED
     assert (found["pages"], found["failed_pages"]) == (8, ["first-p00002"])
     assert (found["cer"], found["cer_by_kind"]) == (0.01, {"clean": 0.01, "skew": 0.03})
@@ -98,31 +98,31 @@ def test_summary_has_all_figures(volumes: list[CarriedVolume]) -> None:
     assert (second["configuration"], second["seconds"]) == ("ocr-layout@2", 8.5)
 
 
-def _another_page_failed(volumes: list[CarriedVolume]) -> None:
+def _another_page_failed(volumes: list[ProcessedVolume]) -> None:
     volumes[1].failures = volumes[0].failures
 
 
-def _no_page_failed(volumes: list[CarriedVolume]) -> None:
+def _no_page_failed(volumes: list[ProcessedVolume]) -> None:
     volumes[0].failures = []
 
 
-def _a_chain_failed(volumes: list[CarriedVolume]) -> None:
+def _a_chain_failed(volumes: list[ProcessedVolume]) -> None:
     volumes[0].chain = volumes[0].chain.model_copy(update={"state": ChainState.FAILED})
 
 
-def _a_page_is_missing(volumes: list[CarriedVolume]) -> None:
+def _a_page_is_missing(volumes: list[ProcessedVolume]) -> None:
     volumes[1].outputs = volumes[1].outputs[1:]
 
 
-def _pages_in_another_order(volumes: list[CarriedVolume]) -> None:
+def _pages_in_another_order(volumes: list[ProcessedVolume]) -> None:
     volumes[1].outputs = volumes[1].outputs[::-1]
 
 
-def _much_is_wrong(volumes: list[CarriedVolume]) -> None:
+def _much_is_wrong(volumes: list[ProcessedVolume]) -> None:
     volumes[1].kinds["clean"]["errors"] = 50
 
 
-def _the_old_configuration(volumes: list[CarriedVolume]) -> None:
+def _the_old_configuration(volumes: list[ProcessedVolume]) -> None:
     volumes[1].configuration = 1
 
 
@@ -139,16 +139,16 @@ def _the_old_configuration(volumes: list[CarriedVolume]) -> None:
     ],
 )
 def test_unexpected_result_is_reported_as_failed(
-    change: Callable[[list[CarriedVolume]], None], volumes: list[CarriedVolume]
+    change: Callable[[list[ProcessedVolume]], None], volumes: list[ProcessedVolume]
 ) -> None:
     change(volumes)
-    assert summary_of(volumes, 16.0)["status"] == ChainState.FAILED
+    assert summarise(volumes, 16.0)["status"] == ChainState.FAILED
 
 
 def test_damaged_page_is_named_with_the_reason(
-    volumes: list[CarriedVolume], capsys: pytest.CaptureFixture[str]
+    volumes: list[ProcessedVolume], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    print_report(volumes, summary_of(volumes, 16.0))
+    print_report(volumes, summarise(volumes, 16.0))
     told = capsys.readouterr().out
     assert "first, layout, first-p00002.png: cut off" in told
     assert "finished: 8 pages in 16 s" in told

@@ -8,12 +8,12 @@ from ocr.page_xml import (
     NAMESPACE,
     Box,
     Word,
-    page_of,
+    get_page,
+    get_text,
+    get_words,
+    insert_words,
+    iter_regions,
     parse_page,
-    put_words,
-    regions,
-    text_of,
-    words_of,
 )
 from pack_command import BadData, MissingInput
 
@@ -51,15 +51,15 @@ def test_external_entities_are_not_read(tmp_path: Path) -> None:
         f'<PcGts xmlns="{NAMESPACE}"><Page><TextRegion><TextLine><TextEquiv>'
         "<Unicode>&s;</Unicode></TextEquiv></TextLine></TextRegion></Page></PcGts>"
     )
-    [[line]] = regions(page_of(parse_page(tmp_path / "page.xml")))
-    assert "secret" not in text_of(line)
+    [[line]] = iter_regions(get_page(parse_page(tmp_path / "page.xml")))
+    assert "secret" not in get_text(line)
 
 
 def test_added_words_are_found_again_in_the_order_of_the_schema() -> None:
     line = etree.fromstring(LINE)
     words = [Word("one", Box(1, 2, 30, 4), "0.5"), Word("two", Box(40, 2, 3, 4), None)]
-    put_words(line, words)
-    assert words_of(line) == words
+    insert_words(line, words)
+    assert get_words(line) == words
     assert [etree.QName(child).localname for child in line] == [
         "Coords",
         "Baseline",
@@ -67,7 +67,7 @@ def test_added_words_are_found_again_in_the_order_of_the_schema() -> None:
         "Word",
         "TextEquiv",
     ]
-    assert text_of(line) == "one two"
+    assert get_text(line) == "one two"
 
 
 def test_box_beyond_the_page_is_clipped() -> None:

@@ -65,7 +65,7 @@ def test_notice_of_a_failed_chain_has_the_reason_and_can_be_acknowledged() -> No
         ChainState.FAILED,
         ChainStep(name="a", state=StepState.FAILED, reason="its input has no files"),
     )
-    [notice] = notices.of_chain(failed)
+    [notice] = notices.report_chain(failed)
     assert notice.text == "t over d failed: step a: its input has no files"
     assert (notice.severity, notice.chain_uid, notice.since) == (
         NoticeSeverity.ERROR,
@@ -101,7 +101,7 @@ def test_failed_jobs_of_a_finished_chain_wait_for_a_decision() -> None:
             ],
         }
     )
-    [notice] = notices.of_failures([finished], datasets)
+    [notice] = notices.report_failures([finished], datasets)
     assert notice.text == (
         "t over d: 1 job failed, and the chain finished without it. What a rerun needs stays (39"
         f" files, 3.0 MB) until you run the chain again (`sluice chain rerun --failed-only"
@@ -131,18 +131,18 @@ def made_dataset(uid: UUID, type: DatasetType, files: int, size: int) -> Dataset
 def test_notice_of_a_step_that_cannot_start_disappears_by_itself() -> None:
     stuck = ChainStep(name="a", state=StepState.STARTING, reason="there is no storage")
     steps = [stuck, ChainStep(name="b", state=StepState.PENDING)]
-    [notice] = notices.of_chain(chain(ChainState.IN_PROGRESS, *steps))
+    [notice] = notices.report_chain(chain(ChainState.IN_PROGRESS, *steps))
     assert (notice.text, notice.severity, notice.id) == (
         "t over d, step a: there is no storage",
         NoticeSeverity.WARNING,
         None,
     )
-    assert notices.of_chain(chain(ChainState.CANCELED, *steps)) == []
+    assert notices.report_chain(chain(ChainState.CANCELED, *steps)) == []
 
 
 def test_failed_and_quarantined_jobs_have_notices() -> None:
     failed, held = status(failed=1, ready=5), status(quarantined=2, failed=3)
-    [first] = notices.of_task(failed, {failed.chain_uid: "d"})
+    [first] = notices.report_task(failed, {failed.chain_uid: "d"})
     assert (first.text, first.severity) == (
         "t over d, step decode: 1 job failed for good (1 × tool refused):"
         f" `sluice task jobs {failed.uid} --state failed`",
@@ -154,47 +154,47 @@ def test_failed_and_quarantined_jobs_have_notices() -> None:
         (2, f"; `sluice task jobs {failed.uid} --state failed` lists all"),
     ):
         known = failed.model_copy(update={"reason": cause, "failed": number})
-        [named] = notices.of_task(known, {})
+        [named] = notices.report_task(known, {})
         assert named.text.endswith(f"failed for good (1 × tool refused); {cause}{more}")
-    [second] = notices.of_task(held, {})
+    [second] = notices.report_task(held, {})
     assert second.text == (
         "t, step decode: 2 jobs took several pilots down and wait for a decision:"
         f" `sluice task jobs {held.uid} --state quarantined`"
     )
     assert (second.severity, second.task_uid) == (NoticeSeverity.ERROR, held.uid)
-    assert notices.in_order([first, second]) == [second, first]
-    assert notices.of_task(status(ready=3, running=1), {}) == []
-    assert (
-        notices.of_task(failed.model_copy(update={"state": TaskState.FAILED, "ended_at": NOW}), {})
-        == []
-    )
+    assert notices.sort_notices([first, second]) == [second, first]
+    assert notices.report_task(status(ready=3, running=1), {}) == []
+    ended = failed.model_copy(update={"state": TaskState.FAILED, "ended_at": NOW})
+    assert notices.report_task(ended, {}) == []
 
 
 def test_notice_of_a_lost_pilot_ends_with_acknowledgement_or_its_return() -> None:
     lost = pilot()
-    [notice] = notices.of_pilots([lost])
+    [notice] = notices.report_lost_pilots([lost])
     assert notice.text == "Pilot p on h stopped answering; its jobs were given to others"
     assert notice.id == f"pilot:{lost.uid}"
     seen = lost.model_copy(update={"acknowledged": Acknowledgement(by="Ann", at=NOW)})
-    assert notices.of_pilots([seen]) == []
-    assert notices.of_pilots([lost.model_copy(update={"state": PilotState.ACTIVE})]) == []
-    assert notices.of_pilots([pilot(registered=5, state=PilotState.ACTIVE), lost]) == []
-    assert notices.of_pilots([pilot(registered=5, state=PilotState.GONE), lost]) == []
+    assert notices.report_lost_pilots([seen]) == []
+    assert notices.report_lost_pilots([lost.model_copy(update={"state": PilotState.ACTIVE})]) == []
+    assert notices.report_lost_pilots([pilot(registered=5, state=PilotState.ACTIVE), lost]) == []
+    assert notices.report_lost_pilots([pilot(registered=5, state=PilotState.GONE), lost]) == []
     other = pilot(registered=5, state=PilotState.ACTIVE, host="elsewhere")
-    assert len(notices.of_pilots([other, lost])) == 1
+    assert len(notices.report_lost_pilots([other, lost])) == 1
 
 
 def test_each_lost_pilot_has_a_notice() -> None:
-    assert len(notices.of_pilots([pilot(f"p{number}") for number in range(5)])) == 5
+    assert len(notices.report_lost_pilots([pilot(f"p{number}") for number in range(5)])) == 5
 
 
 def test_jobs_without_any_pilot_have_a_notice() -> None:
-    assert texts(notices.of_work([], waiting=5)) == ["5 jobs wait, and no pilot runs: start one"]
-    assert texts(notices.of_work([pilot(state=PilotState.GONE)], waiting=1)) == [
+    assert texts(notices.report_missing_pilots([], waiting=5)) == [
+        "5 jobs wait, and no pilot runs: start one"
+    ]
+    assert texts(notices.report_missing_pilots([pilot(state=PilotState.GONE)], waiting=1)) == [
         "1 job waits, and no pilot runs: start one"
     ]
-    assert notices.of_work([pilot(state=PilotState.DRAINING)], waiting=5) == []
-    assert notices.of_work([], waiting=None) == [], "the number of waiting jobs is unknown"
+    assert notices.report_missing_pilots([pilot(state=PilotState.DRAINING)], waiting=5) == []
+    assert notices.report_missing_pilots([], waiting=None) == [], "the number is unknown"
 
 
 def test_steps_switched_off_while_jobs_wait_have_notices() -> None:
@@ -208,7 +208,7 @@ def test_steps_switched_off_while_jobs_wait_have_notices() -> None:
         StepLoad(step="lines", template="a", waiting=9),
     ]
     since = f"since {NOW:%F %T} (new model): no job of it is given away"
-    found = notices.of_steps(loads)
+    found = notices.report_disabled_steps(loads)
     assert texts(found) == [
         f"Step words is switched off by Ann {since}, and 1\u202f004 jobs wait"
         " (`sluice step release words` switches it on)",
@@ -216,7 +216,7 @@ def test_steps_switched_off_while_jobs_wait_have_notices() -> None:
         " (`sluice step release words --template maps` switches it on)",
     ]
     assert {(notice.page, notice.since, notice.id) for notice in found} == {("steps", NOW, None)}
-    assert notices.of_steps(loads[3:]) == [], "no job waits for the step"
+    assert notices.report_disabled_steps(loads[3:]) == [], "no job waits for the step"
 
 
 def test_busy_slots_of_a_pilot_never_exceed_its_slots() -> None:
@@ -270,7 +270,7 @@ def test_notice_of_the_whole_system_comes_first() -> None:
     found = [
         notice("held", task=True),
         notice("failed", happened=True),
-        notices.of_trouble("no answer"),
+        notices.report_trouble("no answer"),
     ]
     assert texts(notices.select_notices(found, limit=2)) == ["no answer", "failed"]
 
@@ -328,7 +328,7 @@ def test_stalled_uploads_and_deletions_have_one_notice_for_each_reason() -> None
     up = Stalled(
         state=DatasetState.UPLOADING, reason="out is disabled", first=first, number=1, since=NOW
     )
-    [single, many, halted] = notices.of_stalled(
+    [single, many, halted] = notices.report_stalled_transfers(
         [
             up,
             up.model_copy(update={"number": 57}),
@@ -375,11 +375,13 @@ def test_pilot_that_fails_where_others_succeed_has_a_notice_while_present() -> N
     failing = pilot("old", state=PilotState.ACTIVE).model_copy(
         update={"distrusted": ["concat", "resize"]}
     )
-    [text] = texts(notices.of_quarantined([failing, pilot("good", state=PilotState.ACTIVE)]))
+    [text] = texts(
+        notices.report_quarantined_pilots([failing, pilot("good", state=PilotState.ACTIVE)])
+    )
     assert text.startswith("Pilot old on h fails at concat, resize, where others succeed")
     assert f"sluice pilot show {failing.uid}" in text
     gone = failing.model_copy(update={"state": PilotState.GONE})
-    assert notices.of_quarantined([gone]) == []
+    assert notices.report_quarantined_pilots([gone]) == []
 
 
 def test_work_that_fits_no_node_has_a_notice() -> None:
@@ -388,10 +390,10 @@ def test_work_that_fits_no_node_has_a_notice() -> None:
     task = UnschedulableTask(
         uid=uid, chain_uid=chain, step="decode", template="t", ready=3, reason=reason
     )
-    [notice] = notices.of_unschedulable([task], {chain: "run-1"})
+    [notice] = notices.report_unschedulable_tasks([task], {chain: "run-1"})
     assert notice.text == f"t over run-1, step decode: 3 jobs wait, and {reason}"
     assert (notice.severity, notice.task_uid) == (NoticeSeverity.ERROR, uid)
     one = task.model_copy(update={"ready": 1})
-    assert texts(notices.of_unschedulable([one], {})) == [
+    assert texts(notices.report_unschedulable_tasks([one], {})) == [
         f"t, step decode: 1 job waits, and {reason}"
     ]

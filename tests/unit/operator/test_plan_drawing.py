@@ -5,7 +5,14 @@ from sluice.contracts.human_tasks.ask import Ask
 from sluice.contracts.jobs.needs import Needs
 from sluice.contracts.templates.plan import MergeGroups, Source, StepInput
 from tests.unit.operator.plans import plan, step
-from wfms.operator.web.domain.plan_drawing import GAP_X, HEIGHT, WIDTH, NodeKind, draw, groups_of
+from wfms.operator.web.domain.plan_drawing import (
+    GAP_X,
+    HEIGHT,
+    WIDTH,
+    NodeKind,
+    describe_groups,
+    draw,
+)
 
 
 def test_linear_plan_is_drawn_in_one_row_from_left_to_right() -> None:
@@ -62,9 +69,9 @@ def test_long_name_is_shortened_in_its_box() -> None:
 
 
 def test_groups_are_described_in_words() -> None:
-    assert groups_of(MergeGroups(files=25)) == "25 files a job"
-    assert groups_of(MergeGroups(bytes=2_500_000)) == "2.5 MB a job"
-    assert groups_of(MergeGroups()) == "all files in one job"
+    assert describe_groups(MergeGroups(files=25)) == "25 files a job"
+    assert describe_groups(MergeGroups(bytes=2_500_000)) == "2.5 MB a job"
+    assert describe_groups(MergeGroups()) == "all files in one job"
 
 
 def test_step_is_drawn_to_the_right_of_its_sources() -> None:

@@ -9,7 +9,7 @@ from wfms.operator.web.usecases.preview_file import (
     MAX_ROWS,
     PreviewKind,
     image_type,
-    preview_of,
+    make_preview,
 )
 
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(100)
@@ -51,12 +51,12 @@ PNG = b"\x89PNG\r\n\x1a\n" + bytes(100)
 def test_kind_of_a_preview_follows_from_the_first_bytes(
     name: str, head: bytes, kind: PreviewKind
 ) -> None:
-    assert preview_of(name, head, len(head)).kind is kind
+    assert make_preview(name, head, len(head)).kind is kind
 
 
 def test_json_preview_is_indented_and_keeps_its_values() -> None:
     value = {"b": [1, {"ü": None}, {}], "a": 1e300}
-    shown = preview_of("x.json", json.dumps(value).encode(), len(json.dumps(value)))
+    shown = make_preview("x.json", json.dumps(value).encode(), len(json.dumps(value)))
     assert shown.text == json.dumps(value, indent=2)
 
 
@@ -67,7 +67,7 @@ def test_json_preview_keeps_numbers_escapes_and_repeated_keys_as_written() -> No
     values = numbers + strings
     members = [f'"a": {value}' for value in values]
     text = f'{{{",".join(members)} , "b":[ [ ], {{ }},[{",".join(values)}]]}}'
-    shown = preview_of("x.json", text.encode(), len(text))
+    shown = make_preview("x.json", text.encode(), len(text))
     assert shown.kind is PreviewKind.JSON
     assert shown.text.splitlines() == [
         "{",
@@ -87,24 +87,24 @@ def test_json_preview_keeps_numbers_escapes_and_repeated_keys_as_written() -> No
 @pytest.mark.parametrize("said", ["NaN", "Infinity", "-Infinity"])
 def test_invalid_json_is_shown_as_text(said: str) -> None:
     text = f'{{"a": {said}}}'
-    shown = preview_of("x.json", text.encode(), len(text))
+    shown = make_preview("x.json", text.encode(), len(text))
     assert (shown.kind, shown.text) == (PreviewKind.TEXT, text)
 
 
 def test_truncated_preview_says_so_and_breaks_no_character() -> None:
     text = "ü" * 1000
-    shown = preview_of("x.txt", text.encode()[:1001], 2000)
+    shown = make_preview("x.txt", text.encode()[:1001], 2000)
     assert (shown.kind, shown.cut, shown.text) == (PreviewKind.TEXT, True, "ü" * 500)
-    assert preview_of("x.json", b'{"a": 1}', 99).kind is PreviewKind.TEXT, (
+    assert make_preview("x.json", b'{"a": 1}', 99).kind is PreviewKind.TEXT, (
         "a part of a file may not be JSON"
     )
-    cut = preview_of("x.csv", b"a,b\n1,2\n3", 5000)
+    cut = make_preview("x.csv", b"a,b\n1,2\n3", 5000)
     assert cut.rows == [["a", "b"], ["1", "2"]], "the incomplete last row must be left out"
 
 
 def test_table_preview_is_limited() -> None:
     wide = ",".join(["x" * 1000] * 200)
-    shown = preview_of("x.csv", "\n".join([wide] * 500).encode(), 5)
+    shown = make_preview("x.csv", "\n".join([wide] * 500).encode(), 5)
     assert len(shown.rows) == MAX_ROWS + 1
     assert {len(row) for row in shown.rows} == {MAX_COLUMNS}
     assert max(len(cell) for cell in shown.rows[0]) == 200
@@ -112,7 +112,7 @@ def test_table_preview_is_limited() -> None:
 
 
 def test_dump_shows_bytes_and_characters() -> None:
-    shown = preview_of("x.root", b"root\x00\x01" + bytes(1000), 1006)
+    shown = make_preview("x.root", b"root\x00\x01" + bytes(1000), 1006)
     assert shown.text.splitlines()[0].startswith("00000000  72 6f 6f 74 00 01 00")
     assert shown.text.splitlines()[0].endswith("root············")
     assert (len(shown.text.splitlines()), shown.cut) == (16, True)

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from sluice.contracts.access.access import Role
 from wfms.operator.identity.domain.errors import ProviderRefused
-from wfms.operator.identity.domain.provider_claims import ProviderClaims, known_by
+from wfms.operator.identity.domain.provider_claims import ProviderClaims, parse_claims
 
 ROLES = {"crew": Role.SHIFT, "guests": Role.VIEWER}
 
@@ -16,7 +16,7 @@ ROLES = {"crew": Role.SHIFT, "guests": Role.VIEWER}
 def read_claims(
     claims: dict[str, Any], roles: dict[str, Role] = ROLES, here: dict[str, str] | None = None
 ) -> ProviderClaims:
-    return known_by(
+    return parse_claims(
         claims, roles, here or {}, name_claim="preferred_username", groups_claim="groups"
     )
 

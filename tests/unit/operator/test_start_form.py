@@ -7,7 +7,7 @@ import pytest
 from sluice.contracts.common.problems import Finding
 from sluice.contracts.templates.plan import DIRECTORIES, FILES, Parameter
 from tests.unit.wfms.chains.plans import plan, step
-from wfms.operator.web.domain.start_form import FieldKind, fields_of, read_values
+from wfms.operator.web.domain.start_form import FieldKind, list_fields, read_values
 
 LEVEL = {"type": "enum", "symbols": ["low", "high"]}
 PARAMETERS = {
@@ -24,7 +24,7 @@ PLAN = plan(step("only"), outputs=[("only", "out")], parameters=PARAMETERS)
 
 
 def test_form_fields_show_types_defaults_and_metadata() -> None:
-    fields = {field.name: field for field in fields_of(PLAN, {"gain": 2})}
+    fields = {field.name: field for field in list_fields(PLAN, {"gain": 2})}
     assert [field.kind for field in fields.values()] == [
         FieldKind.INTEGER,
         FieldKind.NUMBER,
@@ -48,7 +48,7 @@ def test_form_fields_show_types_defaults_and_metadata() -> None:
     }
     assert fields["level"].choices == ["low", "high"]
     assert fields["cut"].doc == "Smallest number of hits."
-    assert not fields_of(PLAN, {"cut": 3})[0].required, "the metadata provide the value"
+    assert not list_fields(PLAN, {"cut": 3})[0].required, "the metadata provide the value"
 
 
 def test_form_values_are_read_by_their_types_and_empty_fields_are_skipped() -> None:
@@ -103,10 +103,10 @@ def test_unreadable_form_value_is_reported_at_its_field(name: str, text: str, me
     assert values == {}
     assert message in wrong[0].message
     fields: dict[str, Any] = {
-        field.name: field for field in fields_of(PLAN, {}, typed={name: text}, findings=wrong)
+        field.name: field for field in list_fields(PLAN, {}, typed={name: text}, findings=wrong)
     }
-    assert [refused for refused, field in fields.items() if field.wrong] == [name]
-    assert fields[name].wrong.startswith(message)
+    assert [refused for refused, field in fields.items() if field.problem] == [name]
+    assert fields[name].problem.startswith(message)
     assert fields[name].typed == text
 
 
@@ -116,7 +116,9 @@ def test_findings_of_a_request_are_shown_at_their_fields() -> None:
         Finding(message="something else"),
     ]
     assert {
-        field.name: field.wrong for field in fields_of(PLAN, {}, findings=refused) if field.wrong
+        field.name: field.problem
+        for field in list_fields(PLAN, {}, findings=refused)
+        if field.problem
     } == {"cut": "(int) is required and has no value"}
 
 
@@ -124,7 +126,7 @@ def test_directory_parameter_takes_the_uid_of_a_data_set() -> None:
     uid = "6f0c7f5e-6c1b-5d0f-9a52-3b8c1d1a7e11"
     tree, trees = Parameter(type="Directory"), Parameter(type=DIRECTORIES)
     of_directories = PLAN.model_copy(update={"parameters": {"tree": tree, "trees": trees}})
-    assert [field.kind for field in fields_of(of_directories, {})] == [
+    assert [field.kind for field in list_fields(of_directories, {})] == [
         FieldKind.FILE,
         FieldKind.FILES,
     ]

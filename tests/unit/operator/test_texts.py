@@ -21,7 +21,7 @@ from wfms.operator.chains.domain.formatting import (
     memory_text,
     needs_text,
 )
-from wfms.operator.templates.domain.json_document import MAX_VALUES, NotStorable, storable
+from wfms.operator.templates.domain.json_document import MAX_VALUES, NotStorable, to_storable
 from wfms.operator.templates.domain.parameters import type_name
 from wfms.operator.web.domain.source_listing import MAX_LINES, list_lines
 
@@ -161,7 +161,7 @@ def test_parameters_are_bound_to_metadata_before_facts_of_the_data_set() -> None
 
 
 def test_document_is_stored_as_plain_json_values() -> None:
-    assert storable({"a": [1, 2.5, None, True, 2**70], 3: "x"}) == {
+    assert to_storable({"a": [1, 2.5, None, True, 2**70], 3: "x"}) == {
         "a": [1, 2.5, None, True, str(2**70)],
         "3": "x",
     }
@@ -181,4 +181,4 @@ def test_values_that_postgresql_cannot_store_are_refused() -> None:
         (grown, "values"),
     ):
         with pytest.raises(NotStorable, match=words):
-            storable({"key": value})
+            to_storable({"key": value})

@@ -27,7 +27,7 @@ from pilot.runner.protocol import (
     TaskFrame,
     UnloadedFrame,
     UnloadFrame,
-    frame_bytes,
+    encode_frame,
     from_slot,
 )
 from sluice.contracts.pilots.pilots import AttemptReport, LeasedJob, PilotTask
@@ -102,23 +102,23 @@ class Runner:
 
     def submit(self, task: PilotTask, *jobs: LeasedJob, **more: Any) -> None:
         """Send jobs to the slot. ``more`` has further fields of the frame of each job."""
-        self.connection.sendall(frame_bytes(TaskFrame(task=task)))
+        self.connection.sendall(encode_frame(TaskFrame(task=task)))
         for job in jobs:
-            self.connection.sendall(frame_bytes(JobFrame(job=job, **more)))
+            self.connection.sendall(encode_frame(JobFrame(job=job, **more)))
 
     def stop_job(self, job: LeasedJob, reason: StopReason) -> None:
         self.connection.sendall(
-            frame_bytes(StopFrame(id=job.id, attempt=job.attempt, reason=reason))
+            encode_frame(StopFrame(id=job.id, attempt=job.attempt, reason=reason))
         )
 
     def renew(self, job: LeasedJob, deadline: float) -> None:
         """Renew the lease. ``deadline`` is a time of ``pilot.boot_clock``."""
         self.connection.sendall(
-            frame_bytes(RenewFrame(id=job.id, attempt=job.attempt, deadline=deadline))
+            encode_frame(RenewFrame(id=job.id, attempt=job.attempt, deadline=deadline))
         )
 
     def forget(self, task: PilotTask) -> None:
-        self.connection.sendall(frame_bytes(ForgetFrame(uid=task.uid)))
+        self.connection.sendall(encode_frame(ForgetFrame(uid=task.uid)))
 
     def ended(self) -> EndedFrame:
         frame = self._receive()
@@ -139,7 +139,7 @@ class Runner:
         self.server.wait(20)
 
     def unload(self) -> None:
-        self.connection.sendall(frame_bytes(UnloadFrame()))
+        self.connection.sendall(encode_frame(UnloadFrame()))
 
     def unloaded(self) -> None:
         assert isinstance(self._receive(), UnloadedFrame)

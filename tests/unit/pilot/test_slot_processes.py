@@ -50,7 +50,7 @@ async def test_start_of_a_slot_is_retried_after_an_error(tmp_path: Path) -> None
         slot_processes,
         Outbox(run.journals, leftovers()),
         run,
-        ask_for_secrets=no_secrets,
+        request_secrets=no_secrets,
     )
     agent.tell(PilotStarted())
     async with asyncio.timeout(20):
@@ -77,7 +77,7 @@ async def agent(run: RunFolder, outbox: Outbox) -> AsyncIterator[PilotRuntime]:
     slot_processes = SlotProcesses(settings, environment=[], inherit=[], reap=False)
     policy = PrefetchPolicy(grace=0.2, patience=0.5, return_after=600.0, keep_idle=0.3)
     core = PilotCore(2, policy, NodeCapacity.of(1.0, 8000))
-    agent = PilotRuntime(core, slot_processes, outbox, run, ask_for_secrets=no_secrets)
+    agent = PilotRuntime(core, slot_processes, outbox, run, request_secrets=no_secrets)
     await agent.start()
     watching = asyncio.create_task(watch_deadlines(agent))
     yield agent

@@ -71,7 +71,7 @@ async def test_requests_for_an_earlier_start_use_the_token_of_that_start() -> No
     async with connect() as http:
         session = WmsSession(WmsClient(http), pilot, connect=connect)
         await session.register()
-        async with session.in_the_name_of(earlier) as client:
+        async with session.act_as(earlier) as client:
             await client.sign_off(earlier, SignOff())
         await session.client.sign_off(pilot.uid, SignOff())
 
@@ -84,7 +84,7 @@ async def test_requests_for_an_earlier_start_use_the_token_of_that_start() -> No
 
 async def test_without_authentication_an_earlier_start_is_not_registered_again() -> None:
     wms = Wms()
-    async with sessions(wms) as session, session.in_the_name_of(uuid4()) as client:
+    async with sessions(wms) as session, session.act_as(uuid4()) as client:
         assert client is session.client
     assert wms.bodies == []
 
@@ -103,7 +103,7 @@ async def test_pilot_with_an_unknown_token_registers_again(
     wms = Wms()
     async with sessions(wms) as session:
         await session.register()
-        await session.register_again(session.times)
+        await session.register_again(session.registration_count)
     assert len(wms.bodies) == 2
     assert slept[0] == 0
     assert 0.5 < slept[1] <= 1

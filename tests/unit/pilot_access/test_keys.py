@@ -22,9 +22,9 @@ KEY = OKPKey.generate_key("Ed25519")
 
 
 def test_stored_key_proves_the_same_identity_again(tmp_path: Path) -> None:
-    kept = PilotKey.kept_in(tmp_path / "key")
-    again = PilotKey.kept_in(tmp_path / "key")
-    other = PilotKey.kept_in(tmp_path / "other")
+    kept = PilotKey.load_or_create(tmp_path / "key")
+    again = PilotKey.load_or_create(tmp_path / "key")
+    other = PilotKey.load_or_create(tmp_path / "other")
 
     assert proven_key(kept.proof(NOW), NOW) == proven_key(again.proof(NOW), NOW)
     assert proven_key(other.proof(NOW), NOW) != proven_key(kept.proof(NOW), NOW)
@@ -45,9 +45,9 @@ RUBBISH = {
 def test_invalid_key_file_is_replaced(tmp_path: Path, rubbish: str) -> None:
     """The pilot goes on, and is a new pilot for the WMS."""
     (tmp_path / "key").write_bytes(RUBBISH[rubbish])
-    made = PilotKey.kept_in(tmp_path / "key")
+    made = PilotKey.load_or_create(tmp_path / "key")
 
-    assert proven_key(PilotKey.kept_in(tmp_path / "key").proof(NOW), NOW) == proven_key(
+    assert proven_key(PilotKey.load_or_create(tmp_path / "key").proof(NOW), NOW) == proven_key(
         made.proof(NOW), NOW
     )
 

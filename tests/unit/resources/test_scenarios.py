@@ -9,9 +9,9 @@ from sluice.contracts.jobs.gpus import Gpu, GpuNeeds
 from sluice.contracts.jobs.limits import LimitPeriod
 from tests.unit.gpus import gpu
 from tests.unit.resources.world import World
-from wms.domain.explanations import why_none_fits
+from wms.domain.explanations import explain_no_fit
 from wms.domain.scheduling.capacity import PATIENCE
-from wms.domain.scheduling.matching import PilotNode, misfit
+from wms.domain.scheduling.matching import PilotNode, find_misfit
 
 
 @pytest.fixture
@@ -123,7 +123,7 @@ def test_mig_instances_are_devices(world: World) -> None:
     assert Counter(world.started("w")) == {0: 7, 10: 1}
     assert len({start.gpus for start in world.starts if start.tick == 0}) == 7
     assert world.started("large") == []
-    assert misfit(large.demand(60, {}), PilotNode(node.resources)) == (
+    assert find_misfit(large.demand(60, {}), PilotNode(node.resources)) == (
         "needs a GPU with 20000 MiB of memory, the node has 9856"
     )
 
@@ -247,7 +247,7 @@ def test_reason_names_requests_that_no_node_can_meet(world: World) -> None:
     world.run(100)
     assert world.starts == []
     nodes = [PilotNode(node.resources) for node in (one, two)]
-    assert why_none_fits(work.demand(100, {}), nodes) == (
+    assert explain_no_fit(work.demand(100, {}), nodes) == (
         "needs 2 licence, the node has 1 (the largest of 2 pilots; 1 other: needs 6 cores, the"
         " node has 4)"
     )

@@ -26,7 +26,7 @@ class Work:
     ready: int
     uid: UUID
     gained: float = 0.0
-    kept_by: UUID | None = None
+    reserved_pilot: UUID | None = None
     kept_until: float = 0.0
     served: float | None = None
     done: int = 0
@@ -43,7 +43,7 @@ class Work:
             self.ready,
             self.needs,
             waited=waited,
-            kept_by=self.kept_by if tick < self.kept_until else None,
+            reserved_pilot=self.reserved_pilot if tick < self.kept_until else None,
             limits={name: limits[name] for name in self.needs.named if name in limits},
         )
 

@@ -23,8 +23,8 @@ from pilot.domain.model import (
     ReleaseSlot,
     RunJob,
     SendReport,
-    SlotLeft,
     SlotReady,
+    SlotReleased,
     StartSlot,
     TimePassed,
 )
@@ -43,10 +43,22 @@ from sluice.contracts.pilots.pilots import (
 from sluice.scheduling.fit import NodeCapacity
 from tests.unit.pilot.domain.cores import task
 from tests.unit.resources.things import EPOCH, Node, Started, Work
-from wms.domain.retry_rules import History, RetryLimits, after_error
-from wms.domain.scheduling.capacity import KEPT, PilotCapacity, blocked, in_turn, is_kept_free
+from wms.domain.retry_rules import History, RetryLimits, decide_after_error
+from wms.domain.scheduling.capacity import (
+    RESERVATION_SPAN,
+    PilotCapacity,
+    find_scarce_resources,
+    is_reserved_for,
+    list_eligible_demands,
+)
 from wms.domain.scheduling.limits import Limit
-from wms.domain.scheduling.matching import Demand, PilotNode, fitting, largest_gpu, order
+from wms.domain.scheduling.matching import (
+    Demand,
+    PilotNode,
+    filter_runnable,
+    find_largest_gpu,
+    sort_demands,
+)
 from wms.domain.scheduling.rank import RankWeights, aging
 
 #: Duration of a lease in seconds.
@@ -84,7 +96,7 @@ class World:
         offer = NodeCapacity.of(has.cores, has.ram, has.devices, disk=has.disk, named=has.named)
         policy = PrefetchPolicy(return_after=5.0)
         uid = UUID(int=1000 + next(self._numbers))
-        node = Node(name, uid, has, PilotCore(slots, policy, offer, few=2), offer)
+        node = Node(name, uid, has, PilotCore(slots, policy, offer, min_slots=2), offer)
         self.nodes.append(node)
         self._obey(node, node.core.handle(PilotStarted(), self.now))
         return node
@@ -164,7 +176,7 @@ class World:
         answer = HeartbeatAnswered(self.tick, beat, HeartbeatAnswer(lease=LEASE))
         self._obey(node, node.core.handle(answer, self.now))
         self._obey(node, node.core.handle(TimePassed(), self.now))
-        wanted = node.core.jobs_wanted(self.now)
+        wanted = node.core.count_jobs_to_request(self.now)
         if wanted:
             room = node.core.room(self.now, wanted)
             leased = self._lease(node, LeaseRequest(jobs=wanted, room=room))
@@ -178,7 +190,7 @@ class World:
                     self._obey(node, node.core.handle(SlotReady(slot), self.now))
                 case ReleaseSlot(slot=slot):
                     assert not node.queues.pop(slot)
-                    self._obey(node, node.core.handle(SlotLeft(slot), self.now))
+                    self._obey(node, node.core.handle(SlotReleased(slot), self.now))
                 case RunJob():
                     self._run_job(node, move)
                 case SendReport(report=report):
@@ -187,7 +199,7 @@ class World:
 
     def _run_job(self, node: Node, move: RunJob) -> None:
         work, _ = self.held[(move.job.id, move.job.attempt)]
-        parts = node.core.slots[move.slot].queue[-1].booked
+        parts = node.core.slots[move.slot].queue[-1].allocation
         assert tuple(parts.gpus) == move.gpus
         node.queues[move.slot].append((move.job, parts))
         if len(node.queues[move.slot]) == 1:
@@ -234,8 +246,8 @@ class World:
         nodes = [PilotNode(node.resources) for node in self.nodes if node.alive]
         gpus = work.needs.gpus
         history = History(gpu=report.gpu_memory, shared=gpus is not None and gpus.share < 1)
-        limits = RetryLimits(retry=9, backoff=0.0, most_gpu=largest_gpu(work.needs, nodes))
-        verdict = after_error(ErrorClass.OUT_OF_MEMORY, history, limits)
+        limits = RetryLimits(retry=9, backoff=0.0, most_gpu=find_largest_gpu(work.needs, nodes))
+        verdict = decide_after_error(ErrorClass.OUT_OF_MEMORY, history, limits)
         if verdict.state is JobState.FAILED:
             work.failed.append(verdict.note)
         else:
@@ -268,8 +280,10 @@ class World:
         limits = self.states()
         demands = [work.demand(self.tick, limits) for work in self.works if work.ready]
         jobs: list[LeasedJob] = []
-        chosen = order(fitting(in_turn(demands), PilotNode(node.resources)))
-        for asked in room.worth_looking_at(chosen, node.uid):
+        chosen = sort_demands(
+            filter_runnable(list_eligible_demands(demands), PilotNode(node.resources))
+        )
+        for asked in room.select_demands(chosen, node.uid):
             work = next(work for work in self.works if work.uid == asked.uid)
             demand = replace(asked, limits=work.demand(self.tick, self.states()).limits)
             if room.jobs == 0:
@@ -277,10 +291,10 @@ class World:
             if not scarce.isdisjoint(demand.needs.named):
                 continue
             if demand.allowed == 0:
-                if blocked(demand) and self._keep(work, demand, node):
-                    scarce |= blocked(demand)
+                if find_scarce_resources(demand) and self._keep(work, demand, node):
+                    scarce |= find_scarce_resources(demand)
                 continue
-            offered = room.offer(demand)
+            offered = room.count_offered_jobs(demand)
             if not offered and self._keep(work, demand, node):
                 break
             claimed = self._claim(work, node, offered, most_gpu=room.most_gpu(demand))
@@ -330,9 +344,12 @@ class World:
             )
 
     def _keep(self, work: Work, demand: Demand, node: Node) -> bool:
-        kept = is_kept_free(demand, node.uid)
+        kept = is_reserved_for(demand, node.uid)
         if kept is None:
-            work.kept_by, work.kept_until = node.uid, self.tick + KEPT.total_seconds()
+            work.reserved_pilot, work.kept_until = (
+                node.uid,
+                self.tick + RESERVATION_SPAN.total_seconds(),
+            )
             return True
         return kept
 

@@ -17,4 +17,4 @@ def test_each_quantity_is_counted_by_exactly_one_service() -> None:
 def test_each_quantity_has_a_field_in_the_contracts() -> None:
     assert set(Quotas.model_fields) == set(SetQuotas.model_fields) == set(Quantity)
     everything = SetGroup.model_validate(dict.fromkeys(Quantity, 1))
-    assert everything.said() == dict.fromkeys(Quantity, 1)
+    assert everything.changes() == dict.fromkeys(Quantity, 1)

@@ -5,7 +5,7 @@ import pytest
 from sluice.contracts.access.access import Role
 from sluice.contracts.access.quotas import HolderKind, QuotaHolder
 from sluice.servicekit.access.principal import Person
-from sluice.servicekit.quotas.router import sees
+from sluice.servicekit.quotas.router import may_see
 
 PEOPLE = {
     "anna": Person("anna", Role.SHIFT, groups=("ocr",)),
@@ -32,4 +32,4 @@ PEOPLE = {
 def test_people_see_the_quotas_of_themselves_and_their_groups(
     by: str, kind: HolderKind, name: str, *, seen: bool
 ) -> None:
-    assert sees(PEOPLE[by], QuotaHolder(kind, name)) is seen
+    assert may_see(PEOPLE[by], QuotaHolder(kind, name)) is seen

@@ -141,7 +141,7 @@ import threading
 from sluice.servicekit.running import process
 process.THREADS_LIMIT = 0.1
 threading.Thread(target=threading.Event().wait, name="storage that hangs").start()
-process._let_go_of_threads(0)
+process._end_despite_threads(0)
 """
 
 

@@ -4,10 +4,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bench.simulate import Case, bound
+from bench.simulate import Case, compute_lower_bound
 from sluice.contracts.jobs.simulation import PolicyName
 from tests.unit.simulation.test_simulation import scenario
-from wms.simulation.entry import pages_of, simulate
+from wms.simulation.entry import list_page_work, simulate
 
 
 @pytest.mark.parametrize(
@@ -25,7 +25,7 @@ from wms.simulation.entry import pages_of, simulate
 def test_lower_bound_equals_values_computed_by_hand(
     pages: list[tuple[float, float]], workers: int, least: float
 ) -> None:
-    assert bound(pages, workers) == pytest.approx(least)
+    assert compute_lower_bound(pages, workers) == pytest.approx(least)
 
 
 @settings(max_examples=30, deadline=None)
@@ -47,7 +47,7 @@ def test_no_policy_beats_the_lower_bound(
     )
     passage = simulate(given).passage
     assert passage is not None
-    assert passage.mean >= bound(pages_of(given), nodes) - 1e-6
+    assert passage.mean >= compute_lower_bound(list_page_work(given), nodes) - 1e-6
 
 
 def test_change_is_computed_for_each_seed() -> None:

@@ -10,7 +10,7 @@ from sluice.contracts.common.states import PilotState
 from sluice.contracts.jobs.recorded_run import RecordedRun
 from sluice.contracts.pilots.pilots import NodeResources
 from tests.unit.simulation.recorded import BEGAN, FOUR_PAGES, Jobs, pilot, run
-from wms.simulation.recorded import replay, scenario_of
+from wms.simulation.recorded import build_recorded_scenario, replay
 from wms.simulation.recorded_nodes import ReplayNodes
 from wms.simulation.recorded_workers import find_workers
 
@@ -27,7 +27,9 @@ def joined(inputs: Sequence[int], join: str) -> RecordedRun:
 
 
 def pipelines(recorded: RecordedRun) -> list[tuple[str, list[str]]]:
-    return [(each.name, each.after) for each in scenario_of([recorded]).scenario.pipelines]
+    return [
+        (each.name, each.after) for each in build_recorded_scenario([recorded]).scenario.pipelines
+    ]
 
 
 @pytest.mark.parametrize(
@@ -41,7 +43,7 @@ def pipelines(recorded: RecordedRun) -> list[tuple[str, list[str]]]:
 def test_group_belongs_to_the_last_of_its_pages(
     inputs: Sequence[int], of_join: list[float | None]
 ) -> None:
-    given = scenario_of([joined(inputs, "sluice:merge: {files: 2}")])
+    given = build_recorded_scenario([joined(inputs, "sluice:merge: {files: 2}")])
     assert [pipeline.name for pipeline in given.scenario.pipelines] == ["a+b+join"]
     assert [row.times for row in given.tables["run.1.csv"]] == [(10, 5, last) for last in of_join]
 
@@ -63,7 +65,7 @@ def test_step_after_a_spread_output_has_its_own_pages() -> None:
 
 def test_kinds_request_the_resources_of_their_steps() -> None:
     given = run(FOUR_PAGES, took=40, a="sluice:gpu: {share: 0.25},")
-    kinds = {kind.name: kind for kind in scenario_of([given]).scenario.kinds}
+    kinds = {kind.name: kind for kind in build_recorded_scenario([given]).scenario.kinds}
     assert {name: kind.gpus for name, kind in kinds.items()} == {"a": 0.25, "b": 0, "join": 0}
     ram = given.plan.step("b").needs.resources.counted_ram
     assert kinds["b"].ram == ram > 0
@@ -73,15 +75,17 @@ def test_number_of_places_of_a_node_is_limited_by_memory() -> None:
     given = run({"a": [("one", 0, 10)]}, took=10)
     ram = given.plan.step("a").needs.resources.counted_ram
     node = NodeResources(cores=16, ram=3 * ram, disk=0)
-    [group] = scenario_of([replace(given, pilots=[pilot("one", resources=node)])]).scenario.nodes
+    [group] = build_recorded_scenario(
+        [replace(given, pilots=[pilot("one", resources=node)])]
+    ).scenario.nodes
     assert group.places == 3
 
 
 def test_added_nodes_are_copies_of_the_most_common_node() -> None:
     jobs: Jobs = {"a": [("big", 0, 10), ("one", 0, 10), ("two", 0, 10)]}
     big = pilot("big", resources=NodeResources(cores=4, ram=32_000, disk=0))
-    given = scenario_of([run(jobs, took=10, pilots=[big, pilot("one"), pilot("two")])])
-    _, other = replay(given, wanted=ReplayNodes(nodes=3))
+    given = build_recorded_scenario([run(jobs, took=10, pilots=[big, pilot("one"), pilot("two")])])
+    _, other = replay(given, new_nodes=ReplayNodes(nodes=3))
     assert [(node.count, node.cores) for node in other.scenario.nodes] == [(3, 1)]
 
 
@@ -90,7 +94,7 @@ def test_node_lives_until_its_last_job_has_ended() -> None:
     gone = {"state": PilotState.LOST, "seen_at": BEGAN + timedelta(seconds=5)}
     given = run({"a": [("one", 0, 10), ("two", 0, 90)]}, took=90)
     given = replace(given, pilots=[pilot("one", **gone), pilot("two")])
-    lives = {node.name: node.lives for node in scenario_of([given]).scenario.nodes}
+    lives = {node.name: node.lives for node in build_recorded_scenario([given]).scenario.nodes}
     assert lives["one"] is not None
     assert lives["one"].fixed == 10
 
@@ -115,12 +119,13 @@ def test_untimed_and_lost_jobs_of_a_run_are_reported() -> None:
         "b": replace(given.steps["b"], untimed=1, lost=4),
     }
     told, _ = replay(
-        scenario_of([replace(given, steps={**given.steps, **partly})]), wanted=AS_IT_WAS
+        build_recorded_scenario([replace(given, steps={**given.steps, **partly})]),
+        new_nodes=AS_IT_WAS,
     )
     assert (told.untimed, told.lost) == (4, 6)
 
 
 def test_replay_uses_the_requested_seed() -> None:
-    given = scenario_of([run(FOUR_PAGES, took=40)])
-    _, other = replay(given, wanted=AS_IT_WAS, seed=7)
+    given = build_recorded_scenario([run(FOUR_PAGES, took=40)])
+    _, other = replay(given, new_nodes=AS_IT_WAS, seed=7)
     assert other.scenario == given.scenario.model_copy(update={"seed": 7})

@@ -13,8 +13,8 @@ from sluice.contracts.jobs.warm_workers import WarmWorkerState
 from sluice.contracts.pilots.pilots import NodeResources
 from tests.unit.simulation.recorded import BEGAN, FOUR_PAGES, Jobs, pilot, run
 from wms.simulation.entry import read_scenario, simulate
-from wms.simulation.errors import WrongScenario
-from wms.simulation.recorded import replay, scenario_of
+from wms.simulation.errors import InvalidScenario
+from wms.simulation.recorded import build_recorded_scenario, replay
 from wms.simulation.recorded_nodes import ReplayNodes
 from wms.simulation.scenario import NodeGroup
 
@@ -22,12 +22,12 @@ AS_IT_WAS = ReplayNodes()
 
 
 def nodes_of(recorded: RecordedRun) -> dict[str, NodeGroup]:
-    return {group.name: group for group in scenario_of([recorded]).scenario.nodes}
+    return {group.name: group for group in build_recorded_scenario([recorded]).scenario.nodes}
 
 
 def test_replay_on_the_same_nodes_takes_as_long() -> None:
     """Two pilots work on two pages each, and the joining step starts after the last page."""
-    told, _ = replay(scenario_of([run(FOUR_PAGES, took=40)]), wanted=AS_IT_WAS)
+    told, _ = replay(build_recorded_scenario([run(FOUR_PAGES, took=40)]), new_nodes=AS_IT_WAS)
     assert (told.same.end, told.measured, told.ratio) == (37, 40, 37 / 40)
     assert told.asked is None
     assert {kind.kind: kind.jobs for kind in told.same.kinds} == {"a": 4, "b": 4, "join": 1}
@@ -45,7 +45,7 @@ def test_replay_on_the_same_nodes_takes_as_long() -> None:
 def test_replay_on_other_nodes_scales_with_their_number_and_speed(
     wanted: ReplayNodes, end: float
 ) -> None:
-    told, _ = replay(scenario_of([run(FOUR_PAGES, took=40)]), wanted=wanted)
+    told, _ = replay(build_recorded_scenario([run(FOUR_PAGES, took=40)]), new_nodes=wanted)
     assert told.asked is not None
     assert told.same.end == 37
     assert told.asked.end == pytest.approx(end)
@@ -53,8 +53,8 @@ def test_replay_on_other_nodes_scales_with_their_number_and_speed(
 
 def test_replay_uses_another_policy() -> None:
     """The places of the watchdog start and change only with its rounds."""
-    given = scenario_of([run(FOUR_PAGES, took=40)])
-    told, _ = replay(given, wanted=AS_IT_WAS, policy=PolicyName.WATCHDOG, with_timeline=True)
+    given = build_recorded_scenario([run(FOUR_PAGES, took=40)])
+    told, _ = replay(given, new_nodes=AS_IT_WAS, policy=PolicyName.WATCHDOG, with_timeline=True)
     assert told.asked is not None
     assert told.asked.policy is PolicyName.WATCHDOG
     assert told.asked.finished == 5
@@ -65,7 +65,8 @@ def test_replay_uses_another_policy() -> None:
 def test_written_scenario_gives_the_same_result(tmp_path: Path) -> None:
     file = tmp_path / "four.yaml"
     told, other = replay(
-        scenario_of([run(FOUR_PAGES, took=40)], stem=file.stem), wanted=ReplayNodes(nodes=3)
+        build_recorded_scenario([run(FOUR_PAGES, took=40)], stem=file.stem),
+        new_nodes=ReplayNodes(nodes=3),
     )
     other.write(file)
     assert "chain 00000000-0000-0000-0000-000000000001 (pages)" in file.read_text()
@@ -77,15 +78,15 @@ def test_loading_time_is_separated_from_working_time() -> None:
     """A job takes 13 s with loading and 3 s after that, so that loading takes 10 s."""
     jobs: Jobs = {"a": [("one", at, took) for at, took in ((0, 13), (13, 3), (16, 3), (19, 3))]}
     warm = run(jobs, took=22, a="sluice:warm: {key: []},")
-    given = scenario_of([warm])
+    given = build_recorded_scenario([warm])
     assert given.scenario.kinds[0].loading == 10
     assert [row.times for row in given.tables["run.1.csv"]] == [(3,)] * 4
-    told, _ = replay(given, wanted=AS_IT_WAS)
+    told, _ = replay(given, new_nodes=AS_IT_WAS)
     assert (told.same.end, told.same.kinds[0].loads) == (22, 1)
     has_it = WarmWorkerState(kind="k", step="a", since=BEGAN, loading=8)
     said = replace(warm, pilots=[pilot("one", loaded=[has_it])])
-    assert scenario_of([said]).scenario.kinds[0].loading == 8
-    assert scenario_of([run(jobs, took=22)]).scenario.kinds[0].loading == 0
+    assert build_recorded_scenario([said]).scenario.kinds[0].loading == 8
+    assert build_recorded_scenario([run(jobs, took=22)]).scenario.kinds[0].loading == 0
 
 
 def test_pilot_with_longer_jobs_is_a_slower_node() -> None:
@@ -95,7 +96,7 @@ def test_pilot_with_longer_jobs_is_a_slower_node() -> None:
     }
     found = nodes_of(run(slow_and_fast, took=800))
     assert {name: node.speed for name, node in found.items()} == {"fast": 1.5, "slow": 0.75}
-    rows = scenario_of([run(slow_and_fast, took=800)]).tables["run.1.csv"]
+    rows = build_recorded_scenario([run(slow_and_fast, took=800)]).tables["run.1.csv"]
     assert {row.times for row in rows} == {(15.0,)}
     few = run({"a": [("slow", 0, 20), ("fast", 0, 10)]}, took=20)
     assert [(node.count, node.speed) for node in nodes_of(few).values()] == [(2, 1.0)]
@@ -117,7 +118,10 @@ def test_nodes_join_and_leave_as_recorded() -> None:
         "one": 0, "one+2": 190, "late": 200
     }  # fmt: skip
     assert lives == {"one": 30, "one+2": None, "late": None}
-    told, _ = replay(scenario_of([run(jobs, took=210, pilots=pilots)]), wanted=ReplayNodes(nodes=1))
+    told, _ = replay(
+        build_recorded_scenario([run(jobs, took=210, pilots=pilots)]),
+        new_nodes=ReplayNodes(nodes=1),
+    )
     assert told.same.finished == 3
     assert told.asked is not None
     assert told.asked.end == 30
@@ -128,15 +132,18 @@ def test_concurrent_jobs_of_a_node_are_limited_by_its_capacity() -> None:
     big = pilot("one", resources=NodeResources(cores=4, ram=8000, disk=0))
     four = run({"a": [("one", 0, 10)] * 8}, took=20, pilots=[big])
     assert (nodes_of(four)["one"].places, nodes_of(four)["one"].shared) == (4, True)
-    assert replay(scenario_of([four]), wanted=AS_IT_WAS)[0].same.end == 20
+    assert replay(build_recorded_scenario([four]), new_nodes=AS_IT_WAS)[0].same.end == 20
     unknown = nodes_of(replace(four, pilots=[]))["one"]
     assert (unknown.places, unknown.shared, unknown.cores) == (8, False, 0)
 
 
 def test_node_that_cannot_run_a_step_is_reported() -> None:
     small = pilot("one", resources=NodeResources(cores=1, ram=100, disk=0))
-    with pytest.raises(WrongScenario, match=r"kinds\.0 \(a\): no node can run it: one: needs"):
-        replay(scenario_of([run(FOUR_PAGES, took=40, pilots=[small])]), wanted=ReplayNodes(nodes=1))
+    with pytest.raises(InvalidScenario, match=r"kinds\.0 \(a\): no node can run it: one: needs"):
+        replay(
+            build_recorded_scenario([run(FOUR_PAGES, took=40, pilots=[small])]),
+            new_nodes=ReplayNodes(nodes=1),
+        )
 
 
 def test_batch_belongs_to_the_last_of_its_pages() -> None:
@@ -145,12 +152,12 @@ def test_batch_belongs_to_the_last_of_its_pages() -> None:
     batched = run(jobs, took=40, b="sluice:batch: {files: 2},")
     first, second = batched.steps["b"].jobs
     moved = {"b": replace(batched.steps["b"], jobs=[first, replace(second, number=2)])}
-    given = scenario_of([replace(batched, steps={**batched.steps, **moved})])
+    given = build_recorded_scenario([replace(batched, steps={**batched.steps, **moved})])
     assert [row.times for row in given.tables["run.1.csv"]] == [(10, None), (10, 5), (10, 5)]
 
 
 def test_step_without_streaming_waits_for_all_pages() -> None:
-    told = scenario_of([run(FOUR_PAGES, took=40, b="sluice:flow: dataset,")]).scenario
+    told = build_recorded_scenario([run(FOUR_PAGES, took=40, b="sluice:flow: dataset,")]).scenario
     assert [(each.name, each.after) for each in told.pipelines] == [
         ("a", []), ("b", ["a"]), ("join", ["b"])
     ]  # fmt: skip
@@ -159,7 +166,7 @@ def test_step_without_streaming_waits_for_all_pages() -> None:
 def test_steps_that_did_not_run_are_left_out() -> None:
     """b was taken over from another chain, so that join waits for a."""
     jobs = {step: of_step for step, of_step in FOUR_PAGES.items() if step != "b"}
-    told = scenario_of([run(jobs, took=40)]).scenario
+    told = build_recorded_scenario([run(jobs, took=40)]).scenario
     assert [(each.name, each.after) for each in told.pipelines] == [("a", []), ("join", ["a"])]
 
 
@@ -168,9 +175,9 @@ def test_several_chains_arrive_at_their_recorded_times() -> None:
     later = replace(
         first, began=BEGAN + timedelta(seconds=100), ended=BEGAN + timedelta(seconds=140)
     )
-    given = scenario_of([first, later])
+    given = build_recorded_scenario([first, later])
     assert given.tables["run.3.csv"][0].at == 100
-    told, _ = replay(given, wanted=AS_IT_WAS)
+    told, _ = replay(given, new_nodes=AS_IT_WAS)
     assert (told.same.end, told.measured) == (137, 140)
-    other = scenario_of([first, replace(later, template="others")])
+    other = build_recorded_scenario([first, replace(later, template="others")])
     assert {kind.name for kind in other.scenario.kinds} >= {"joins.a", "others.a"}

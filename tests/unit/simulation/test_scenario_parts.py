@@ -11,8 +11,8 @@ from sluice.contracts.jobs.simulation import PolicyName
 from tests.unit.simulation.test_simulation import kind_of, scenario
 from wms.simulation import entry
 from wms.simulation.entry import simulate
-from wms.simulation.errors import WrongScenario
-from wms.simulation.picture import Record
+from wms.simulation.errors import InvalidScenario
+from wms.simulation.timeline import TimelineRecorder
 from wms.simulation.world import SimulatedSlot
 
 TEN = {"fixed": 10}
@@ -54,12 +54,12 @@ def test_pages_of_a_table_have_their_own_times(tmp_path: Path) -> None:
 )  # fmt: skip
 def test_wrong_table_is_reported_with_its_line(tmp_path: Path, text: str, said: str) -> None:
     (tmp_path / "run.csv").write_text(text)
-    with pytest.raises(WrongScenario, match=said):
+    with pytest.raises(InvalidScenario, match=said):
         simulate(scenario(arrivals=TABLE), folder=tmp_path)
 
 
 def test_missing_table_is_reported(tmp_path: Path) -> None:
-    with pytest.raises(WrongScenario, match=r"arrivals: .*run\.csv: cannot be read"):
+    with pytest.raises(InvalidScenario, match=r"arrivals: .*run\.csv: cannot be read"):
         simulate(scenario(arrivals=TABLE), folder=tmp_path)
 
 
@@ -124,11 +124,11 @@ def test_jobs_on_a_shared_node_take_what_they_request(
 
 def test_node_without_gpu_cannot_run_a_kind_that_needs_one() -> None:
     kinds = [{"name": "a", "difference": TEN, "gpus": 1}, {"name": "b", "difference": TEN}]
-    with pytest.raises(WrongScenario, match=r"kinds\.0 \(a\): no node can run it: n: .*GPU"):
+    with pytest.raises(InvalidScenario, match=r"kinds\.0 \(a\): no node can run it: n: .*GPU"):
         simulate(scenario(kinds=kinds))
 
 
-class _Watched(Record):
+class _Watched(TimelineRecorder):
     """A record that keeps the jobs of each node in the last simulation."""
 
     seen: ClassVar[list[tuple[int, int, float, float]]] = []
@@ -137,12 +137,12 @@ class _Watched(Record):
         super().__init__()
         self.seen.clear()
 
-    def spent(
-        self, seat: SimulatedSlot, kind: int, began: float, ended: float, *, loading: bool
+    def record_work(
+        self, slot: SimulatedSlot, kind: int, began: float, ended: float, *, loading: bool
     ) -> None:
-        super().spent(seat, kind, began, ended, loading=loading)
+        super().record_work(slot, kind, began, ended, loading=loading)
         if not loading and ended > began:
-            self.seen.append((id(seat.node), kind, began, ended))
+            self.seen.append((id(slot.node), kind, began, ended))
 
 
 @settings(max_examples=30, deadline=None)
@@ -159,7 +159,7 @@ def test_shared_node_never_runs_more_than_its_capacity(
     # A node must live longer than any job, or a page might never finish.
     dies = {"lives": {"uniform": [60, 120]}, "away": {"fixed": 10}} if mortal else {}
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(entry, "Record", _Watched)
+        patch.setattr(entry, "TimelineRecorder", _Watched)
         found = simulate(
             scenario(
                 seed=seed,

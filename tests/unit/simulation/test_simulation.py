@@ -20,7 +20,7 @@ from wms.domain.placement import policy as placement_policy
 from wms.domain.placement import reward_rate, watchdog
 from wms.domain.scheduling import matching
 from wms.simulation.entry import read_scenario, simulate
-from wms.simulation.errors import WrongScenario
+from wms.simulation.errors import InvalidScenario
 from wms.simulation.scenario import Scenario
 
 SCENARIOS = ROOT / "docs/scenarios"
@@ -121,7 +121,7 @@ def test_nodes_get_only_kinds_that_fit_them() -> None:
     for lane in found.timeline.lanes:
         a, b, _ = (sum(row) for row in lane.busy)
         assert not (a if lane.name.startswith("small") else b)
-    with pytest.raises(WrongScenario, match=r"kinds\.0 \(a\): no node can run it: small: needs"):
+    with pytest.raises(InvalidScenario, match=r"kinds\.0 \(a\): no node can run it: small: needs"):
         simulate(scenario(kinds=kinds, nodes=[small]))
 
 
@@ -192,9 +192,9 @@ def _never(*_: object, **__: object) -> None:
 @pytest.mark.parametrize(
     ("policy", "module", "name", "changed"),
     [
-        (PolicyName.SLUICE, reward_rate, "LEAST_RUN", 40.0),
-        (PolicyName.SLUICE, reward_rate, "worth", lambda kind: 1.0),
-        (PolicyName.WATCHDOG, watchdog, "LEAST_JOBS", 1),
+        (PolicyName.SLUICE, reward_rate, "MIN_RUN", 40.0),
+        (PolicyName.SLUICE, reward_rate, "compute_worth", lambda kind: 1.0),
+        (PolicyName.WATCHDOG, watchdog, "MIN_JOBS", 1),
         (PolicyName.WATCHDOG, watchdog, "priority", lambda kind, serving, now: kind.ready),
         (PolicyName.SLUICE, placement_policy.Kind, "learn", _never),
     ],
@@ -215,8 +215,8 @@ def test_simulation_uses_the_policies_of_the_product(
 
 
 def test_simulation_uses_the_matching_of_the_product(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(matching, "_lack_of_amount", lambda demand, node: "nothing fits today")
-    with pytest.raises(WrongScenario, match="no node can run it: n: nothing fits today"):
+    monkeypatch.setattr(matching, "_find_missing_amount", lambda demand, node: "nothing fits today")
+    with pytest.raises(InvalidScenario, match="no node can run it: n: nothing fits today"):
         simulate(scenario())
 
 
@@ -236,7 +236,7 @@ def test_arrivals_are_read_from_a_file(tmp_path: Path) -> None:
     found = simulate(given, folder=tmp_path)
     assert (found.pages, found.end) == (3, 320)
     (tmp_path / "run.txt").write_text("0\nsoon\n")
-    with pytest.raises(WrongScenario, match=r"run\.txt:2: 'soon' is not a number of seconds"):
+    with pytest.raises(InvalidScenario, match=r"run\.txt:2: 'soon' is not a number of seconds"):
         simulate(given, folder=tmp_path)
 
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pack_command import BadData
-from spd.detector import HIT, HitArray, Subdetector, encode, known
+from spd.detector import HIT, HitArray, Subdetector, encode_channel, is_known_channel
 from spd.frame import HEADER_BYTES, FrameHeader, decode_frame, encode_frame
 from spd.simulation import Conditions, simulate_frame
 
@@ -23,7 +23,7 @@ CRC_AT = HEADER_BYTES - 4
 def some_hits(times: list[int]) -> HitArray:
     hits = np.zeros(len(times), dtype=HIT)
     cells = np.arange(len(times))[::-1].copy()
-    hits["channel"] = encode(Subdetector.STRAW, np.zeros_like(cells), cells)
+    hits["channel"] = encode_channel(Subdetector.STRAW, np.zeros_like(cells), cells)
     hits["time"] = times
     hits["amplitude"] = 10
     return hits
@@ -117,4 +117,4 @@ def test_hits_of_different_events_interleave_in_readout_order() -> None:
     assert len(truth.time_ns) > 50
     assert (np.diff(read["channel"].astype(np.int64)) >= 0).all()
     assert (np.diff(read["time"].astype(np.int64)) < 0).sum() > len(read) / 3
-    assert known(read["channel"]).all()
+    assert is_known_channel(read["channel"]).all()

@@ -92,7 +92,7 @@ def test_put_open_stores_the_open_file_even_if_its_path_is_replaced(
     with source.open("rb") as file:
         source.rename(tmp_path / "moved")
         source.write_bytes(b"other")
-        stored = storage.put_open(file.fileno(), f"{root}/a", given=given)
+        stored = storage.put_open(file.fileno(), f"{root}/a", may_link=given)
         own = os.fstat(file.fileno()).st_nlink == names
     assert stored == storage.Stored(len(CONTENT), checksum(CONTENT))
     assert content(f"{root}/a") == CONTENT
@@ -168,7 +168,7 @@ def test_fetch_of_changed_content_leaves_no_files(root: str, tmp_path: Path) -> 
     target.parent.mkdir()
     with pytest.raises(ChecksumMismatch) as caught:
         storage.fetch(f"{root}/a", target, checksum=checksum(b"written"), size=7)
-    assert (caught.value.expected, caught.value.found) == (
+    assert (caught.value.expected, caught.value.actual) == (
         checksum(b"written"),
         checksum(b"changed"),
     )
@@ -337,9 +337,9 @@ def test_put_below_a_file_raises_storage_unavailable(tmp_path: Path) -> None:
 
 
 def test_checksum_of_returns_the_sha256_digest_of_a_file(source: Path) -> None:
-    assert storage.checksum_of(source) == checksum(CONTENT)
+    assert storage.compute_checksum(source) == checksum(CONTENT)
     with pytest.raises(FileMissing):
-        storage.checksum_of(source.with_name("no"))
+        storage.compute_checksum(source.with_name("no"))
 
 
 def test_temporary_files_are_recognized(root: str) -> None:

@@ -9,7 +9,7 @@ from uuid import uuid4
 
 import pytest
 
-from pilot.runner.attempts.entries import keep_open
+from pilot.runner.attempts.entries import store_open_file
 from pilot.runner.files.job_files import OpenJobFile
 from sluice import storage
 from sluice.storage import Stored
@@ -68,7 +68,7 @@ def _fetch_over_another(source: Path, target: Path) -> None:
 
 def _keep_aside(source: Path, target: Path) -> None:
     with source.open("rb") as file:
-        keep_open(OpenJobFile(file.fileno(), given=False), str(target))
+        store_open_file(OpenJobFile(file.fileno(), is_movable=False), str(target))
 
 
 def _bundle(source: Path, target: Path) -> None:
@@ -76,7 +76,7 @@ def _bundle(source: Path, target: Path) -> None:
     storage.pack({"class": "File", "path": str(source)}, archive)
     assert blocks(archive) <= 512
     value = storage.unpack(archive, target.with_name("unpacked"))
-    os.rename(storage.path_of_location(value["location"]), target)
+    os.rename(storage.parse_location(value["location"]), target)
 
 
 def _fetch_remote(source: Path, target: Path) -> None:

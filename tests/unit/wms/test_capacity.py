@@ -15,7 +15,7 @@ from sluice.contracts.jobs.resources import Amounts
 from sluice.contracts.pilots import pilots
 from sluice.contracts.pilots.pilots import LeaseRequest, NodeResources
 from tests.unit.gpus import gpu
-from wms.domain.scheduling.capacity import PATIENCE, PilotCapacity, is_kept_free
+from wms.domain.scheduling.capacity import PATIENCE, PilotCapacity, is_reserved_for
 from wms.domain.scheduling.limits import Limit
 from wms.domain.scheduling.matching import Demand
 
@@ -81,20 +81,20 @@ NODE = Amounts(cores=8, ram=1000, gpus=[free_gpu(0), free_gpu(1)])
     ],
 )
 def test_offer_is_the_number_of_jobs_that_fit_together(asked: Demand, offered: int) -> None:
-    assert room(10, NODE).offer(asked) == offered
+    assert room(10, NODE).count_offered_jobs(asked) == offered
 
 
 def test_named_resources_and_disk_limit_the_offer() -> None:
     left = NODE.model_copy(update={"named": {"licence": 2.5}, "disk": 1000})
     licence = with_needs(demand(), named={"licence": 1})
-    assert room(10, left).offer(licence) == 2
-    assert room(10, left).offer(with_needs(licence, named={"licence": 0.5})) == 5
+    assert room(10, left).count_offered_jobs(licence) == 2
+    assert room(10, left).count_offered_jobs(with_needs(licence, named={"licence": 0.5})) == 5
     asked = room(10, left)
     asked.take(licence, None)
-    assert asked.offer(licence) == 1
-    assert asked.offer(demand()) == 7
+    assert asked.count_offered_jobs(licence) == 1
+    assert asked.count_offered_jobs(demand()) == 7
     disk = with_needs(demand(), resources=Resources(ram=100, disk=300))
-    assert room(10, left).offer(disk) == 3
+    assert room(10, left).count_offered_jobs(disk) == 3
 
 
 def test_claimed_room_beyond_the_capacity_of_the_node_is_ignored() -> None:
@@ -109,61 +109,65 @@ def test_claimed_room_beyond_the_capacity_of_the_node_is_ignored() -> None:
         assert asked.most_ram == OFFER.ram
         assert asked.most_gpu(demand(gpu=GpuNeeds())) == 16_000
     asked = room(1000, plenty)
-    assert asked.offer(demand(ram=1)) == 8
-    assert asked.offer(demand(cores=0.01)) == 10
-    assert asked.offer(demand(gpu=GpuNeeds())) == 2
-    assert asked.offer(with_needs(demand(ram=1), named={"licence": 1})) == 4
-    assert asked.offer(with_needs(demand(ram=1), named={"other": 1})) == 0
+    assert asked.count_offered_jobs(demand(ram=1)) == 8
+    assert asked.count_offered_jobs(demand(cores=0.01)) == 10
+    assert asked.count_offered_jobs(demand(gpu=GpuNeeds())) == 2
+    assert asked.count_offered_jobs(with_needs(demand(ram=1), named={"licence": 1})) == 4
+    assert asked.count_offered_jobs(with_needs(demand(ram=1), named={"other": 1})) == 0
     disk = with_needs(demand(), resources=Resources(cores=0.1, ram=1, disk=3000))
-    assert asked.offer(disk) == 3
+    assert asked.count_offered_jobs(disk) == 3
 
 
 def test_limited_resource_is_offered_up_to_its_limit_and_never_ahead() -> None:
     limited = replace(
         with_needs(demand(), named={"crawler": 2}), limits={"crawler": Limit("crawler", 9, used=2)}
     )
-    assert room(10, NODE).offer(limited) == 3
+    assert room(10, NODE).count_offered_jobs(limited) == 3
     busy = room(10, Amounts(cores=1, ram=500), NODE, ahead=4)
-    assert (busy.offer(demand()), busy.offer(limited)) == (5, 1)
-    assert PilotCapacity(LeaseRequest(jobs=5), OFFER).offer(limited) == 3
+    assert (busy.count_offered_jobs(demand()), busy.count_offered_jobs(limited)) == (5, 1)
+    assert PilotCapacity(LeaseRequest(jobs=5), OFFER).count_offered_jobs(limited) == 3
 
 
 def test_misfit_demand_is_considered_only_if_it_may_reserve_the_pilot() -> None:
     small, big = demand(), demand(cores=8)
     waiting = replace(big, waited=PATIENCE + 1)
-    kept = replace(big, kept_by=PILOT)
-    elsewhere = replace(waiting, kept_by=OTHER)
+    kept = replace(big, reserved_pilot=PILOT)
+    elsewhere = replace(waiting, reserved_pilot=OTHER)
     busy = Amounts(cores=1, ram=500)
     asked = [small, big, waiting, kept, elsewhere]
-    assert room(4, busy).worth_looking_at(asked, PILOT) == [small, waiting, kept]
-    assert room(4, busy, NODE, ahead=4).worth_looking_at(asked, PILOT) == asked
+    assert room(4, busy).select_demands(asked, PILOT) == [small, waiting, kept]
+    assert room(4, busy, NODE, ahead=4).select_demands(asked, PILOT) == asked
     unknown = PilotCapacity(LeaseRequest(jobs=5), OFFER)
-    assert unknown.worth_looking_at(asked, PILOT) == asked
+    assert unknown.select_demands(asked, PILOT) == asked
 
 
 def test_job_leased_ahead_needs_room_only_for_itself() -> None:
     busy = Amounts(cores=0, ram=500)
     asked = room(10, busy, NODE, ahead=4)
-    assert asked.offer(demand()) == 4
-    assert asked.offer(demand(cores=8)) == 4
-    assert asked.offer(demand(cores=9)) == 0
+    assert asked.count_offered_jobs(demand()) == 4
+    assert asked.count_offered_jobs(demand(cores=8)) == 4
+    assert asked.count_offered_jobs(demand(cores=9)) == 0
     assert asked.most_ram == 1000
     for left in (3, 2, 1, 0):
         asked.take(demand(), None)
-        assert asked.offer(demand()) == left
+        assert asked.count_offered_jobs(demand()) == left
 
 
 def test_number_of_jobs_leased_ahead_is_limited() -> None:
-    assert room(2, NODE, ahead=1).offer(demand()) == 2
+    assert room(2, NODE, ahead=1).count_offered_jobs(demand()) == 2
     asked = room(2, Amounts(cores=0, ram=500), NODE, ahead=1)
-    assert asked.offer(demand()) == 1
+    assert asked.count_offered_jobs(demand()) == 1
     asked.take(demand(), None)
-    assert (asked.jobs, asked.offer(demand())) == (1, 0)
+    assert (asked.jobs, asked.count_offered_jobs(demand())) == (1, 0)
 
 
 def test_pilot_of_the_previous_release_gets_as_many_jobs_as_it_asks_for() -> None:
     asked = PilotCapacity(LeaseRequest(jobs=5), OFFER)
-    assert (asked.offer(demand(cores=8)), asked.offer(demand(ready=2)), asked.most_ram) == (
+    assert (
+        asked.count_offered_jobs(demand(cores=8)),
+        asked.count_offered_jobs(demand(ready=2)),
+        asked.most_ram,
+    ) == (
         5,
         2,
         None,
@@ -174,9 +178,9 @@ def test_pilot_of_the_previous_release_gets_as_many_jobs_as_it_asks_for() -> Non
 
 def test_pilot_is_reserved_only_for_a_demand_that_has_waited() -> None:
     fresh, old = demand(cores=8), replace(demand(cores=8), waited=PATIENCE + 1)
-    assert (is_kept_free(fresh, PILOT), is_kept_free(old, PILOT)) == (False, None)
-    kept = replace(old, kept_by=PILOT)
-    assert (is_kept_free(kept, PILOT), is_kept_free(kept, OTHER)) == (True, False)
+    assert (is_reserved_for(fresh, PILOT), is_reserved_for(old, PILOT)) == (False, None)
+    kept = replace(old, reserved_pilot=PILOT)
+    assert (is_reserved_for(kept, PILOT), is_reserved_for(kept, OTHER)) == (True, False)
 
 
 _amounts = st.builds(
@@ -207,7 +211,7 @@ def test_offered_jobs_never_exceed_the_free_capacity(
 ) -> None:
     asked, given_ = room(jobs, free), list[Demand]()
     for wanted in demands:
-        for _ in range(asked.offer(wanted)):
+        for _ in range(asked.count_offered_jobs(wanted)):
             asked.take(wanted, None)
             given_.append(wanted)
     assert len(given_) <= jobs
@@ -221,7 +225,7 @@ def test_offered_jobs_never_exceed_the_free_capacity(
 
 @given(free=_amounts, wanted=_demands, jobs=st.integers(1, 20))
 def test_offer_leaves_no_room_for_another_job(free: Amounts, wanted: Demand, jobs: int) -> None:
-    offered = room(jobs, free).offer(wanted)
+    offered = room(jobs, free).count_offered_jobs(wanted)
     one_more = offered + 1
     # A pilot cannot have more than its node.
     over = (

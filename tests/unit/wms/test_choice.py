@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wms.domain.scheduling.choice import BusyPilot, JobReservation, reserved_for
+from wms.domain.scheduling.reservations import BusyPilot, JobReservation, find_reservations
 
 QUICK, OTHER = UUID(int=1), UUID(int=2)
 
@@ -14,7 +14,7 @@ QUICK, OTHER = UUID(int=1), UUID(int=2)
 def reservations(
     asking: float, *others: BusyPilot, ready: int = 100, waited: float = 0.0
 ) -> list[JobReservation]:
-    return reserved_for(asking, others, ready=ready, waited=waited)
+    return find_reservations(asking, others, ready=ready, waited=waited)
 
 
 def test_job_is_reserved_for_a_busy_pilot_that_finishes_it_first() -> None:
@@ -26,7 +26,7 @@ def test_job_is_reserved_for_a_busy_pilot_that_finishes_it_first() -> None:
 
 def test_as_many_jobs_are_reserved_as_finish_earlier() -> None:
     ends = reservations(50.0, BusyPilot(QUICK, 10.0, [5.0]))
-    assert [one.sooner for one in ends] == [35.0, 25.0, 15.0, 5.0]
+    assert [one.seconds_earlier for one in ends] == [35.0, 25.0, 15.0, 5.0]
 
 
 def test_reservation_needs_a_gain_beyond_the_uncertainty() -> None:
@@ -49,7 +49,7 @@ def test_slots_of_all_busy_pilots_count_in_order_of_the_gain() -> None:
 
 
 def test_jobs_leased_ahead_delay_the_time_when_a_slot_is_free() -> None:
-    free = BusyPilot(QUICK, 10.0, [5.0, 8.0], [10.0, 10.0, 30.0]).free_after()
+    free = BusyPilot(QUICK, 10.0, [5.0, 8.0], [10.0, 10.0, 30.0]).seconds_until_free()
     assert sorted(free) == [18.0, 45.0]
 
 
@@ -87,9 +87,11 @@ def test_reservations_bring_a_gain_and_never_exceed_the_ready_jobs(
 ) -> None:
     ends = reservations(asking, *others, ready=ready, waited=waited)
     assert len(ends) <= ready
-    assert all(0 < one.sooner < asking for one in ends)
-    assert [one.sooner for one in ends] == sorted((one.sooner for one in ends), reverse=True)
-    least = min((other.takes for other in others), default=asking)
+    assert all(0 < one.seconds_earlier < asking for one in ends)
+    assert [one.seconds_earlier for one in ends] == sorted(
+        (one.seconds_earlier for one in ends), reverse=True
+    )
+    least = min((other.job_seconds for other in others), default=asking)
     assert not ends or least < asking, "the quickest pilot was kept waiting"
 
 

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from sluice.contracts.jobs.job_inputs import InputFile
 from tests.integration.wms.stage import CHECKSUM
-from wms.domain.splitting.dotproduct import FileStream, is_over, joined
+from wms.domain.splitting.dotproduct import FileStream, is_over, join_streams
 
 
 def files(port: str, numbers: list[int]) -> list[InputFile]:
@@ -31,13 +31,13 @@ def pairs(
     made = []
     while not is_over(streams):
         for stream in streams:
-            while stream.dry:
+            while stream.is_dry:
                 page, left[stream.port] = (
                     left[stream.port][: pages[stream.port]],
                     left[stream.port][pages[stream.port] :],
                 )
                 stream.add(page, last=not left[stream.port])
-        made += [(number, [file.port for file in found]) for number, found in joined(streams)]
+        made += [(number, [file.port for file in found]) for number, found in join_streams(streams)]
     return made
 
 
@@ -61,5 +61,5 @@ def test_joining_stops_at_the_end_of_a_required_stream() -> None:
     needed, other = FileStream("a", optional=False), FileStream("b", optional=True)
     needed.add(files("a", [0]), last=True)
     other.add(files("b", [0, 1]), last=False)
-    assert [number for number, _ in joined([needed, other])] == [0]
+    assert [number for number, _ in join_streams([needed, other])] == [0]
     assert is_over([needed, other])

@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sluice.contracts.jobs.needs import Needs
-from wms.domain.scheduling.fair_share import S, gains
-from wms.domain.scheduling.matching import Demand, order
+from wms.domain.scheduling.fair_share import S, compute_gains
+from wms.domain.scheduling.matching import Demand, sort_demands
 
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
 GROUPS = st.sampled_from(["a", "b", "c", "d"])
@@ -27,7 +27,7 @@ GROUPS = st.sampled_from(["a", "b", "c", "d"])
 def test_gains_are_bounded_and_add_up_to_zero(
     in_flight: dict[str, int], weights: dict[str, float], wanting: set[str]
 ) -> None:
-    found = gains(in_flight, weights, wanting)
+    found = compute_gains(in_flight, weights, wanting)
     assert found.keys() == wanting
     assert all(-S <= gain <= S for gain in found.values())
     if all(group in wanting for group, jobs in in_flight.items() if jobs):
@@ -35,16 +35,16 @@ def test_gains_are_bounded_and_add_up_to_zero(
 
 
 def test_groups_at_their_share_gain_nothing() -> None:
-    assert gains({"a": 100}, {"a": 3.0}, {"a"}) == {"a": 0.0}
-    assert gains({}, {}, {"a", "b"}) == {"a": 0.0, "b": 0.0}
-    assert gains({"a": 1, "b": 3}, {"b": 3.0}, {"a", "b"}) == {"a": 0.0, "b": 0.0}
+    assert compute_gains({"a": 100}, {"a": 3.0}, {"a"}) == {"a": 0.0}
+    assert compute_gains({}, {}, {"a", "b"}) == {"a": 0.0, "b": 0.0}
+    assert compute_gains({"a": 1, "b": 3}, {"b": 3.0}, {"a", "b"}) == {"a": 0.0, "b": 0.0}
 
 
 def test_group_below_its_share_goes_first() -> None:
-    found = gains({"a": 10}, {}, {"a", "b"})
+    found = compute_gains({"a": 10}, {}, {"a", "b"})
     assert found == {"a": -S / 2, "b": S / 2}
     # A group with running jobs counts even if it has no ready jobs.
-    assert gains({"a": 10}, {}, {"b"}) == {"b": S / 2}
+    assert compute_gains({"a": 10}, {}, {"b"}) == {"b": S / 2}
 
 
 class _Cluster:
@@ -75,7 +75,7 @@ class _Cluster:
         return self.used
 
     def _next(self, ranks: Mapping[str, float]) -> str:
-        gained = gains(self.in_flight, self.weights, self.lengths.keys())
+        gained = compute_gains(self.in_flight, self.weights, self.lengths.keys())
         demands = [
             Demand(
                 uid=UUID(int=number),
@@ -87,7 +87,7 @@ class _Cluster:
             )
             for number, group in enumerate(sorted(self.lengths))
         ]
-        return order(demands)[0].group
+        return sort_demands(demands)[0].group
 
 
 @pytest.mark.parametrize(

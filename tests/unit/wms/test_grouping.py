@@ -36,7 +36,7 @@ def split(
     drafts: list[JobDraft] = []
     for start in range(0, len(inputs), page):
         drafts += grouping.add(inputs[start : start + page])
-    return [*drafts, *grouping.rest()]
+    return [*drafts, *grouping.finish()]
 
 
 @given(groupings, st.lists(st.integers(0, 200), max_size=40), st.integers(1, 50))
@@ -111,6 +111,6 @@ def test_last_group_of_a_merge_tree_is_made_last(size: int, number: int, page: i
         for start in range(0, number, page)
         for draft in grouping.add(inputs[start : start + page])
     ]
-    (last,) = grouping.rest()
+    (last,) = grouping.finish()
     assert [len(draft.inputs) for draft in made] == [size] * ((number - 1) // size)
     assert last.inputs == inputs[(number - 1) // size * size :]

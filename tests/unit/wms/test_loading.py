@@ -8,12 +8,12 @@ from uuid import UUID
 from sluice.contracts.jobs.needs import Needs, Warm
 from wms.db.pilots.loaded_kinds import ActiveStep, KindUsage
 from wms.db.pilots.worker_times import Worker, WorkKind
-from wms.domain.placement.loading import KindFacts, preferred_kinds, waiting_kinds
+from wms.domain.placement.loading import KindFacts, choose_preferred_kinds, group_waiting_kinds
 from wms.domain.placement.policy import Kind, Move, Place
 from wms.domain.placement.reward_rate import RewardRate
 from wms.domain.scheduling.matching import SWITCH, Demand
 from wms.domain.scheduling.worker_times import WorkerTimes
-from wms.usecases.leasing.choose_kinds import facts_of
+from wms.usecases.leasing.choose_kinds import build_kind_facts
 
 OLD = datetime(2026, 1, 1, tzinfo=UTC)
 #: A layout job takes 2 s and has 10 s of downstream work; read takes 10 s and has none.
@@ -27,7 +27,7 @@ def demand(kind: str | None, ready: int, *, rank: float = 1.0, waited: float = 0
 
 
 def preferred(*demands: Demand, loaded: Sequence[str] = ()) -> set[str]:
-    return set(preferred_kinds(RewardRate(), demands, loaded, FACTS))
+    return set(choose_preferred_kinds(RewardRate(), demands, loaded, FACTS))
 
 
 def test_loaded_kind_goes_on_while_little_other_work_waits() -> None:
@@ -56,14 +56,14 @@ def test_loaded_kinds_with_ready_jobs_are_preferred() -> None:
 def test_neglected_kind_goes_first() -> None:
     facts = {**FACTS, "read": KindFacts(10.0, 0.0, 5.0, 0)}
     waits = [demand("layout", 5), demand("read", 1, waited=1000.0)]
-    assert preferred_kinds(RewardRate(), waits, ["layout"], facts) == {"read"}
+    assert choose_preferred_kinds(RewardRate(), waits, ["layout"], facts) == {"read"}
 
 
 def test_outranked_kind_is_ignored() -> None:
     low = demand("layout", 500, rank=1.0)
     high = demand("read", 1, rank=1.0 + SWITCH + 0.01)
     assert preferred(low, high, loaded=["layout"]) == {"read"}
-    assert list(waiting_kinds([low, high, demand(None, 9, rank=50)])) == ["read"]
+    assert list(group_waiting_kinds([low, high, demand(None, 9, rank=50)])) == ["read"]
 
 
 @dataclass
@@ -85,7 +85,7 @@ class RecordingPolicy:
 def test_policy_gets_the_totals_of_all_tasks_of_a_kind() -> None:
     policy = RecordingPolicy()
     waits = [demand("read", 2, waited=7.0), demand("read", 3), demand("new", 1)]
-    assert preferred_kinds(policy, waits, ["layout"], FACTS) == frozenset()
+    assert choose_preferred_kinds(policy, waits, ["layout"], FACTS) == frozenset()
     [(kinds, place)] = policy.told
     assert [(kind.name, kind.ready, kind.serving) for kind in kinds] == [
         ("read", 5, 1), ("new", 1, 0), ("layout", 0, 1),
@@ -110,7 +110,7 @@ def test_facts_about_a_kind_combine_its_steps_and_their_downstream_steps() -> No
         for work, seconds in zip(works.values(), (2.0, 10.0, 1.0), strict=True)
     }
     times[WorkKind("other", "export")] = {worker: WorkerTimes().finished(99.0)}
-    facts = facts_of(steps, times, {"a": KindUsage(3, 4.0), "gone": KindUsage(1, 0.0)})
+    facts = build_kind_facts(steps, times, {"a": KindUsage(3, 4.0), "gone": KindUsage(1, 0.0)})
     assert {kind: (round(f.mean, 6), round(f.after, 6)) for kind, f in facts.items()} == {
         "a": (2.0, 11.0),
         "b": (10.0, 1.0),

@@ -9,7 +9,14 @@ from sluice.contracts.common.states import ContainerEngine, DeviceType, SandboxK
 from sluice.contracts.jobs.needs import Container, ContainerImage, Needs, Resources, Warm
 from sluice.contracts.pilots.pilots import NodeResources
 from wms.domain.scheduling.limits import Limit
-from wms.domain.scheduling.matching import SWITCH, Demand, PilotNode, fitting, misfit, order
+from wms.domain.scheduling.matching import (
+    SWITCH,
+    Demand,
+    PilotNode,
+    filter_runnable,
+    find_misfit,
+    sort_demands,
+)
 
 NODE = PilotNode(NodeResources(cores=2, ram=1000, disk=1000))
 START = datetime(2026, 1, 1, tzinfo=UTC)
@@ -37,21 +44,21 @@ def with_needs(base: Demand, **changes: object) -> Demand:
 
 def test_demands_are_ordered_by_rank_and_then_by_age() -> None:
     asked = [demand(3), demand(1), demand(2, rank=2.0)]
-    assert [found.uid.int for found in order(fitting(asked, NODE))] == [2, 1, 3]
+    assert [found.uid.int for found in sort_demands(filter_runnable(asked, NODE))] == [2, 1, 3]
 
 
 def test_demand_that_does_not_fit_the_node_is_skipped() -> None:
     asked = [demand(1, cores=4), demand(2, ram=2000), demand(3, gpu=True), demand(4)]
-    assert [found.uid.int for found in order(fitting(asked, NODE))] == [4]
-    assert misfit(asked[0], NODE) == "needs 4 cores, the node has 2"
-    assert misfit(asked[1], NODE) == "needs 2000 MiB of memory, the node has 1000"
+    assert [found.uid.int for found in sort_demands(filter_runnable(asked, NODE))] == [4]
+    assert find_misfit(asked[0], NODE) == "needs 4 cores, the node has 2"
+    assert find_misfit(asked[1], NODE) == "needs 2000 MiB of memory, the node has 1000"
     assert (
-        misfit(with_needs(asked[3], resources=Resources(disk=90_000_000)), NODE)
+        find_misfit(with_needs(asked[3], resources=Resources(disk=90_000_000)), NODE)
         == "needs 90000000 MiB of disk, the node has 1000"
     )
-    assert misfit(asked[2], NODE) == "needs a GPU, the node has none"
+    assert find_misfit(asked[2], NODE) == "needs a GPU, the node has none"
     assert (
-        misfit(
+        find_misfit(
             asked[2], replace(NODE, resources=NODE.resources.model_copy(update={"gpus": ["H200"]}))
         )
         is None
@@ -61,20 +68,20 @@ def test_demand_that_does_not_fit_the_node_is_skipped() -> None:
 def test_named_resource_must_be_available_on_the_node() -> None:
     asked = with_needs(demand(1), named={"licence": 2})
     offering = replace(NODE, resources=NODE.resources.model_copy(update={"named": {"licence": 1}}))
-    assert misfit(asked, NODE) == "needs 2 licence, the node has none"
-    assert misfit(asked, offering) == "needs 2 licence, the node has 1"
-    assert misfit(with_needs(asked, named={"licence": 0.5}), offering) is None
+    assert find_misfit(asked, NODE) == "needs 2 licence, the node has none"
+    assert find_misfit(asked, offering) == "needs 2 licence, the node has 1"
+    assert find_misfit(with_needs(asked, named={"licence": 0.5}), offering) is None
 
 
 def test_resource_with_a_global_limit_need_not_be_on_the_node() -> None:
     limit = Limit("licence", 4)
     asked = replace(with_needs(demand(1), named={"licence": 2}), limits={"licence": limit})
     offering = replace(NODE, resources=NODE.resources.model_copy(update={"named": {"licence": 1}}))
-    assert misfit(asked, NODE) is None
-    assert misfit(asked, offering) == "needs 2 licence, the node has 1", (
+    assert find_misfit(asked, NODE) is None
+    assert find_misfit(asked, offering) == "needs 2 licence, the node has 1", (
         "the node's own amount applies"
     )
-    assert misfit(with_needs(asked, named={"licence": 5}), NODE) == (
+    assert find_misfit(with_needs(asked, named={"licence": 5}), NODE) == (
         "needs 5 licence, the limit is 4 at a time"
     )
 
@@ -83,29 +90,32 @@ def test_job_goes_to_nodes_with_a_requested_label() -> None:
     asked = with_needs(demand(1), nodes={"site": ["prague", "brno"]})
     labels = {"site": "ostrava"}
     labelled = replace(NODE, resources=NODE.resources.model_copy(update={"labels": labels}))
-    assert misfit(asked, NODE) == "needs a node with site prague or brno, the node has no site"
-    assert misfit(asked, labelled) == "needs a node with site prague or brno, the node has ostrava"
+    assert find_misfit(asked, NODE) == "needs a node with site prague or brno, the node has no site"
+    assert (
+        find_misfit(asked, labelled)
+        == "needs a node with site prague or brno, the node has ostrava"
+    )
     labels["site"] = "brno"
-    assert misfit(asked, labelled) is None
+    assert find_misfit(asked, labelled) is None
 
 
 def test_default_disk_request_excludes_no_node() -> None:
     small = replace(NODE, resources=NODE.resources.model_copy(update={"disk": 10}))
-    assert misfit(with_needs(demand(1), resources=Resources()), small) is None
+    assert find_misfit(with_needs(demand(1), resources=Resources()), small) is None
     asked = with_needs(demand(1), resources=Resources(disk=11))
-    assert misfit(asked, small) == "needs 11 MiB of disk, the node has 10"
+    assert find_misfit(asked, small) == "needs 11 MiB of disk, the node has 10"
 
 
 def test_job_with_a_container_goes_to_a_node_with_a_container_engine() -> None:
     image = Container(images=[ContainerImage(name="debian:12")])
     asked = with_needs(demand(1), container=image)
     assert (
-        misfit(asked, NODE)
+        find_misfit(asked, NODE)
         == "needs a container, the node has none of Docker, Podman, Apptainer or udocker"
     )
-    assert order(fitting([asked, demand(2)], NODE)) == [demand(2)]
+    assert sort_demands(filter_runnable([asked, demand(2)], NODE)) == [demand(2)]
     for engine in ContainerEngine:
-        assert misfit(asked, replace(NODE, engines=[engine])) is None
+        assert find_misfit(asked, replace(NODE, engines=[engine])) is None
 
 
 def test_job_with_a_sandbox_goes_to_a_node_with_a_sandbox() -> None:
@@ -113,25 +123,28 @@ def test_job_with_a_sandbox_goes_to_a_node_with_a_sandbox() -> None:
     hint = Container(images=[ContainerImage(name="debian:12")], required=False)
     engine = replace(NODE, engines=[ContainerEngine.PODMAN])
     sandbox = replace(NODE, sandbox=SandboxKind.NAMESPACES)
-    assert misfit(asked, NODE) == "needs a sandbox (bubblewrap), the node has none"
+    assert find_misfit(asked, NODE) == "needs a sandbox (bubblewrap), the node has none"
     secret = with_needs(asked, secrets={"key": SecretRef(name="a")})
-    assert misfit(secret, NODE) == "needs a sandbox (bubblewrap) for its secrets, the node has none"
-    assert misfit(asked, replace(NODE, sandbox=SandboxKind.USERS)) == (
+    assert (
+        find_misfit(secret, NODE)
+        == "needs a sandbox (bubblewrap) for its secrets, the node has none"
+    )
+    assert find_misfit(asked, replace(NODE, sandbox=SandboxKind.USERS)) == (
         "needs a sandbox (bubblewrap), the node has only a user for each slot, which is none"
     )
-    assert misfit(with_needs(asked, container=hint), engine) == misfit(asked, NODE)
-    assert misfit(with_needs(asked, container=hint), sandbox) is None
-    assert order(fitting([asked, demand(2)], NODE)) == [demand(2)]
-    assert order(fitting([asked, demand(2)], sandbox)) == [asked, demand(2)]
+    assert find_misfit(with_needs(asked, container=hint), engine) == find_misfit(asked, NODE)
+    assert find_misfit(with_needs(asked, container=hint), sandbox) is None
+    assert sort_demands(filter_runnable([asked, demand(2)], NODE)) == [demand(2)]
+    assert sort_demands(filter_runnable([asked, demand(2)], sandbox)) == [asked, demand(2)]
 
 
 def test_job_with_container_and_sandbox_goes_to_a_node_with_both() -> None:
     image = Container(images=[ContainerImage(name="debian:12")])
     asked = with_needs(demand(1), sandbox=True, container=image)
     both = replace(NODE, engines=[ContainerEngine.PODMAN], sandbox=SandboxKind.NAMESPACES)
-    assert misfit(asked, both) is None
-    assert misfit(asked, replace(both, engines=[])) is not None
-    assert misfit(asked, replace(both, sandbox=SandboxKind.NONE)) is not None
+    assert find_misfit(asked, both) is None
+    assert find_misfit(asked, replace(both, engines=[])) is not None
+    assert find_misfit(asked, replace(both, sandbox=SandboxKind.NONE)) is not None
 
 
 def test_preferred_kind_goes_first_unless_another_kind_has_a_higher_rank() -> None:
@@ -139,5 +152,10 @@ def test_preferred_kind_goes_first_unless_another_kind_has_a_higher_rank() -> No
     ranked = demand(4, rank=1.0 + SWITCH + 0.01)
     asked = [with_needs(demand(1), warm=a), with_needs(demand(2), warm=b), demand(3)]
     asked.append(with_needs(ranked, warm=c))
-    assert [found.uid.int for found in order(fitting(asked, NODE))] == [4, 1, 2, 3]
-    assert [found.uid.int for found in order(fitting(asked, NODE), ["b"])] == [4, 2, 1, 3]
+    assert [found.uid.int for found in sort_demands(filter_runnable(asked, NODE))] == [4, 1, 2, 3]
+    assert [found.uid.int for found in sort_demands(filter_runnable(asked, NODE), ["b"])] == [
+        4,
+        2,
+        1,
+        3,
+    ]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from wms.domain.explanations import MissingRoom, why_no_room
+from wms.domain.explanations import MissingRoom, describe_full_storage
 
 
 @pytest.mark.parametrize(
@@ -31,4 +31,4 @@ from wms.domain.explanations import MissingRoom, why_no_room
 def test_storage_with_room_for_one_job_is_not_called_full(
     free: int, is_tried: bool, said: str
 ) -> None:
-    assert why_no_room(MissingRoom("work", 4_000_000, free, is_tried)) == said
+    assert describe_full_storage(MissingRoom("work", 4_000_000, free, is_tried)) == said

@@ -10,8 +10,8 @@ from sluice.contracts.common.states import AttemptOutcome, ErrorClass, TaskMode
 from sluice.contracts.jobs.tasks import Task, TaskOutput
 from sluice.contracts.pilots.pilots import AttemptReport, LogFile, OutputFile
 from tests.task_fields import task_of
-from wms.db.tasks.task_cache import known_task
-from wms.domain.outputs import InvalidReport, check_report, output_files
+from wms.db.tasks.task_cache import build_cached_task
+from wms.domain.outputs import InvalidReport, build_output_files, check_report
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 SEQ = 7
@@ -67,18 +67,18 @@ def report(*outputs: OutputFile) -> AttemptReport:
 
 def test_items_of_a_list_are_registered_with_their_numbers() -> None:
     spread = task(dat_out_spread=True)
-    outputs = known_task(spread).outputs
+    outputs = build_cached_task(spread).outputs
     given = report(output_file(0), output_file(2))
     inputs = [{"name": "a", "seq": 4, "meta": {}}]
     check_report(spread, outputs, given, seq=SEQ, inputs=inputs)
-    files = output_files(spread, outputs, given, seq=7, inputs=inputs)
+    files = build_output_files(spread, outputs, given, seq=7, inputs=inputs)
     assert [(dataset, file.seq, file.name) for dataset, file in files] == [
         (spread.main_output.dat_out_uid, 0, "00000000.1-x"),
         (spread.main_output.dat_out_uid, 2, "00000002.1-x"),
     ]
     plain = task()
-    [(_, file)] = output_files(
-        plain, known_task(plain).outputs, report(output_file(None)), seq=7, inputs=inputs
+    [(_, file)] = build_output_files(
+        plain, build_cached_task(plain).outputs, report(output_file(None)), seq=7, inputs=inputs
     )
     assert file.seq == 7
     check_report(spread, outputs, report(), seq=SEQ, inputs=inputs)  # an empty list is valid
@@ -88,9 +88,9 @@ def test_output_has_its_own_counts_and_does_not_inherit_those_of_the_input() -> 
     cut = task(mode=TaskMode.MAP, side_outputs=[OTHER])
     inputs = [{"name": "a", "seq": 4, "meta": {"run": 7, "sluice:counts": {"events": 99}}}]
     counted = output_file(None).model_copy(update={"counts": {"events": 3}})
-    files = output_files(
+    files = build_output_files(
         cut,
-        known_task(cut).outputs,
+        build_cached_task(cut).outputs,
         report(counted, output_file(None, port="p")),
         seq=4,
         inputs=inputs,
@@ -124,7 +124,7 @@ def test_report_that_contradicts_the_task_is_refused(
     with pytest.raises(InvalidReport, match=why) as fault:
         check_report(
             given,
-            known_task(given).outputs,
+            build_cached_task(given).outputs,
             report(*outputs),
             seq=SEQ,
             inputs=[{"name": "a", "seq": 0}],
@@ -135,7 +135,7 @@ def test_report_that_contradicts_the_task_is_refused(
 def test_report_with_one_url_for_two_outputs_is_refused() -> None:
     """The catalogue registers a URL once, so one output would lack its file."""
     given = task()
-    outputs = known_task(given).outputs
+    outputs = build_cached_task(given).outputs
     [place] = outputs.values()
     twice = report(output_file(None), output_file(None, port="p"))
     with pytest.raises(InvalidReport, match=r"reported the file at file:///store/out/.* twice"):
@@ -147,7 +147,7 @@ def test_report_with_a_name_that_the_catalogue_refuses_is_refused() -> None:
     given, name = task(), f"{attempt_prefix(SEQ, 1)}-{'ü' * 123}"
     long = output_file(None).model_copy(update={"name": name, "url": f"file:///store/out/{name}"})
     with pytest.raises(InvalidReport, match="has more than 255 bytes") as fault:
-        check_report(given, known_task(given).outputs, report(long), seq=SEQ, inputs=[])
+        check_report(given, build_cached_task(given).outputs, report(long), seq=SEQ, inputs=[])
     assert fault.value.error is ErrorClass.STAGE_OUT_FAILED
 
 
@@ -161,11 +161,11 @@ BATCH = [
 def test_outputs_of_a_batch_are_registered_for_their_own_entries() -> None:
     batched = task(mode=TaskMode.MAP, batch=5)
     given = report(output_file(4), output_file(6))
-    check_report(batched, known_task(batched).outputs, given, seq=SEQ, inputs=BATCH)
+    check_report(batched, build_cached_task(batched).outputs, given, seq=SEQ, inputs=BATCH)
     files = [
         file
-        for _, file in output_files(
-            batched, known_task(batched).outputs, given, seq=4, inputs=BATCH
+        for _, file in build_output_files(
+            batched, build_cached_task(batched).outputs, given, seq=4, inputs=BATCH
         )
     ]
     assert [(file.seq, file.meta, file.origin and file.origin["inputs"]) for file in files] == [
@@ -188,10 +188,14 @@ def test_batch_report_must_have_exactly_the_outputs_of_its_entries(
 ) -> None:
     batched = task(mode=TaskMode.MAP, batch=5)
     with pytest.raises(InvalidReport, match=why):
-        check_report(batched, known_task(batched).outputs, report(*outputs), seq=SEQ, inputs=BATCH)
+        check_report(
+            batched, build_cached_task(batched).outputs, report(*outputs), seq=SEQ, inputs=BATCH
+        )
     if len(outputs) == 1 and outputs[0].number is not None:
         filters = task(mode=TaskMode.MAP, batch=5, dat_out_optional=True)
-        check_report(filters, known_task(filters).outputs, report(*outputs), seq=SEQ, inputs=BATCH)
+        check_report(
+            filters, build_cached_task(filters).outputs, report(*outputs), seq=SEQ, inputs=BATCH
+        )
 
 
 @pytest.mark.parametrize("name", ["ns::x", "x%2f", "x\\..\\a", "a//b"])
@@ -200,9 +204,9 @@ def test_invalid_url_in_a_report_fails_only_the_attempt(name: str) -> None:
     good = output_file(None)
     wrong = report(good.model_copy(update={"url": f"{plain.main_output.dat_out_url}/{name}"}))
     with pytest.raises(InvalidReport, match="no plain path") as fault:
-        check_report(plain, known_task(plain).outputs, wrong, seq=SEQ, inputs=[])
+        check_report(plain, build_cached_task(plain).outputs, wrong, seq=SEQ, inputs=[])
     assert fault.value.error is ErrorClass.STAGE_OUT_FAILED
-    check_report(plain, known_task(plain).outputs, report(good), seq=SEQ, inputs=[])
+    check_report(plain, build_cached_task(plain).outputs, report(good), seq=SEQ, inputs=[])
 
 
 OTHERS = output_name(SEQ + 1, 1, "x")
@@ -226,7 +230,7 @@ def test_output_file_without_the_prefix_of_its_attempt_is_refused(changes: dict[
     plain = task()
     wrong = report(output_file(None).model_copy(update=changes))
     with pytest.raises(InvalidReport, match="is not called as the attempt's is") as fault:
-        check_report(plain, known_task(plain).outputs, wrong, seq=SEQ, inputs=[])
+        check_report(plain, build_cached_task(plain).outputs, wrong, seq=SEQ, inputs=[])
     assert fault.value.error is ErrorClass.INTERNAL
 
 
@@ -236,7 +240,7 @@ def test_log_file_with_the_name_of_another_attempt_is_refused(
     outcome: AttemptOutcome, place: tuple[int, int]
 ) -> None:
     plain = task()
-    outputs = known_task(plain).outputs
+    outputs = build_cached_task(plain).outputs
 
     def logged(name: str, url: str) -> AttemptReport:
         log = LogFile(name=name, size=1, checksum="sha256:" + "0" * 64, url=url)

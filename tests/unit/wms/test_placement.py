@@ -8,9 +8,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from sluice.contracts.jobs.simulation import PolicyName
-from wms.domain.placement.policies import policy_of
+from wms.domain.placement.policies import create_policy
 from wms.domain.placement.policy import Kind, Move, Place, Policy
-from wms.domain.placement.reward_rate import RewardRate, is_neglected, work_that_waits
+from wms.domain.placement.reward_rate import RewardRate, compute_backlog, is_neglected
 from wms.domain.placement.watchdog import Watchdog, priority, unlock_time
 
 NOW = 1000.0
@@ -47,7 +47,7 @@ def systems(draw: st.DrawFn) -> tuple[list[Kind], list[Place]]:
     return kinds, places
 
 
-@pytest.mark.parametrize("policy", [policy_of(name) for name in PolicyName])
+@pytest.mark.parametrize("policy", [create_policy(name) for name in PolicyName])
 @given(system=systems())
 def test_place_is_only_sent_to_an_enabled_kind_with_ready_jobs(
     policy: Policy, system: tuple[list[Kind], list[Place]]
@@ -166,9 +166,9 @@ def test_neglected_kind_is_served_in_the_end() -> None:
     long = kind(ready=1, mean=100.0)
     place = Place(0, [0, 1], 0)
     assert RewardRate().next_kind([short, long], place, NOW) == 0
-    waits = 3 * (work_that_waits([short, long]) + long.loading)
+    waits = 3 * (compute_backlog([short, long]) + long.loading)
     long.since = NOW - waits - 1
-    assert is_neglected(long, work_that_waits([short, long]), NOW)
+    assert is_neglected(long, compute_backlog([short, long]), NOW)
     assert RewardRate().next_kind([short, long], place, NOW) == 1
 
 

@@ -10,7 +10,7 @@ from sluice.contracts.common.states import InputMode, TaskMode
 from sluice.contracts.jobs.tasks import Task, TaskInput
 from sluice.contracts.templates.plan import MergeGroups
 from tests.integration.wms.stage import input_file, make_task
-from wms.domain.releasing import ReleasableFiles, releasable_files
+from wms.domain.releasing import ReleasableFiles, find_releasable_files
 from wms.domain.splitting.tree_merge import SPAN
 
 FIRST, SECOND, SHARED, PARTS = (UUID(int=number) for number in range(1, 5))
@@ -31,14 +31,16 @@ def inputs(*seqs: int, ports: tuple[str, ...] = ("",)) -> list[dict[str, Any]]:
 
 def test_files_of_two_data_sets_are_distinguished_by_port() -> None:
     readers = {str(uid): number for number, uid in enumerate((FIRST, SECOND, SHARED), 1)}
-    found = releasable_files(joined(), [(5, inputs(5, ports=("", "y")))], readers=readers)
+    found = find_releasable_files(joined(), [(5, inputs(5, ports=("", "y")))], readers=readers)
     assert found == [ReleasableFiles(FIRST, 1, [5]), ReleasableFiles(SECOND, 2, [5])]
 
 
 def test_files_of_a_data_set_that_is_released_as_a_whole_are_left_out() -> None:
-    found = releasable_files(joined(), [(5, inputs(5, ports=("", "y")))], readers={str(SECOND): 3})
+    found = find_releasable_files(
+        joined(), [(5, inputs(5, ports=("", "y")))], readers={str(SECOND): 3}
+    )
     assert found == [ReleasableFiles(SECOND, 3, [5])]
-    assert releasable_files(joined(), [(5, inputs(5))], readers={}) == []
+    assert find_releasable_files(joined(), [(5, inputs(5))], readers={}) == []
 
 
 def test_jobs_on_a_higher_level_of_a_merge_tree_release_parts() -> None:
@@ -49,11 +51,11 @@ def test_jobs_on_a_higher_level_of_a_merge_tree_release_parts() -> None:
         parts_uid=PARTS,
     )
     jobs = [(0, inputs(0, 1)), (SPAN, inputs(0, 1)), (2 * SPAN, inputs(SPAN, SPAN + 1))]
-    assert releasable_files(tree, jobs, readers={str(FIRST): 1}) == [
+    assert find_releasable_files(tree, jobs, readers={str(FIRST): 1}) == [
         ReleasableFiles(FIRST, 1, [0, 1]),
         ReleasableFiles(PARTS, 1, [0, 1, SPAN, SPAN + 1]),
     ]
-    assert releasable_files(tree, jobs[1:2], readers={}) == [ReleasableFiles(PARTS, 1, [0, 1])]
+    assert find_releasable_files(tree, jobs[1:2], readers={}) == [ReleasableFiles(PARTS, 1, [0, 1])]
 
 
 @given(st.lists(st.lists(st.integers(0, 10**8), min_size=1, max_size=5, unique=True), max_size=8))
@@ -62,6 +64,8 @@ def test_file_of_several_jobs_is_released_once_and_in_order(jobs: list[list[int]
     task = make_task(dat_in_uid=FIRST, uid=uuid4(), batch=5)
     drafts = [(seqs[0], inputs(*seqs)) for seqs in jobs]
     told = [
-        seq for one in releasable_files(task, drafts, readers={str(FIRST): 1}) for seq in one.seqs
+        seq
+        for one in find_releasable_files(task, drafts, readers={str(FIRST): 1})
+        for seq in one.seqs
     ]
     assert told == sorted({seq for seqs in jobs for seq in seqs})

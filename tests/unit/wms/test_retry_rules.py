@@ -11,9 +11,9 @@ from wms.domain.retry_rules import (
     RULES,
     History,
     RetryLimits,
-    after_error,
-    after_return,
-    after_success,
+    decide_after_error,
+    decide_after_return,
+    decide_after_success,
 )
 
 LIMITS = RetryLimits(retry=3, backoff=2.0)
@@ -29,7 +29,7 @@ def test_each_error_class_has_a_retry_rule() -> None:
 def test_counted_errors_use_up_the_attempts(error: ErrorClass) -> None:
     history, states = History(ram=100), []
     for _ in range(3):
-        verdict = after_error(error, history, LIMITS)
+        verdict = decide_after_error(error, history, LIMITS)
         states.append(verdict.state)
         history = History(verdict.failures, verdict.losses, 100)
     assert states == [JobState.READY, JobState.READY, JobState.FAILED]
@@ -37,31 +37,35 @@ def test_counted_errors_use_up_the_attempts(error: ErrorClass) -> None:
 
 def test_backoff_doubles_up_to_an_hour() -> None:
     many = RetryLimits(retry=100, backoff=2.0)
-    delays = [after_error(ErrorClass.TOOL_FAILED, History(n), many).delay for n in (0, 1, 2, 50)]
+    delays = [
+        decide_after_error(ErrorClass.TOOL_FAILED, History(n), many).delay for n in (0, 1, 2, 50)
+    ]
     assert delays == [2.0, 4.0, 8.0, MAX_DELAY]
 
 
 def test_permanent_errors_are_not_retried() -> None:
     for error in (ErrorClass.TOOL_REFUSED, ErrorClass.TOOL_TIMEOUT):
-        assert after_error(error, History(), LIMITS).state is JobState.FAILED
+        assert decide_after_error(error, History(), LIMITS).state is JobState.FAILED
 
 
 @pytest.mark.parametrize("code", [126, 127])
 def test_missing_program_is_not_retried(code: int) -> None:
     assert (
-        after_error(ErrorClass.TOOL_FAILED, History(), LIMITS, exit_code=code).state
+        decide_after_error(ErrorClass.TOOL_FAILED, History(), LIMITS, exit_code=code).state
         is JobState.FAILED
     )
     temporary = replace(LIMITS, temporary=[code])
     assert (
-        after_error(ErrorClass.TOOL_FAILED, History(), temporary, exit_code=code).state
+        decide_after_error(ErrorClass.TOOL_FAILED, History(), temporary, exit_code=code).state
         is JobState.READY
     )
     assert (
-        after_error(ErrorClass.TOOL_FAILED, History(), LIMITS, exit_code=1).state is JobState.READY
+        decide_after_error(ErrorClass.TOOL_FAILED, History(), LIMITS, exit_code=1).state
+        is JobState.READY
     )
     assert (
-        after_error(ErrorClass.NO_ROOM, History(), LIMITS, exit_code=code).state is JobState.READY
+        decide_after_error(ErrorClass.NO_ROOM, History(), LIMITS, exit_code=code).state
+        is JobState.READY
     )
 
 
@@ -77,10 +81,10 @@ def test_template_may_retry_a_permanent_error(
     error: ErrorClass, code: int | None, word: Hopeless
 ) -> None:
     few = replace(LIMITS, most_ram=300)
-    assert after_error(error, History(ram=256), few, exit_code=code).state is JobState.FAILED
+    assert decide_after_error(error, History(ram=256), few, exit_code=code).state is JobState.FAILED
     asked, history, states = replace(few, also=[word]), History(ram=256), []
     for _ in range(3):
-        verdict = after_error(error, history, asked, exit_code=code)
+        verdict = decide_after_error(error, history, asked, exit_code=code)
         assert verdict.ram is None
         states.append(verdict.state)
         history = History(verdict.failures, ram=256)
@@ -89,23 +93,23 @@ def test_template_may_retry_a_permanent_error(
 
 def test_out_of_memory_is_retried_only_if_a_node_has_more_memory() -> None:
     enough, few = replace(LIMITS, most_ram=384), replace(LIMITS, most_ram=383)
-    verdict = after_error(ErrorClass.OUT_OF_MEMORY, History(ram=256), enough)
+    verdict = decide_after_error(ErrorClass.OUT_OF_MEMORY, History(ram=256), enough)
     assert (verdict.state, verdict.ram, verdict.note) == (JobState.READY, 384, "")
-    verdict = after_error(ErrorClass.OUT_OF_MEMORY, History(ram=256), few)
+    verdict = decide_after_error(ErrorClass.OUT_OF_MEMORY, History(ram=256), few)
     assert (verdict.state, verdict.ram) == (JobState.FAILED, None)
     assert (
         verdict.note
         == "not tried again: no node has the 384 MiB that another attempt would ask for (the"
         " largest 383)"
     )
-    last = after_error(ErrorClass.OUT_OF_MEMORY, History(failures=2, ram=256), enough)
+    last = decide_after_error(ErrorClass.OUT_OF_MEMORY, History(failures=2, ram=256), enough)
     assert (last.state, last.note) == (JobState.FAILED, "")
 
 
 def test_lost_pilots_do_not_count_and_the_fifth_in_a_row_quarantines_the_job() -> None:
     history = History(failures=2)
     for lost in range(1, 5):
-        verdict = after_error(ErrorClass.PILOT_LOST, history, LIMITS)
+        verdict = decide_after_error(ErrorClass.PILOT_LOST, history, LIMITS)
         assert (verdict.state, verdict.failures, verdict.losses, verdict.delay) == (
             JobState.READY,
             2,
@@ -113,25 +117,25 @@ def test_lost_pilots_do_not_count_and_the_fifth_in_a_row_quarantines_the_job() -
             0.0,
         )
         history = History(verdict.failures, verdict.losses)
-    assert after_error(ErrorClass.PILOT_LOST, history, LIMITS).state is JobState.QUARANTINED
+    assert decide_after_error(ErrorClass.PILOT_LOST, history, LIMITS).state is JobState.QUARANTINED
 
 
 def test_full_disk_never_fails_a_job() -> None:
     """A job waits for free disk space, however long that takes."""
     history = History(failures=2, losses=1)
     for _ in range(1000):
-        verdict = after_error(ErrorClass.NO_ROOM, history, LIMITS)
+        verdict = decide_after_error(ErrorClass.NO_ROOM, history, LIMITS)
         assert (verdict.state, verdict.failures) == (JobState.READY, 2)
         assert verdict.delay > 0
         history = History(verdict.failures, verdict.losses)
 
 
 def test_any_end_of_an_attempt_but_a_lost_pilot_resets_the_losses() -> None:
-    assert after_error(ErrorClass.TOOL_FAILED, History(losses=4), LIMITS).losses == 0
-    assert after_success(History(losses=4)).losses == 0
-    assert after_return(History(losses=4)).losses == 4
+    assert decide_after_error(ErrorClass.TOOL_FAILED, History(losses=4), LIMITS).losses == 0
+    assert decide_after_success(History(losses=4)).losses == 0
+    assert decide_after_return(History(losses=4)).losses == 4
 
 
 def test_memory_request_grows_only_after_out_of_memory() -> None:
-    assert after_error(ErrorClass.OUT_OF_MEMORY, History(ram=256), LIMITS).ram == 384
-    assert after_error(ErrorClass.TOOL_FAILED, History(ram=256), LIMITS).ram is None
+    assert decide_after_error(ErrorClass.OUT_OF_MEMORY, History(ram=256), LIMITS).ram == 384
+    assert decide_after_error(ErrorClass.TOOL_FAILED, History(ram=256), LIMITS).ram is None

@@ -11,7 +11,7 @@ from sluice.contracts.common.states import ContainerEngine, DeviceType, SandboxK
 from sluice.contracts.jobs.needs import Container, ContainerImage, Needs, Resources
 from sluice.contracts.pilots.pilots import NodeResources
 from wms.domain.scheduling.matching import Demand, PilotNode
-from wms.domain.scheduling.schedulability import NodeSupply, why_never
+from wms.domain.scheduling.schedulability import NodeSupply, explain_unschedulable
 
 
 def node(
@@ -44,7 +44,7 @@ def reason_for(
     launchable: Sequence[PilotNode] | None = None,
     newest: float = 60.0,
 ) -> str | None:
-    return why_never(wanted, NodeSupply(present, newest, launchable, grace=30.0))
+    return explain_unschedulable(wanted, NodeSupply(present, newest, launchable, grace=30.0))
 
 
 @pytest.mark.parametrize(

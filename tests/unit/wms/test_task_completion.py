@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from sluice.contracts.common.states import TaskState
 from sluice.contracts.templates.plan import Boundary
-from wms.domain.task_completion import JobCounts, ending, needed
+from wms.domain.task_completion import JobCounts, count_needed_jobs, decide_ending
 
 shares = st.floats(0, 1)
 numbers = st.integers(0, 40)
@@ -28,19 +28,25 @@ def boundaries(draw: st.DrawFn) -> Boundary:
 
 
 def state_of(boundary: Boundary, counts: JobCounts) -> TaskState | None:
-    decided = ending(boundary, counts)
+    decided = decide_ending(boundary, counts)
     return None if decided is None else decided.state
 
 
 def test_shares_are_rounded_up_without_binary_errors() -> None:
-    assert [needed(0.1, 10), needed(0.1, 11), needed(0.7, 10), needed(1.0, 3), needed(0.0, 3)] == [
+    assert [
+        count_needed_jobs(0.1, 10),
+        count_needed_jobs(0.1, 11),
+        count_needed_jobs(0.7, 10),
+        count_needed_jobs(1.0, 3),
+        count_needed_jobs(0.0, 3),
+    ] == [
         1,
         2,
         7,
         3,
         0,
     ]
-    assert needed(0.07, 100) == 7
+    assert count_needed_jobs(0.07, 100) == 7
 
 
 def test_all_jobs_must_succeed_by_default() -> None:
@@ -80,7 +86,7 @@ def test_majority_of_errors_cancels_a_task_only_if_its_minimum_is_at_least_half(
 
 
 def test_reasons_contain_the_numbers_of_jobs() -> None:
-    decided = ending(Boundary(minimum=0.8), JobCounts(ready=7, failed=3))
+    decided = decide_ending(Boundary(minimum=0.8), JobCounts(ready=7, failed=3))
     assert decided is not None
     assert decided.reason == (
         "3 of 10 jobs failed, so that the 8 that must succeed (minimum 0.8 of them,"
@@ -91,10 +97,10 @@ def test_reasons_contain_the_numbers_of_jobs() -> None:
         (JobCounts(ready=1, failed=1), "1 of 2 jobs failed; both must succeed"),
         (JobCounts(failed=1), "1 of 1 job failed; it must succeed"),
     ):
-        decided = ending(Boundary(), counts)
+        decided = decide_ending(Boundary(), counts)
         assert decided is not None
         assert decided.reason == f"{why} (sluice:boundary lets a step go on without some)"
-    decided = ending(
+    decided = decide_ending(
         Boundary(minimum=0.5, sufficient=0.8), JobCounts(ready=1, failed=1, finished=8)
     )
     assert decided is not None
@@ -107,13 +113,16 @@ def test_task_without_open_or_quarantined_jobs_has_ended(
 ) -> None:
     """Invariant 5: each task ends exactly once."""
     if not counts.open and not counts.quarantined:
-        assert ending(boundary, counts) is not None
+        assert decide_ending(boundary, counts) is not None
 
 
 @given(boundaries(), counts)
 def test_final_state_agrees_with_the_boundary(boundary: Boundary, counts: JobCounts) -> None:
     """A task finishes only with the minimum reached, and fails only if it cannot be reached."""
-    decided, minimum = ending(boundary, counts), needed(boundary.minimum, counts.total)
+    decided, minimum = (
+        decide_ending(boundary, counts),
+        count_needed_jobs(boundary.minimum, counts.total),
+    )
     reachable = counts.finished + counts.open + counts.quarantined
     if decided is None:
         assert reachable >= minimum

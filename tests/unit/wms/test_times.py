@@ -6,14 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wms.domain.times import Sample, TimeKind, bounds_of, restored, samples_of, size_of
+from wms.domain.times import Sample, TimeKind, find_bin, get_bin_bounds, parse_sample, read_samples
 
 SECONDS = st.floats(0, 1e7, allow_subnormal=False)
 
 
 @given(SECONDS)
 def test_time_lies_within_the_bounds_of_its_size_class(seconds: float) -> None:
-    low, high = bounds_of(size_of(seconds))
+    low, high = get_bin_bounds(find_bin(seconds))
     assert low * (1 - 1e-9) <= seconds <= high * (1 + 1e-9)
 
 
@@ -23,7 +23,7 @@ def test_samples_add_up_and_survive_json(times: list[float], cut: int) -> None:
     for number, seconds in enumerate(times):
         whole.add_one(seconds)
         parts[number < cut].add_one(seconds)
-    together = restored(parts[0].stored()) if parts[0].count else Sample()
+    together = parse_sample(parts[0].to_json()) if parts[0].count else Sample()
     together.add(parts[1])
     assert (together.count, together.sizes) == (whole.count, whole.sizes)
     assert together.total == pytest.approx(sum(times))
@@ -51,11 +51,11 @@ def test_quantiles_are_exact_to_five_percent() -> None:
 
 def test_empty_sample_has_no_spread() -> None:
     assert Sample().spread() is None
-    assert samples_of([]) == {}
+    assert read_samples([]) == {}
 
 
 def test_database_rows_become_samples() -> None:
-    row = {"kind": "working", "size": size_of(2.0), "count": 3, "total": 6.0, "squares": 12.0}
-    found = samples_of([{**row, "least": 2.0, "most": 2.0}])
+    row = {"kind": "working", "size": find_bin(2.0), "count": 3, "total": 6.0, "squares": 12.0}
+    found = read_samples([{**row, "least": 2.0, "most": 2.0}])
     assert found[TimeKind.WORKING].quantile(0.5) == 2.0
     assert found[TimeKind.WORKING].mean == 2.0

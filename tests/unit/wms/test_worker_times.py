@@ -7,9 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bench.stragglers import best_seconds
-from wms.domain.scheduling.duplicate_attempts import gain, seconds_left
-from wms.domain.scheduling.worker_times import WorkerLimit, WorkerTimes, of_all, trust
+from bench.stragglers import compute_best_seconds
+from wms.domain.scheduling.duplicate_attempts import estimate_gain, estimate_remaining_seconds
+from wms.domain.scheduling.worker_times import (
+    WorkerLimit,
+    WorkerTimes,
+    combine_times,
+    decide_worker_limit,
+)
 
 seconds = st.floats(0.01, 10_000)
 
@@ -50,20 +55,22 @@ def test_failing_is_a_share_between_zero_and_one(ends: list[float | None]) -> No
 
 
 def test_typical_time_of_all_pilots_lies_between_their_times() -> None:
-    together = of_all([times_after(*[1.0] * 30), times_after(*[4.0] * 30)])
+    together = combine_times([times_after(*[1.0] * 30), times_after(*[4.0] * 30)])
     assert together is not None
     assert together.typical == pytest.approx(2.0)
     assert together.likely > 4.0
-    assert of_all([times_after(None)]) is None
+    assert combine_times([times_after(None)]) is None
 
 
 def test_remaining_time_follows_from_the_typical_time() -> None:
     own = times_after(*[10.0] * 5)
-    assert seconds_left(4.0, own, None) == pytest.approx(6.0)
-    assert seconds_left(10.5, own, None) == 0.0
-    assert seconds_left(50.0, own, None) == 50.0, "an overdue job is expected to take as long again"
-    assert seconds_left(4.0, None, own) == pytest.approx(6.0)
-    assert seconds_left(4.0, None, None) is None
+    assert estimate_remaining_seconds(4.0, own, None) == pytest.approx(6.0)
+    assert estimate_remaining_seconds(10.5, own, None) == 0.0
+    assert estimate_remaining_seconds(50.0, own, None) == 50.0, (
+        "an overdue job is expected to take as long again"
+    )
+    assert estimate_remaining_seconds(4.0, None, own) == pytest.approx(6.0)
+    assert estimate_remaining_seconds(4.0, None, None) is None
 
 
 @pytest.mark.parametrize(
@@ -82,25 +89,29 @@ def test_duplicate_attempt_must_bring_a_gain(
     ran: float, own: list[float], asking: list[float | None], expected: float | None
 ) -> None:
     known = times_after(*own)
-    found = gain(ran, known, asking=times_after(*asking), anywhere=known)
+    found = estimate_gain(ran, known, asking=times_after(*asking), anywhere=known)
     assert found == (None if expected is None else pytest.approx(expected))
 
 
 def test_pilot_is_limited_if_its_attempts_fail_and_succeed_elsewhere() -> None:
     good, bad = times_after(*[1.0] * 5), times_after(*[None] * 5)
-    assert trust(bad, good) is WorkerLimit.NONE
-    assert trust(times_after(*[None] * 3, *[1.0] * 5), good) is WorkerLimit.SUSPECT
-    assert trust(good, bad) is WorkerLimit.FULL
-    assert trust(None, good) is WorkerLimit.FULL
-    assert trust(times_after(None, None), good) is WorkerLimit.FULL, "too few failures"
-    assert trust(bad, None) is WorkerLimit.FULL, "no other pilot has tried"
-    assert trust(bad, times_after(1.0, *[None] * 5)) is WorkerLimit.FULL, "the work itself fails"
-    assert trust(times_after(*[None] * 5, *[1.0] * 20), good) is WorkerLimit.FULL, (
+    assert decide_worker_limit(bad, good) is WorkerLimit.NONE
+    assert decide_worker_limit(times_after(*[None] * 3, *[1.0] * 5), good) is WorkerLimit.SUSPECT
+    assert decide_worker_limit(good, bad) is WorkerLimit.FULL
+    assert decide_worker_limit(None, good) is WorkerLimit.FULL
+    assert decide_worker_limit(times_after(None, None), good) is WorkerLimit.FULL, (
+        "too few failures"
+    )
+    assert decide_worker_limit(bad, None) is WorkerLimit.FULL, "no other pilot has tried"
+    assert decide_worker_limit(bad, times_after(1.0, *[None] * 5)) is WorkerLimit.FULL, (
+        "the work itself fails"
+    )
+    assert decide_worker_limit(times_after(*[None] * 5, *[1.0] * 20), good) is WorkerLimit.FULL, (
         "the pilot works again"
     )
 
 
 def test_best_time_of_unequal_pilots_is_computed() -> None:
-    assert best_seconds(4, [1.0, 1.0]) == pytest.approx(2.0)
-    assert best_seconds(11, [1.0, 10.0]) == pytest.approx(10.0)
-    assert best_seconds(400) == pytest.approx(26.0)
+    assert compute_best_seconds(4, [1.0, 1.0]) == pytest.approx(2.0)
+    assert compute_best_seconds(11, [1.0, 10.0]) == pytest.approx(10.0)
+    assert compute_best_seconds(400) == pytest.approx(26.0)

@@ -22,18 +22,23 @@ from sluice.contracts.human_tasks.asking import (
     NextItems,
     UndoAnswer,
 )
-from sluice.servicekit.access.delegation import address_of
+from sluice.servicekit.access.delegation import client_address
 from sluice.servicekit.access.policy import Other, allow
 from sluice.servicekit.web.http import api_router, errors
 from wfms.ask.api.browser_rate import BrowserRate, TooFast
-from wfms.ask.usecases.admit_browser import BrowserOrigin, LinkEnded, enter, known_visitor
+from wfms.ask.usecases.admit_browser import (
+    BrowserOrigin,
+    LinkEnded,
+    admit_browser,
+    authenticate_visitor,
+)
 from wfms.ask.usecases.answer_and_ask import Visitor, answer_and_ask
 from wfms.ask.usecases.context import AskContext
 from wfms.ask.usecases.read_image import read_image
 from wfms.ask.usecases.read_page import read_page
 from wfms.ask.usecases.undo_answer import undo_answer
 
-Named = Annotated[str, Path(min_length=1, max_length=300)]
+PathName = Annotated[str, Path(min_length=1, max_length=300)]
 #: A header that a page of another site cannot send.
 OwnPage = Annotated[str | None, Header(alias="Sluice-Ask")]
 
@@ -55,7 +60,7 @@ _FRESH = {"Cache-Control": "no-cache"}
 _TRAITS = ("accept-language", "sec-ch-ua", "sec-ch-ua-mobile", "sec-ch-ua-platform")
 _STEP = "/{template}/{step}"
 #: Seconds for which the cookie lasts: a browser may come by several links, one after the other.
-_KEPT = MAX_LINK_DAYS * 86_400
+_COOKIE_SECONDS = MAX_LINK_DAYS * 86_400
 _AN_IMAGE = {"content": {"image/*": {"schema": {"type": "string", "format": "binary"}}}}
 
 
@@ -76,7 +81,7 @@ def page_router(context: AskContext, rate: BrowserRate, *, secure: bool) -> APIR
     @router.get(_STEP, include_in_schema=False)
     @allow(Other.EVERYBODY)
     async def page(
-        request: Request, template: Named, step: Named, key: str | None = None
+        request: Request, template: PathName, step: PathName, key: str | None = None
     ) -> Response:
         """Send the page.
 
@@ -86,10 +91,10 @@ def page_router(context: AskContext, rate: BrowserRate, *, secure: bool) -> APIR
         if key is None:
             return FileResponse(files["page.html"], headers=_SAFE | _FRESH)
         try:
-            await rate.require_address(address_of(request.scope))
-            return await _entered(context, request, (template, step), key, secure=secure)
+            await rate.require_address(client_address(request.scope))
+            return await _admit(context, request, (template, step), key, secure=secure)
         except (Unauthenticated, LinkEnded, TooFast) as refusal:
-            return _told(request, refusal, files["page.html"])
+            return _respond_to_refusal(request, refusal, files["page.html"])
 
     return router
 
@@ -98,31 +103,35 @@ def answering_router(context: AskContext, rate: BrowserRate) -> APIRouter:
     """Return the router of the routes that the page uses."""
     router = api_router("/ask", tags=["answering"])
 
-    async def let_in(request: Request, template: Named, step: Named) -> Visitor:
-        token = request.cookies.get(cookie_of(template, step))
+    async def let_in(request: Request, template: PathName, step: PathName) -> Visitor:
+        token = request.cookies.get(cookie_name(template, step))
         if token:
             await rate.require_browser(token)
-        return await known_visitor(context, token, template, step)
+        return await authenticate_visitor(context, token, template, step)
 
     # FastAPI resolves this before it validates the body.
-    who = Depends(let_in)
+    visitor_dependency = Depends(let_in)
 
     @router.get(f"{_STEP}/about", responses=errors(NotFound, LinkEnded, TooFast))
     @allow(Other.LINK)
-    async def about(visitor: Visitor = who) -> AskPage:
+    async def about(visitor: Visitor = visitor_dependency) -> AskPage:
         """Return the question and the possible answers."""
         return await read_page(context, visitor)
 
     @router.post(f"{_STEP}/next", responses=errors(NotFound, LinkEnded, TooFast))
     @allow(Other.LINK)
-    async def following(asked: AskNext, own: OwnPage = None, visitor: Visitor = who) -> NextItems:
+    async def following(
+        request: AskNext, own: OwnPage = None, visitor: Visitor = visitor_dependency
+    ) -> NextItems:
         """Store answers and return the next items."""
         _require_own(own)
-        return await answer_and_ask(context, visitor, asked)
+        return await answer_and_ask(context, visitor, request)
 
     @router.post(f"{_STEP}/undo", responses=errors(NotFound, LinkEnded, TooFast))
     @allow(Other.LINK)
-    async def undo(back: UndoAnswer, own: OwnPage = None, visitor: Visitor = who) -> AnnotatorItem:
+    async def undo(
+        back: UndoAnswer, own: OwnPage = None, visitor: Visitor = visitor_dependency
+    ) -> AnnotatorItem:
         """Take an answer back and return its item, which is shown again."""
         _require_own(own)
         return await undo_answer(context, visitor, back.item)
@@ -133,33 +142,33 @@ def answering_router(context: AskContext, rate: BrowserRate) -> APIRouter:
         response_class=Response,
     )
     @allow(Other.LINK)
-    async def image(item: UUID, visitor: Visitor = who) -> Response:
+    async def image(item: UUID, visitor: Visitor = visitor_dependency) -> Response:
         """Return the image of an item that this browser was shown."""
         data, kind = await read_image(context, visitor, item)
-        kept = {"Cache-Control": "private, max-age=3600"}
-        return Response(data, media_type=kind, headers={**_SAFE, **kept})
+        caching = {"Cache-Control": "private, max-age=3600"}
+        return Response(data, media_type=kind, headers={**_SAFE, **caching})
 
     return router
 
 
-async def _entered(
+async def _admit(
     context: AskContext, request: Request, step: tuple[str, str], key: str, *, secure: bool
 ) -> Response:
-    cookie = cookie_of(*step)
-    entrance = await enter(
+    cookie = cookie_name(*step)
+    session = await admit_browser(
         context,
         key,
-        kept=request.cookies.get(cookie),
+        earlier_token=request.cookies.get(cookie),
         origin=_origin(request),
     )
-    place = entrance.place
+    place = session.place
     path = f"/ask/{quote(place.template, safe='')}/{quote(place.step, safe='')}"
     answer = RedirectResponse(path, status_code=status.HTTP_303_SEE_OTHER)
-    if entrance.token is not None:
+    if session.token is not None:
         answer.set_cookie(
-            cookie_of(place.template, place.step),
-            entrance.token,
-            max_age=_KEPT,
+            cookie_name(place.template, place.step),
+            session.token,
+            max_age=_COOKIE_SECONDS,
             path=path,
             httponly=True,
             secure=secure,
@@ -169,20 +178,20 @@ async def _entered(
 
 
 def _origin(request: Request) -> BrowserOrigin:
-    said = (request.headers.get(name, "") for name in _TRAITS)
+    traits = (request.headers.get(name, "") for name in _TRAITS)
     return BrowserOrigin(
-        address_of(request.scope), request.headers.get("user-agent", ""), tuple(said)
+        client_address(request.scope), request.headers.get("user-agent", ""), tuple(traits)
     )
 
 
-def _told(request: Request, refusal: ServiceError, page: FilePath) -> Response:
+def _respond_to_refusal(request: Request, refusal: ServiceError, page: FilePath) -> Response:
     """Answer a browser with the page, which asks for the reason itself, and raise it otherwise."""
     if "text/html" not in request.headers.get("accept", ""):
         raise refusal
     return FileResponse(page, refusal.status, headers=_SAFE | _FRESH)
 
 
-def cookie_of(template: str, step: str) -> str:
+def cookie_name(template: str, step: str) -> str:
     """Return the name of the cookie; each step has its own."""
     digest = hashlib.sha256(f"{template}\0{step}".encode()).hexdigest()
     return f"sluice_ask_{digest[:16]}"

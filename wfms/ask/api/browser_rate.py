@@ -49,10 +49,10 @@ class BrowserRate:
         """
         await self._require(self._newcomers, "address", address)
 
-    async def _require(self, most: int, kind: str, who: str) -> None:
+    async def _require(self, most: int, kind: str, client: str) -> None:
         if not most:
             return
         item = RateLimitItemPerMinute(most)
-        if not await self._limiter.hit(item, kind, who):
-            window = await self._limiter.get_window_stats(item, kind, who)
+        if not await self._limiter.hit(item, kind, client):
+            window = await self._limiter.get_window_stats(item, kind, client)
             raise TooFast(max(1, math.ceil(window.reset_time - time.time())))

@@ -9,14 +9,14 @@ from sluice.contracts.access.access import Role
 from sluice.contracts.access.services import CallingService
 from sluice.contracts.common.problems import Conflict, NotFound
 from sluice.contracts.human_tasks.asking_watch import AskLink, AskLinks, NewLink
-from sluice.servicekit.access.asking import Seen
 from sluice.servicekit.access.policy import SUBMITTERS, allow
+from sluice.servicekit.access.principal_dependencies import CallerVisibility
 from sluice.servicekit.web.http import api_router, errors
-from wfms.ask.api.places import STEP, AskedBy, Place
+from wfms.ask.api.places import STEP, CallerName, Place
 from wfms.ask.db.devices import AskingPlace
 from wfms.ask.usecases.context import AskContext
-from wfms.ask.usecases.make_link import close_link, links_to, make_link
-from wfms.ask.usecases.read_progress import place_of, require_step
+from wfms.ask.usecases.make_link import close_link, make_link, read_links
+from wfms.ask.usecases.read_progress import find_place, require_step
 
 
 def links_router(context: AskContext, *, address: str) -> APIRouter:
@@ -27,17 +27,17 @@ def links_router(context: AskContext, *, address: str) -> APIRouter:
         f"{STEP}/links", status_code=status.HTTP_201_CREATED, responses=errors(NotFound, Conflict)
     )
     @allow(Role.SUBMITTER, CallingService.OPERATOR, gateway=SUBMITTERS)
-    async def link(where: Place, new: NewLink, by: AskedBy) -> AskLink:
+    async def link(where: Place, new: NewLink, by: CallerName) -> AskLink:
         """Create a link to the page of a human task. Its key is returned only this once."""
-        made, key = await make_link(context, where, new, by=by)
-        return made.model_copy(update={"url": page_address(address, where, key)})
+        new_link, key = await make_link(context, where, new, by=by)
+        return new_link.model_copy(update={"url": page_address(address, where, key)})
 
     @router.get(f"{STEP}/links", responses=errors(NotFound))
     @allow(Role.SUBMITTER, CallingService.OPERATOR, gateway=SUBMITTERS)
     async def links(where: Place) -> AskLinks:
         """List the links to the page of a human task, newest first, without their keys."""
         await require_step(context, where)
-        return AskLinks(links=await links_to(context, where))
+        return AskLinks(links=await read_links(context, where))
 
     @router.delete(
         "/links/{uid}",
@@ -45,9 +45,9 @@ def links_router(context: AskContext, *, address: str) -> APIRouter:
         responses=errors(NotFound, Conflict),
     )
     @allow(Role.SUBMITTER, CallingService.OPERATOR, gateway=SUBMITTERS)
-    async def end(uid: UUID, visibility: Seen) -> None:
+    async def end(uid: UUID, visibility: CallerVisibility) -> None:
         """End a link. Browsers that used it are not admitted any more."""
-        where = await place_of(context, link=uid)
+        where = await find_place(context, link=uid)
         if where is None or not visibility.is_member(where.group):
             raise NotFound(f"there is no link {uid}")
         await close_link(context, uid)

@@ -5,17 +5,19 @@ from typing import Annotated
 from fastapi import Depends, Path
 
 from sluice.contracts.common.problems import NotFound
-from sluice.servicekit.access.asking import Asking, Seen
+from sluice.servicekit.access.principal_dependencies import CallerPerson, CallerVisibility
 from wfms.ask.db.devices import AskingPlace
 
-_Named = Annotated[str, Path(min_length=1, max_length=300)]
+_PathName = Annotated[str, Path(min_length=1, max_length=300)]
 #: Part of an address.
 STEP = "/steps/{group}/{template}/{step}"
 #: Name of the caller where there is no authentication.
 _NOBODY = "somebody"
 
 
-def _place(group: _Named, template: _Named, step: _Named, visibility: Seen) -> AskingPlace:
+def _place(
+    group: _PathName, template: _PathName, step: _PathName, visibility: CallerVisibility
+) -> AskingPlace:
     """Return the step in the address.
 
     Raises:
@@ -26,10 +28,10 @@ def _place(group: _Named, template: _Named, step: _Named, visibility: Seen) -> A
     return AskingPlace(template, step, group)
 
 
-def _name(person: Asking) -> str:
+def _name(person: CallerPerson) -> str:
     return _NOBODY if person is None else person.name
 
 
 #: The step in the address, and the name of the caller.
 Place = Annotated[AskingPlace, Depends(_place)]
-AskedBy = Annotated[str, Depends(_name)]
+CallerName = Annotated[str, Depends(_name)]

@@ -14,14 +14,14 @@ from sluice.contracts.human_tasks.asking_watch import (
     HumanStepList,
     SetDeviceState,
 )
-from sluice.servicekit.access.asking import Seen
 from sluice.servicekit.access.policy import SHIFT, VIEWERS, allow
+from sluice.servicekit.access.principal_dependencies import CallerVisibility
 from sluice.servicekit.web.http import api_router, errors
-from wfms.ask.api.places import STEP, AskedBy, Place
+from wfms.ask.api.places import STEP, CallerName, Place
 from wfms.ask.usecases.context import AskContext
 from wfms.ask.usecases.read_progress import (
     export_answers,
-    place_of,
+    find_place,
     read_devices,
     read_steps,
     require_step,
@@ -37,7 +37,7 @@ def watching_router(context: AskContext) -> APIRouter:
 
     @router.get("/steps")
     @allow(Role.VIEWER, CallingService.OPERATOR, gateway=VIEWERS)
-    async def steps(visibility: Seen) -> HumanStepList:
+    async def steps(visibility: CallerVisibility) -> HumanStepList:
         """List the progress of human tasks of the last 30 days, by step."""
         return HumanStepList(steps=await read_steps(context, visibility))
 
@@ -53,9 +53,11 @@ def watching_router(context: AskContext) -> APIRouter:
 
     @router.put("/devices/{uid}/standing", responses=errors(NotFound, Conflict))
     @allow(Role.SHIFT, CallingService.OPERATOR, gateway=SHIFT)
-    async def standing(uid: UUID, new: SetDeviceState, visibility: Seen, by: AskedBy) -> AskDevice:
+    async def standing(
+        uid: UUID, new: SetDeviceState, visibility: CallerVisibility, by: CallerName
+    ) -> AskDevice:
         """Exclude a browser and revoke its annotations, or admit it again."""
-        where = await place_of(context, device=uid)
+        where = await find_place(context, device=uid)
         if where is None or not visibility.is_member(where.group):
             raise NotFound(f"there is no device {uid}")
         await set_device_state_by_supervisor(context, uid, new.standing, reason=new.reason, by=by)

@@ -76,7 +76,7 @@ LOCK_ITEMS = """
 SELECT uid, state FROM items WHERE uid = ANY($1::uuid[]) ORDER BY uid FOR UPDATE
 """
 
-SHOWN = """
+SELECT_ANSWERS = """
 SELECT item_uid, answer, (
     SELECT ask -> 'answers' FROM questions JOIN items USING (task_uid) WHERE items.uid = item_uid
 ) AS words
@@ -145,7 +145,7 @@ WITH again AS (
 SELECT uid, content FROM again ORDER BY position
 """)
 
-RUN_OUT = """
+SELECT_EXPIRED = """
 -- Items whose assignment has expired. Others may get them, and late annotations still count.
 SELECT item_uid FROM shown WHERE lent_until <= now() AND lent_until > '-infinity'
 ORDER BY lent_until LIMIT $1
@@ -190,7 +190,7 @@ class AssignedAnswer:
 
 
 @dataclass(frozen=True, slots=True)
-class FoundItem:
+class ItemSource:
     """The content of an item.
 
     Attributes:
@@ -222,9 +222,9 @@ class AssignmentContext:
     one_vote_window: timedelta
 
 
-async def assign(
+async def assign_items(
     connection: Connection,
-    desk: AssignmentContext,
+    context: AssignmentContext,
     device: UUID,
     *,
     number: int,
@@ -237,32 +237,43 @@ async def assign(
     """
     if number <= 0:
         return []
-    where = desk.template, desk.step, device, number, desk.assign, desk.group, desk.tasks
+    where = (
+        context.template,
+        context.step,
+        device,
+        number,
+        context.assign,
+        context.group,
+        context.tasks,
+    )
     if gold:
         rows = await connection.fetch(ASSIGN_GOLD, *where)
     else:
-        rows = await connection.fetch(ASSIGN, *where, desk.one_vote_window)
+        rows = await connection.fetch(ASSIGN, *where, context.one_vote_window)
     return [AssignedItem(row["uid"], row["content"]) for row in rows]
 
 
-async def renew(
-    connection: Connection, desk: AssignmentContext, device: UUID, items: Sequence[UUID]
+async def renew_assignments(
+    connection: Connection, context: AssignmentContext, device: UUID, items: Sequence[UUID]
 ) -> None:
     """Prolong the assignment of those items that the browser has not answered yet."""
-    await connection.execute(RENEW, device, list(items), desk.assign)
+    await connection.execute(RENEW, device, list(items), context.assign)
 
 
-async def lost(
-    connection: Connection, desk: AssignmentContext, device: UUID, has: Sequence[UUID]
+async def reassign_lost_items(
+    connection: Connection, context: AssignmentContext, device: UUID, known_items: Sequence[UUID]
 ) -> list[AssignedItem]:
-    """Return items that are assigned to the browser beside those that it ``has``.
+    """Return items that are assigned to the browser beside those that it ``known_items``.
 
     They were lost with an earlier response. Their assignment is prolonged.
     """
-    beside = [row["item_uid"] for row in await connection.fetch(ASSIGNED_BESIDE, device, list(has))]
-    if not beside:  # the usual case: one statement for both would read all open items
+    lost_items = [
+        row["item_uid"]
+        for row in await connection.fetch(ASSIGNED_BESIDE, device, list(known_items))
+    ]
+    if not lost_items:  # the usual case: one statement for both would read all open items
         return []
-    rows = await connection.fetch(ASSIGN_AGAIN, device, beside, desk.assign, desk.tasks)
+    rows = await connection.fetch(ASSIGN_AGAIN, device, lost_items, context.assign, context.tasks)
     return [AssignedItem(row["uid"], row["content"]) for row in rows]
 
 
@@ -272,11 +283,11 @@ async def lock_items(connection: Connection, items: Sequence[UUID]) -> dict[UUID
     return {row["uid"]: AskItemState(row["state"]) for row in rows}
 
 
-async def shown_to(
+async def find_assigned_answers(
     connection: Connection, device: UUID, items: Sequence[UUID]
 ) -> dict[UUID, AssignedAnswer]:
     """Return those of the items that a browser was shown."""
-    rows = await connection.fetch(SHOWN, device, list(items))
+    rows = await connection.fetch(SELECT_ANSWERS, device, list(items))
     return {row["item_uid"]: AssignedAnswer(row["answer"], row["words"]) for row in rows}
 
 
@@ -293,25 +304,32 @@ async def store_answers(
 
 
 async def take_back(
-    connection: Connection, desk: AssignmentContext, device: UUID, item: UUID, *, within: timedelta
+    connection: Connection,
+    context: AssignmentContext,
+    device: UUID,
+    item: UUID,
+    *,
+    within: timedelta,
 ) -> bool:
     """Take an answer back, and assign its item again.
 
     It returns False if the browser has not answered the item within the time ``within``, or if the
     task asks nothing any more.
     """
-    found = await connection.fetchval(TAKE_BACK, device, item, desk.assign, within, desk.tasks)
-    return found is not None
+    updated = await connection.fetchval(
+        TAKE_BACK, device, item, context.assign, within, context.tasks
+    )
+    return updated is not None
 
 
-async def settle(connection: Connection, items: Sequence[UUID]) -> None:
+async def settle_items(connection: Connection, items: Sequence[UUID]) -> None:
     """Recompute state, agreement and free assignments of locked items from their answers."""
     await connection.execute(SETTLE, list(items))
 
 
-async def run_out(connection: Connection, *, most: int) -> list[UUID]:
+async def list_expired_assignments(connection: Connection, *, most: int) -> list[UUID]:
     """Return items whose assignments have expired."""
-    return [row["item_uid"] for row in await connection.fetch(RUN_OUT, most)]
+    return [row["item_uid"] for row in await connection.fetch(SELECT_EXPIRED, most)]
 
 
 async def end_assignments(connection: Connection, items: Sequence[UUID]) -> None:
@@ -319,16 +337,16 @@ async def end_assignments(connection: Connection, items: Sequence[UUID]) -> None
     await connection.execute(END_ASSIGNMENT, list(items))
 
 
-async def is_anything_open(connection: Connection, desk: AssignmentContext) -> bool:
+async def is_anything_open(connection: Connection, context: AssignmentContext) -> bool:
     """Return whether a step has items that are not finished."""
-    found = await connection.fetchval(ANY_OPEN, desk.template, desk.step, desk.group)
-    return bool(found)
+    is_open = await connection.fetchval(ANY_OPEN, context.template, context.step, context.group)
+    return bool(is_open)
 
 
-async def shown_item(connection: Connection, device: UUID, item: UUID) -> FoundItem | None:
+async def find_assigned_item(connection: Connection, device: UUID, item: UUID) -> ItemSource | None:
     """Return an item, or None if this browser was not shown the item."""
     row = await connection.fetchrow(CONTENT, item, device)
     if row is None:
         return None
     line = None if row["line_at"] is None else (row["line_at"], row["line_size"])
-    return FoundItem(row["content"], InputFile.model_validate(row["file"]), line)
+    return ItemSource(row["content"], InputFile.model_validate(row["file"]), line)

@@ -75,12 +75,12 @@ class DecidedItem:
     decided_at: datetime
 
 
-async def freeze(connection: Connection, *, older: timedelta, most: int) -> None:
+async def freeze_items(connection: Connection, *, older: timedelta, most: int) -> None:
     """Fix the answers of items that were decided at least ``older`` ago."""
     await connection.execute(FREEZE, older, most)
 
 
-async def tasks_giving(connection: Connection) -> list[TaskWithDecidedItems]:
+async def list_tasks_to_deliver(connection: Connection) -> list[TaskWithDecidedItems]:
     """Return the tasks with answers to be given."""
     return [
         TaskWithDecidedItems(row["task_uid"], TaskOutput.model_validate(row["output"]), row["over"])
@@ -88,7 +88,9 @@ async def tasks_giving(connection: Connection) -> list[TaskWithDecidedItems]:
     ]
 
 
-async def giving_items(connection: Connection, task: UUID, *, most: int) -> list[DecidedItem]:
+async def list_items_to_deliver(
+    connection: Connection, task: UUID, *, most: int
+) -> list[DecidedItem]:
     """Return up to ``most`` items of a task with answers to be given."""
     return [
         DecidedItem(
@@ -106,13 +108,13 @@ async def giving_items(connection: Connection, task: UUID, *, most: int) -> list
     ]
 
 
-async def answers_to(
+async def list_answers(
     connection: Connection, items: Sequence[UUID]
 ) -> dict[UUID, list[AnswerInFile]]:
     """Return the counting answers to items, by item."""
-    found: dict[UUID, list[AnswerInFile]] = {}
+    answers_by_item: dict[UUID, list[AnswerInFile]] = {}
     for row in await connection.fetch(ANSWERS, list(items)):
-        found.setdefault(row["item_uid"], []).append(
+        answers_by_item.setdefault(row["item_uid"], []).append(
             AnswerInFile(
                 answer=row["answer"],
                 device_uid=row["device_uid"],
@@ -121,9 +123,9 @@ async def answers_to(
                 seconds=round(row["seconds"], 2),
             )
         )
-    return found
+    return answers_by_item
 
 
-async def given(connection: Connection, task: UUID, jobs: Mapping[int, bool]) -> None:
+async def mark_given(connection: Connection, task: UUID, jobs: Mapping[int, bool]) -> None:
     """Mark answers as given. ``jobs``: by job, whether the WMS did not want its answer any more."""
     await connection.execute(GIVEN, task, list(jobs), list(jobs.values()))

@@ -220,26 +220,26 @@ async def insert_link(
     place: AskingPlace,
     digest: bytes,
     person: str | None,
-    made_by: str,
-    lasts: timedelta,
+    created_by: str,
+    duration: timedelta,
 ) -> StoredLink:
     """Store a link."""
-    [row] = await connection.fetch(INSERT_LINK, uid, *place, digest, person, made_by, lasts)
-    return StoredLink(uid, *place, person, made_by, row["made_at"], row["until"], None)
+    [row] = await connection.fetch(INSERT_LINK, uid, *place, digest, person, created_by, duration)
+    return StoredLink(uid, *place, person, created_by, row["made_at"], row["until"], None)
 
 
-async def link_by_digest(connection: Connection, digest: bytes) -> StoredLink | None:
+async def lock_link(connection: Connection, digest: bytes) -> StoredLink | None:
     """Return the link with this digest, or None, and lock it."""
     row = await connection.fetchrow(LINK_BY_DIGEST, digest)
     return None if row is None else StoredLink(**row)
 
 
-async def links_of_step(connection: Connection, place: AskingPlace) -> list[StoredLink]:
+async def list_links(connection: Connection, place: AskingPlace) -> list[StoredLink]:
     """Return the links to a step, newest first."""
     return [StoredLink(**row) for row in await connection.fetch(LINKS_OF_STEP, *place)]
 
 
-async def place_of_link(connection: Connection, link: UUID) -> AskingPlace | None:
+async def find_place_of_link(connection: Connection, link: UUID) -> AskingPlace | None:
     """Return the step of a link, or None if the link does not exist."""
     row = await connection.fetchrow(STEP_OF_LINK, link)
     return None if row is None else AskingPlace(*row)
@@ -265,7 +265,7 @@ async def insert_device(
     )
 
 
-async def device_by_digest(connection: Connection, digest: bytes) -> KnownDevice | None:
+async def find_device(connection: Connection, digest: bytes) -> KnownDevice | None:
     """Return the browser with this digest, or None."""
     row = await connection.fetchrow(DEVICE_BY_DIGEST, digest)
     if row is None:
@@ -273,7 +273,7 @@ async def device_by_digest(connection: Connection, digest: bytes) -> KnownDevice
     return KnownDevice(**{**row, "standing": DeviceState(row["standing"])})
 
 
-async def browser_alone(connection: Connection, device: KnownDevice) -> KnownDevice:
+async def lock_browser(connection: Connection, device: KnownDevice) -> KnownDevice:
     """Return the current state of a browser, and let other requests of its person wait.
 
     They wait until the end of the transaction.
@@ -293,22 +293,24 @@ async def move_to_link(connection: Connection, digest: bytes, link: StoredLink) 
     return bool(moved)
 
 
-async def is_used(connection: Connection, link: StoredLink) -> bool:
+async def is_link_used(connection: Connection, link: StoredLink) -> bool:
     """Return whether a browser came by this link last."""
     return bool(await connection.fetchval(LINK_USED, link.uid))
 
 
-async def count(connection: Connection, device: UUID, *, shown: int, given: int) -> None:
+async def add_counts(
+    connection: Connection, device: UUID, *, shown_items: int, given_answers: int
+) -> None:
     """Add to the counts of shown items and given answers of a browser."""
-    await connection.execute(COUNT, device, shown, given)
+    await connection.execute(COUNT, device, shown_items, given_answers)
 
 
-async def alone(connection: Connection) -> bool:
+async def try_lock_judging(connection: Connection) -> bool:
     """Return whether this transaction may judge browsers: no other instance does until its end."""
     return bool(await connection.fetchval(JUDGE_ALONE))
 
 
-async def gold_answers(
+async def list_gold_answers(
     connection: Connection, *, older: timedelta, most: int
 ) -> list[tuple[UUID, UUID, str, str]]:
     """Return answers to gold items that are not judged yet: item, browser, answer, known answer."""
@@ -316,32 +318,32 @@ async def gold_answers(
     return [tuple(row) for row in rows]
 
 
-async def gold_judged(connection: Connection, done: Sequence[tuple[UUID, UUID]]) -> None:
+async def mark_gold_judged(connection: Connection, done: Sequence[tuple[UUID, UUID]]) -> None:
     """Mark answers to gold items as judged."""
     await connection.execute(GOLD_JUDGED, [item for item, _ in done], [one for _, one in done])
 
 
-async def decided_items(connection: Connection, *, older: timedelta, most: int) -> list[UUID]:
+async def list_unjudged_items(connection: Connection, *, older: timedelta, most: int) -> list[UUID]:
     """Return decided items that are not judged yet."""
     return [row["uid"] for row in await connection.fetch(DECIDED_ITEMS, older, most)]
 
 
-async def votes_on(
+async def list_votes(
     connection: Connection, items: Sequence[UUID]
 ) -> dict[UUID, list[tuple[UUID, str]]]:
     """Return by item which browsers gave which answers."""
-    found: dict[UUID, list[tuple[UUID, str]]] = {}
+    votes_by_item: dict[UUID, list[tuple[UUID, str]]] = {}
     for row in await connection.fetch(VOTES, list(items)):
-        found.setdefault(row["item_uid"], []).append((row["device_uid"], row["answer"]))
-    return found
+        votes_by_item.setdefault(row["item_uid"], []).append((row["device_uid"], row["answer"]))
+    return votes_by_item
 
 
-async def items_judged(connection: Connection, items: Sequence[UUID]) -> None:
+async def mark_items_judged(connection: Connection, items: Sequence[UUID]) -> None:
     """Mark decided items as judged."""
     await connection.execute(ITEMS_JUDGED, list(items))
 
 
-async def evidence_of(connection: Connection, devices: Sequence[UUID]) -> list[DeviceEvidence]:
+async def lock_evidence(connection: Connection, devices: Sequence[UUID]) -> list[DeviceEvidence]:
     """Return the evidence of browsers, in the order of their uids, and lock them."""
     return [
         DeviceEvidence(
@@ -356,14 +358,14 @@ async def evidence_of(connection: Connection, devices: Sequence[UUID]) -> list[D
 
 
 async def store_evidence(
-    connection: Connection, found: Mapping[UUID, tuple[Mapping[str, Any], float]]
+    connection: Connection, new_evidence: Mapping[UUID, tuple[Mapping[str, Any], float]]
 ) -> None:
     """Store by browser its evidence and its score."""
     await connection.execute(
         STORE_EVIDENCE,
-        list(found),
-        [json.dumps(evidence) for evidence, _ in found.values()],
-        [score for _, score in found.values()],
+        list(new_evidence),
+        [json.dumps(evidence) for evidence, _ in new_evidence.values()],
+        [score for _, score in new_evidence.values()],
     )
 
 
@@ -387,7 +389,7 @@ async def set_device_state(
     return items
 
 
-async def devices_of_step(
+async def list_devices(
     connection: Connection, place: AskingPlace, *, device: UUID | None = None, most: int = 1
 ) -> list[Mapping[str, Any]]:
     """Return the browsers of a step, the highest score first."""

@@ -1,6 +1,6 @@
 """Gauges of the service for human tasks, read from its tables."""
 
-from sluice.servicekit.gauges import Measurement, rows_of
+from sluice.servicekit.gauges import Measurement, read_rows
 
 ITEMS = """
 SELECT state, count(*) FROM items WHERE ended_at IS NULL AND known_answer IS NULL GROUP BY state
@@ -14,11 +14,13 @@ WHERE decided_at IS NOT NULL AND ended_at IS NULL
 """
 
 MEASUREMENTS = (
-    Measurement("sluice_ask_items", "Items of human tasks, by state.", rows_of(ITEMS), ("state",)),
-    Measurement("sluice_ask_answers", "Annotations of the last minute.", rows_of(ANSWERS)),
+    Measurement(
+        "sluice_ask_items", "Items of human tasks, by state.", read_rows(ITEMS), ("state",)
+    ),
+    Measurement("sluice_ask_answers", "Annotations of the last minute.", read_rows(ANSWERS)),
     Measurement(
         "sluice_ask_ungiven_seconds",
         "Age of the oldest decision that has not reached the WMS, or 0.",
-        rows_of(OLDEST),
+        read_rows(OLDEST),
     ),
 )

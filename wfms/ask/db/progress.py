@@ -72,38 +72,38 @@ ORDER BY i.position, s.answered_at
 """
 
 
-async def asking_steps(
+async def list_asking_steps(
     connection: Connection, groups: frozenset[str] | None
 ) -> list[Mapping[str, Any]]:
     """Return the steps with questions. ``groups``: the groups whose steps are seen; None: all."""
-    seen = None if groups is None else sorted(groups)
-    return [dict(row) for row in await connection.fetch(STEPS, seen)]
+    visible_groups = None if groups is None else sorted(groups)
+    return [dict(row) for row in await connection.fetch(STEPS, visible_groups)]
 
 
-async def items_by_state(
+async def count_items_by_state(
     connection: Connection, templates: list[str]
 ) -> dict[AskingPlace, dict[AskItemState, int]]:
     """Return the numbers of items by step and state."""
-    found: dict[AskingPlace, dict[AskItemState, int]] = {}
+    counts: dict[AskingPlace, dict[AskItemState, int]] = {}
     for row in await connection.fetch(ITEMS, templates):
         place = AskingPlace(row["template"], row["step"], row["owner_group"])
-        found.setdefault(place, {})[AskItemState(row["state"])] = row["number"]
-    return found
+        counts.setdefault(place, {})[AskItemState(row["state"])] = row["number"]
+    return counts
 
 
-async def place_of_device(connection: Connection, device: UUID) -> AskingPlace | None:
+async def find_place_of_device(connection: Connection, device: UUID) -> AskingPlace | None:
     """Return where a browser answers, or None if it is unknown."""
     row = await connection.fetchrow(PLACE_OF_DEVICE, device)
     return None if row is None else AskingPlace(*row)
 
 
-async def ask_of(connection: Connection, place: AskingPlace) -> Ask | None:
+async def find_ask(connection: Connection, place: AskingPlace) -> Ask | None:
     """Return what the newest task of a step asks, or None if the step never asked anything."""
-    found = await connection.fetchval(ASK, *place)
-    return None if found is None else Ask.model_validate(found)
+    ask = await connection.fetchval(ASK, *place)
+    return None if ask is None else Ask.model_validate(ask)
 
 
-async def asked_now(
+async def find_current_ask(
     connection: Connection, place: AskingPlace
 ) -> tuple[Ask, tuple[UUID, ...]] | None:
     """Return what a step asks now and the tasks that ask it.
@@ -113,7 +113,7 @@ async def asked_now(
     """
     asks = {row["task_uid"]: row["ask"] for row in await connection.fetch(OPEN_ASKS, *place)}
     if not asks:
-        ask = await ask_of(connection, place)
+        ask = await find_ask(connection, place)
         return None if ask is None else (ask, ())
     *older, chosen = asks
     if any(asks[task] != asks[chosen] for task in older):  # otherwise there is nothing to choose
@@ -122,7 +122,9 @@ async def asked_now(
     return Ask.model_validate(asks[chosen]), same
 
 
-async def all_answers(connection: Connection, place: AskingPlace) -> AsyncIterator[dict[str, Any]]:
+async def stream_answers(
+    connection: Connection, place: AskingPlace
+) -> AsyncIterator[dict[str, Any]]:
     """Yield all answers to a step, item by item. Call it within a transaction."""
     async for row in connection.cursor(EXPORT, *place, prefetch=1000):
         yield dict(row)

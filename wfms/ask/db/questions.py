@@ -84,7 +84,7 @@ class NewItem:
 
     Attributes:
         job: The job; None for a gold item.
-        known: The known answer of a gold item.
+        known_answer: The known answer of a gold item.
         reason: Why the item cannot be shown; empty if it can.
         line: Offset and length in bytes of the item in its file; None: the whole file.
     """
@@ -94,7 +94,7 @@ class NewItem:
     seq: int
     file: InputFile
     content: dict[str, Any]
-    known: str | None = None
+    known_answer: str | None = None
     reason: str = ""
     line: tuple[int, int] | None = None
 
@@ -115,7 +115,7 @@ async def insert_question(connection: Connection, task: HumanTask) -> None:
     )
 
 
-async def open_questions(connection: Connection) -> list[OpenQuestion]:
+async def list_open_questions(connection: Connection) -> list[OpenQuestion]:
     """Return the questions that are not ended."""
     return [
         OpenQuestion(
@@ -148,10 +148,10 @@ async def add_items(
         False if another instance has stored these items.
     """
     if read_to is None:
-        mine = await connection.fetchval(GOLD_READ, question.task_uid)
+        claimed = await connection.fetchval(GOLD_READ, question.task_uid)
     else:
-        mine = await connection.fetchval(READ_ON, question.task_uid, question.read_to, read_to)
-    if mine is None:
+        claimed = await connection.fetchval(READ_ON, question.task_uid, question.read_to, read_to)
+    if claimed is None:
         return False
     await connection.execute(
         INSERT_ITEMS,
@@ -165,7 +165,7 @@ async def add_items(
         [item.seq for item in items],
         [item.file.model_dump_json() for item in items],
         [json.dumps(item.content, ensure_ascii=False) for item in items],
-        [item.known for item in items],
+        [item.known_answer for item in items],
         question.group,
         [item.reason for item in items],
         [item.line and item.line[0] for item in items],
@@ -174,12 +174,12 @@ async def add_items(
     return True
 
 
-async def say_why(connection: Connection, task: UUID, reason: str) -> None:
+async def store_reason(connection: Connection, task: UUID, reason: str) -> None:
     """Store why no more items of a task are taken in."""
     await connection.execute(SAY_WHY, task, reason)
 
 
-async def say_of_gold(connection: Connection, task: UUID, reason: str) -> None:
+async def store_gold_reason(connection: Connection, task: UUID, reason: str) -> None:
     """Store what is wrong with the gold items of a task; empty if nothing is."""
     await connection.execute(SAY_OF_GOLD, task, reason)
 

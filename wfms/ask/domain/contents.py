@@ -14,7 +14,7 @@ import nh3
 
 from sluice.contracts.human_tasks.ask import Show
 from sluice.text.visible_text import quoted
-from wfms.ask.domain.images import MAX_PIXELS, is_whole, size_of
+from wfms.ask.domain.images import MAX_PIXELS, is_complete, read_size
 from wfms.ask.domain.json_values import DEEPEST, trouble_in
 
 #: Limits in bytes of a file with text, and of one with an image.
@@ -106,7 +106,7 @@ class ItemContent:
     """The content of an item.
 
     Attributes:
-        known: The known answer, if the file has one.
+        known_answer: The known answer, if the file has one.
         item: The JSON object in the file, for the file with the answers.
     """
 
@@ -115,7 +115,7 @@ class ItemContent:
     html: str | None = None
     box: tuple[float, float, float, float] | None = None
     title: str = ""
-    known: str | None = None
+    known_answer: str | None = None
     item: Any = None
 
 
@@ -124,7 +124,7 @@ def largest(show: Show) -> int:
     return LARGEST_IMAGE if show is Show.IMAGE else LARGEST_TEXT
 
 
-def content_of(data: bytes, show: Show) -> ItemContent:
+def read_content(data: bytes, show: Show) -> ItemContent:
     """Return what is shown of a file.
 
     A JSON object has ``text``, ``html`` or ``image`` (Base64). It may have ``mark`` [begin, end],
@@ -134,11 +134,11 @@ def content_of(data: bytes, show: Show) -> ItemContent:
     Raises:
         Unreadable: The content cannot be shown.
     """
-    found = _object(data)
-    if found is not None:
-        return _of_object(found, show)
+    document = _parse_object(data)
+    if document is not None:
+        return _read_object_content(document, show)
     if show is Show.IMAGE:
-        _size_of_whole(data)
+        _read_complete_size(data)
         return ItemContent()
     text = _text(data)
     return ItemContent(text=text) if show is Show.TEXT else ItemContent(html=clean(text))
@@ -149,34 +149,34 @@ def clean(html: str) -> str:
     return nh3.clean(html, tags=_TAGS, attributes=_ATTRIBUTES, link_rel=None, url_schemes=set())
 
 
-def image_of(data: bytes) -> tuple[bytes, str]:
+def read_shown_image(data: bytes) -> tuple[bytes, str]:
     """Return the bytes and the media type of the image that an item shows.
 
     Raises:
         Unreadable: There is no image.
     """
-    found = _object(data)
-    if found is not None:
-        data = _image_in(found)
+    document = _parse_object(data)
+    if document is not None:
+        data = _decode_image(document)
     return data, media_type(data)
 
 
-def _image_in(found: Mapping[str, Any]) -> bytes:
+def _decode_image(document: Mapping[str, Any]) -> bytes:
     try:
-        return base64.b64decode(str(found.get("image", "")), validate=True)
+        return base64.b64decode(str(document.get("image", "")), validate=True)
     except (ValueError, binascii.Error) as error:
         raise Unreadable(f"'image' is no base64 ({error})") from error
 
 
-def _size_of_whole(data: bytes) -> tuple[int, int]:
+def _read_complete_size(data: bytes) -> tuple[int, int]:
     """Return width and height of an image.
 
     Raises:
         Unreadable: The image is incomplete or too large.
     """
-    if not is_whole(data, media_type(data)):
+    if not is_complete(data, media_type(data)):
         raise Unreadable("it is an image that is cut off")
-    size = size_of(data)
+    size = read_size(data)
     if size is None:
         raise Unreadable("it is an image without width or height")
     width, height = size
@@ -199,26 +199,35 @@ def media_type(data: bytes) -> str:
     raise Unreadable("it is no image: PNG, JPEG, GIF and WebP are shown")
 
 
-def _of_object(found: Mapping[str, Any], show: Show) -> ItemContent:
-    known, title = found.get("answer"), found.get("title", "")
-    if known is not None and not isinstance(known, str):
+def _read_object_content(document: Mapping[str, Any], show: Show) -> ItemContent:
+    known_answer, title = document.get("answer"), document.get("title", "")
+    if known_answer is not None and not isinstance(known_answer, str):
         raise Unreadable("'answer' is no text")
     if not isinstance(title, str):
         raise Unreadable("'title' is no text")
     if show is Show.IMAGE:
-        size = _size_of_whole(_image_in(found))
-        kept = {key: value for key, value in found.items() if key != "image"}
-        return ItemContent(box=_box(found.get("box"), *size), title=title, known=known, item=kept)
-    shown = found.get(show.value)
-    if not isinstance(shown, str):
+        size = _read_complete_size(_decode_image(document))
+        other_fields = {key: value for key, value in document.items() if key != "image"}
+        return ItemContent(
+            box=_box(document.get("box"), *size),
+            title=title,
+            known_answer=known_answer,
+            item=other_fields,
+        )
+    content = document.get(show.value)
+    if not isinstance(content, str):
         raise Unreadable(f"it is a JSON object without a text {quoted(show.value)}")
     if show is Show.HTML:
-        return ItemContent(html=clean(shown), title=title, known=known, item=dict(found))
-    mark = _mark(found.get("mark"), len(shown))
-    return ItemContent(text=shown, mark=mark, title=title, known=known, item=dict(found))
+        return ItemContent(
+            html=clean(content), title=title, known_answer=known_answer, item=dict(document)
+        )
+    mark = _mark(document.get("mark"), len(content))
+    return ItemContent(
+        text=content, mark=mark, title=title, known_answer=known_answer, item=dict(document)
+    )
 
 
-def _object(data: bytes) -> dict[str, Any] | None:
+def _parse_object(data: bytes) -> dict[str, Any] | None:
     """Return the JSON object in a file, or None if the file is no JSON object.
 
     Raises:
@@ -227,16 +236,16 @@ def _object(data: bytes) -> dict[str, Any] | None:
     if data.lstrip()[:1] != b"{":
         return None
     try:
-        found = json.loads(data)
+        document = json.loads(data)
     except ValueError:
         return None
     except RecursionError:
         raise Unreadable(f"values lie in one another more than {DEEPEST} deep") from None
-    if not isinstance(found, dict):
+    if not isinstance(document, dict):
         return None
-    if (trouble := trouble_in(found)) is not None:
+    if (trouble := trouble_in(document)) is not None:
         raise Unreadable(f"{trouble}: it could not be kept as it is")
-    return found
+    return document
 
 
 def _text(data: bytes) -> str:
@@ -249,21 +258,21 @@ def _text(data: bytes) -> str:
     return text
 
 
-def _mark(given: Any, length: int) -> tuple[int, int] | None:
-    match given:
+def _mark(value: Any, length: int) -> tuple[int, int] | None:
+    match value:
         case None:
             return None
         case [int(begin), int(end)] if 0 <= begin < end <= length:
             return begin, end
         case _:
             raise Unreadable(
-                f"'mark' is {quoted(given)}, not [begin, end] within its {length} characters"
+                f"'mark' is {quoted(value)}, not [begin, end] within its {length} characters"
             )
 
 
-def _box(given: Any, width: int, height: int) -> tuple[float, float, float, float] | None:
+def _box(value: Any, width: int, height: int) -> tuple[float, float, float, float] | None:
     """Return the box if it lies within its image of ``width`` by ``height`` pixels."""
-    match given:
+    match value:
         case None:
             return None
         case [
@@ -278,6 +287,6 @@ def _box(given: Any, width: int, height: int) -> tuple[float, float, float, floa
             return float(left), float(top), float(across), float(down)
         case _:
             raise Unreadable(
-                f"'box' is {quoted(given)}, not [left, top, width, height] within its {width} by"
+                f"'box' is {quoted(value)}, not [left, top, width, height] within its {width} by"
                 f" {height} pixels"
             )

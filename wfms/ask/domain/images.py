@@ -14,7 +14,7 @@ _SCAN, _JPEG_END = b"\xff\xda", b"\xff\xd9"
 _GIF_END = b"\x3b"
 
 
-def is_whole(data: bytes, kind: str) -> bool:
+def is_complete(data: bytes, kind: str) -> bool:
     """Return whether an image of this media type is complete. Data after its end is ignored."""
     match kind:
         case "image/png":
@@ -27,7 +27,7 @@ def is_whole(data: bytes, kind: str) -> bool:
             return len(data) >= 8 + int.from_bytes(data[4:8], "little")
 
 
-def size_of(data: bytes) -> tuple[int, int] | None:
+def read_size(data: bytes) -> tuple[int, int] | None:
     """Return width and height in pixels as a browser rotates the image, or None if it has none."""
     width, height = imagesize.get(BytesIO(data))
     return (width, height) if min(width, height) > 0 else None

@@ -35,21 +35,21 @@ Evidence = Mapping[str, Mapping[str, Mapping[str, int]]]
 
 def score(evidence: Evidence, answers: int) -> float:
     """Return the score of a browser. ``answers``: the number of possible answers."""
-    given = Counter[str]()
+    answer_counts = Counter[str]()
     for rows in evidence.values():
         for row in rows.values():
-            given.update(row)
-    total = sum(given.values())
-    found = 0.0
+            answer_counts.update(row)
+    total = sum(answer_counts.values())
+    ratio = 0.0
     for reference, rows in evidence.items():
         error = _error(AnswerReference(reference), evidence)
         for right, row in rows.items():
             for answer, number in row.items():
                 # Add half an answer of each kind (Jeffreys), so that none is impossible.
-                blind = (given[answer] + 0.5) / (total + 0.5 * answers)
+                blind = (answer_counts[answer] + 0.5) / (total + 0.5 * answers)
                 looking = 1 - error if answer == right else error / (answers - 1)
-                found += number * (math.log(blind) - math.log(looking))
-    return found
+                ratio += number * (math.log(blind) - math.log(looking))
+    return ratio
 
 
 def _error(reference: AnswerReference, evidence: Evidence) -> float:
@@ -57,7 +57,7 @@ def _error(reference: AnswerReference, evidence: Evidence) -> float:
 
     As for ``blind``, half an error and half a right answer are added.
     """
-    right, number = right_of(evidence, reference)
+    right, number = count_right_answers(evidence, reference)
     return min(ERRORS[reference], (number - right + 0.5) / (number + 1))
 
 
@@ -74,7 +74,7 @@ def others_agree_on(answers: Mapping[str, int], own: str) -> str | None:
     return first[0] if first[1] > rest[0][1] else None
 
 
-def right_of(evidence: Evidence, reference: AnswerReference) -> tuple[int, int]:
+def count_right_answers(evidence: Evidence, reference: AnswerReference) -> tuple[int, int]:
     """Return how many answers equal the reference, and how many there are."""
     rows = evidence.get(reference.value, {})
     right = sum(row.get(answer, 0) for answer, row in rows.items())

@@ -10,13 +10,13 @@ from sluice.contracts.common.problems import NotFound, ServiceError, Unauthentic
 from wfms.ask.db.devices import (
     AskingPlace,
     StoredLink,
-    device_by_digest,
+    find_device,
     insert_device,
-    is_used,
-    link_by_digest,
+    is_link_used,
+    lock_link,
     move_to_link,
 )
-from wfms.ask.db.progress import asked_now
+from wfms.ask.db.progress import find_current_ask
 from wfms.ask.usecases.answer_and_ask import Visitor
 from wfms.ask.usecases.context import AskContext, OneVote
 
@@ -37,7 +37,7 @@ class BrowserSession:
     token: str | None
 
 
-def digest_of(token: str) -> bytes:
+def digest_token(token: str) -> bytes:
     """Return the digest under which a token is stored."""
     return hashlib.sha256(token.encode()).digest()
 
@@ -65,12 +65,12 @@ class BrowserOrigin:
         """Return the digest that identifies a person at a step, or None if origins are not used."""
         if one_vote is OneVote.OFF or not self.address:
             return None
-        said = (self.browser, *self.traits) if one_vote is OneVote.BROWSER else ()
-        return hashlib.sha256("\0".join([*place, self.address, *said]).encode()).digest()
+        traits = (self.browser, *self.traits) if one_vote is OneVote.BROWSER else ()
+        return hashlib.sha256("\0".join([*place, self.address, *traits]).encode()).digest()
 
 
-async def enter(
-    context: AskContext, key: str, *, kept: str | None, origin: BrowserOrigin
+async def admit_browser(
+    context: AskContext, key: str, *, earlier_token: str | None, origin: BrowserOrigin
 ) -> BrowserSession:
     """Let a browser in by a link.
 
@@ -80,7 +80,7 @@ async def enter(
     Args:
         context: The context of the service.
         key: The key of the link.
-        kept: The token of an earlier visit.
+        earlier_token: The token of an earlier visit.
         origin: Where the browser comes from.
 
     Raises:
@@ -89,16 +89,16 @@ async def enter(
     """
     async with context.database.transaction() as transaction:
         connection = transaction.connection
-        link = await link_by_digest(connection, digest_of(key))
+        link = await lock_link(connection, digest_token(key))
         if link is None:
             raise Unauthenticated("this link is none: was it copied whole?")
         _require_good(link)
-        if kept and await move_to_link(connection, digest_of(kept), link):
+        if earlier_token and await move_to_link(connection, digest_token(earlier_token), link):
             return BrowserSession(link.place, None)
-        if link.person is not None and await is_used(connection, link):
+        if link.person is not None and await is_link_used(connection, link):
             raise LinkEnded("this link was for one browser, which came by it: make another one")
         token = new_token()
-        digest = digest_of(token)
+        digest = digest_token(token)
         await insert_device(
             connection,
             uuid4(),
@@ -115,7 +115,7 @@ def _require_good(link: StoredLink) -> None:
         raise LinkEnded("this link has ended: ask whoever gave it to you for another one")
 
 
-async def known_visitor(
+async def authenticate_visitor(
     context: AskContext, token: str | None, template: str, step: str
 ) -> Visitor:
     """Return the visitor that a token identifies, and what the visitor is asked.
@@ -128,12 +128,14 @@ async def known_visitor(
     if not token:
         raise Unauthenticated("open the link that you were given once more")
     async with context.database.connection() as connection:
-        device = await device_by_digest(connection, digest_of(token))
+        device = await find_device(connection, digest_token(token))
         if device is None or (device.template, device.step) != (template, step):
             raise Unauthenticated("open the link that you were given once more")
         if not device.welcome:
             raise LinkEnded("this link has ended: ask whoever gave it to you for another one")
-        asked = await asked_now(connection, AskingPlace(template, step, device.owner_group))
-    if asked is None:
+        current = await find_current_ask(
+            connection, AskingPlace(template, step, device.owner_group)
+        )
+    if current is None:
         raise NotFound(f"step {step} of {template} asks nothing")
-    return Visitor(device, *asked)
+    return Visitor(device, *current)

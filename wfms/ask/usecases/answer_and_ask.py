@@ -24,21 +24,21 @@ from wfms.ask.db.assignments import (
     AssignedAnswer,
     AssignedItem,
     AssignmentContext,
-    assign,
+    assign_items,
+    find_assigned_answers,
     is_anything_open,
     lock_items,
-    lost,
-    renew,
-    settle,
-    shown_to,
+    reassign_lost_items,
+    renew_assignments,
+    settle_items,
     store_answers,
 )
-from wfms.ask.db.devices import KnownDevice, browser_alone, count
+from wfms.ask.db.devices import KnownDevice, add_counts, lock_browser
 from wfms.ask.domain.trust import is_gold
 from wfms.ask.usecases.context import AskContext
 
 #: States of items that take answers.
-_ASKED = frozenset({AskItemState.OPEN, AskItemState.DECIDED})
+_ANSWERABLE = frozenset({AskItemState.OPEN, AskItemState.DECIDED})
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +67,7 @@ class Visitor:
         )
 
 
-async def answer_and_ask(context: AskContext, visitor: Visitor, asked: AskNext) -> NextItems:
+async def answer_and_ask(context: AskContext, visitor: Visitor, request: AskNext) -> NextItems:
     """Store the answers of a browser and return its next items.
 
     Answers may come twice, late, or to items that were never shown. An answer counts once, if its
@@ -81,18 +81,18 @@ async def answer_and_ask(context: AskContext, visitor: Visitor, asked: AskNext) 
     assignment_context = visitor.assignment_context(context)
     async with context.database.transaction() as transaction:
         connection = transaction.connection
-        visitor = replace(visitor, device=await browser_alone(connection, visitor.device))
+        visitor = replace(visitor, device=await lock_browser(connection, visitor.device))
         device = visitor.device
-        fates = await _take(connection, visitor, asked.answers)
-        taken = sum(fate.fate is AnswerFate.TAKEN for fate in fates)
-        items = await _assign(connection, assignment_context, visitor, asked)
-        if taken or items:
-            await count(connection, device.uid, shown=len(items), given=taken)
+        fates = await _take(connection, visitor, request.answers)
+        accepted = sum(fate.fate is AnswerFate.TAKEN for fate in fates)
+        items = await _assign(connection, assignment_context, visitor, request)
+        if accepted or items:
+            await add_counts(connection, device.uid, shown_items=len(items), given_answers=accepted)
         over = not items and not await is_anything_open(connection, assignment_context)
     return NextItems(
         fates=fates,
-        items=[shown_item(item.uid, item.content, assignment_context) for item in items],
-        given=device.given + taken,
+        items=[to_annotator_item(item.uid, item.content, assignment_context) for item in items],
+        given=device.given + accepted,
         over=over,
         wording=visitor.wording,
     )
@@ -104,75 +104,82 @@ async def _take(
     if not answers:
         return []
     device = visitor.device
-    first = {given.item: given for given in reversed(answers)}
-    states = await lock_items(connection, list(first))
-    shown = await shown_to(connection, device.uid, list(first))
-    for given in answers:
-        words = shown[given.item].words if given.item in shown else visitor.ask.answers
-        if given.answer not in words:
+    first_answers = {answer.item: answer for answer in reversed(answers)}
+    states = await lock_items(connection, list(first_answers))
+    assigned = await find_assigned_answers(connection, device.uid, list(first_answers))
+    for answer in answers:
+        words = assigned[answer.item].words if answer.item in assigned else visitor.ask.answers
+        if answer.answer not in words:
             choices = ", ".join(map(quoted, words))
             raise Unprocessable(
-                f"{quoted(given.answer)} is none of the answers: give one of {choices}"
+                f"{quoted(answer.answer)} is none of the answers: give one of {choices}"
             )
-    fates = {item: _fate(item, states, shown) for item in first}
-    new = [first[item] for item, fate in fates.items() if fate is AnswerFate.TAKEN]
+    fates = {item: _fate(item, states, assigned) for item in first_answers}
+    new = [first_answers[item] for item, fate in fates.items() if fate is AnswerFate.TAKEN]
     if new:
         counts = device.standing is DeviceState.COUNTED
-        rows = [(given.item, given.answer, given.seconds) for given in new]
+        rows = [(answer.item, answer.answer, answer.seconds) for answer in new]
         await store_answers(connection, device.uid, rows, counts=counts)
-        await settle(connection, [given.item for given in new])
-    return [AnswerResult(item=given.item, fate=fates[given.item]) for given in first.values()]
+        await settle_items(connection, [answer.item for answer in new])
+    return [
+        AnswerResult(item=answer.item, fate=fates[answer.item]) for answer in first_answers.values()
+    ]
 
 
 def _fate(
-    item: UUID, states: Mapping[UUID, AskItemState], shown: Mapping[UUID, AssignedAnswer]
+    item: UUID, states: Mapping[UUID, AskItemState], assigned: Mapping[UUID, AssignedAnswer]
 ) -> AnswerFate:
-    if item not in shown:
+    if item not in assigned:
         return AnswerFate.UNKNOWN
-    if shown[item].answer is not None:
+    if assigned[item].answer is not None:
         return AnswerFate.ALREADY
-    return AnswerFate.TAKEN if states[item] in _ASKED else AnswerFate.LATE
+    return AnswerFate.TAKEN if states[item] in _ANSWERABLE else AnswerFate.LATE
 
 
 async def _assign(
-    connection: Connection, assignment_context: AssignmentContext, visitor: Visitor, asked: AskNext
+    connection: Connection,
+    assignment_context: AssignmentContext,
+    visitor: Visitor,
+    request: AskNext,
 ) -> list[AssignedItem]:
     """Assign items to a browser.
 
     Lost items come first. An excluded browser gets gold items only.
     """
     device, ask = visitor.device, visitor.ask
-    if asked.has:
-        await renew(connection, assignment_context, device.uid, asked.has)
-    if asked.wanted == 0:
+    if request.has:
+        await renew_assignments(connection, assignment_context, device.uid, request.has)
+    if request.wanted == 0:
         return []
-    again = await lost(connection, assignment_context, device.uid, asked.has)
-    if again:
-        return again[:MAX_CONCURRENT]
+    lost_items = await reassign_lost_items(connection, assignment_context, device.uid, request.has)
+    if lost_items:
+        return lost_items[:MAX_CONCURRENT]
     if device.standing is DeviceState.EXCLUDED:
-        return await assign(
-            connection, assignment_context, device.uid, number=asked.wanted, gold=True
+        return await assign_items(
+            connection, assignment_context, device.uid, number=request.wanted, gold=True
         )
     golden = 0
     # Stop when only gold items are left: their answers are known.
     if ask.gold is not None and await is_anything_open(connection, assignment_context):
-        numbers = range(device.shown + 1, device.shown + asked.wanted + 1)
+        numbers = range(device.shown + 1, device.shown + request.wanted + 1)
         golden = sum(is_gold(device.uid.int, number, ask.gold_every) for number in numbers)
-    known = await assign(connection, assignment_context, device.uid, number=golden, gold=True)
-    found = await assign(
-        connection, assignment_context, device.uid, number=asked.wanted - len(known)
+    gold = await assign_items(connection, assignment_context, device.uid, number=golden, gold=True)
+    ordinary = await assign_items(
+        connection, assignment_context, device.uid, number=request.wanted - len(gold)
     )
-    return _mixed(found, known, device.uid.int)
+    return _mix_in_gold(ordinary, gold, device.uid.int)
 
 
-def _mixed(items: list[AssignedItem], known: list[AssignedItem], device: int) -> list[AssignedItem]:
+def _mix_in_gold(
+    items: list[AssignedItem], gold: list[AssignedItem], device: int
+) -> list[AssignedItem]:
     mixed = list(items)
-    for item in known:
+    for item in gold:
         mixed.insert((item.uid.int ^ device) % (len(mixed) + 1), item)
     return mixed
 
 
-def shown_item(
+def to_annotator_item(
     uid: UUID, content: Mapping[str, Any], assignment_context: AssignmentContext
 ) -> AnnotatorItem:
     """Return an item as the page shows it."""

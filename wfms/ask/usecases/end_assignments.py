@@ -1,6 +1,11 @@
 """Assign items to others that browsers have kept for too long."""
 
-from wfms.ask.db.assignments import end_assignments, lock_items, run_out, settle
+from wfms.ask.db.assignments import (
+    end_assignments,
+    list_expired_assignments,
+    lock_items,
+    settle_items,
+)
 from wfms.ask.usecases.context import AskContext
 
 PAGE = 500
@@ -16,9 +21,9 @@ async def end_old_assignments(context: AskContext) -> bool:
     """
     async with context.database.transaction() as transaction:
         connection = transaction.connection
-        items = sorted(set(await run_out(connection, most=PAGE)))
+        items = sorted(set(await list_expired_assignments(connection, most=PAGE)))
         if items:
             await lock_items(connection, items)
             await end_assignments(connection, items)
-            await settle(connection, items)
+            await settle_items(connection, items)
     return len(items) == PAGE

@@ -27,11 +27,11 @@ from sluice.storage.operations import put_bytes
 from wfms.ask.db.decided_items import (
     DecidedItem,
     TaskWithDecidedItems,
-    answers_to,
-    freeze,
-    given,
-    giving_items,
-    tasks_giving,
+    freeze_items,
+    list_answers,
+    list_items_to_deliver,
+    list_tasks_to_deliver,
+    mark_given,
 )
 from wfms.ask.usecases.context import AskContext
 from wfms.ask.usecases.one_by_one import TaskBlocked, one_by_one
@@ -56,62 +56,64 @@ async def give_answers(context: AskContext) -> bool:
         NotAvailable: The WMS does not answer, or a task failed for a reason that may pass.
     """
     async with context.database.connection() as connection:
-        await freeze(connection, older=context.rules.settle, most=PAGE)
-        tasks = await tasks_giving(connection)
+        await freeze_items(connection, older=context.rules.settle, most=PAGE)
+        tasks = await list_tasks_to_deliver(connection)
     return await one_by_one(tasks, lambda task: _give(context, task))
 
 
 async def _give(context: AskContext, task: TaskWithDecidedItems) -> bool:
     async with context.database.connection() as connection:
-        items = await giving_items(connection, task.uid, most=PAGE)
-        answers = await answers_to(connection, [item.uid for item in items])
-    held: list[TaskBlocked] = []
+        items = await list_items_to_deliver(connection, task.uid, most=PAGE)
+        answers = await list_answers(connection, [item.uid for item in items])
+    blocked: list[TaskBlocked] = []
     try:
-        taken = await _taken(context, task.uid, await _written(items, answers, task, held), held)
+        accepted = await _report_jobs(
+            context, task.uid, await _write_files(items, answers, task, blocked), blocked
+        )
     except NotFound:  # the task is deleted: nobody wants its answers any more
-        taken = [AcceptedAnswer(id=item.job, answer=ReportAnswer.STALE) for item in items]
-    fates = {one.id: one.answer is ReportAnswer.STALE for one in taken}
+        accepted = [AcceptedAnswer(id=item.job, answer=ReportAnswer.STALE) for item in items]
+    fates = {one.id: one.answer is ReportAnswer.STALE for one in accepted}
     async with context.database.transaction() as transaction:
-        await given(transaction.connection, task.uid, fates)
+        await mark_given(transaction.connection, task.uid, fates)
     has_more = len(items) == PAGE
-    if held and not (has_more and taken):
-        raise held[0]
+    if blocked and not (has_more and accepted):
+        raise blocked[0]
     return has_more
 
 
-async def _written(
+async def _write_files(
     items: Sequence[DecidedItem],
     answers: dict[UUID, list[AnswerInFile]],
     task: TaskWithDecidedItems,
-    held: list[TaskBlocked],
+    blocked: list[TaskBlocked],
 ) -> list[AnsweredJob]:
     """Write the files of items and return the jobs whose file was written.
 
-    Reasons of failures are added to ``held``. If the storage takes no file at all, it gives up
+    Reasons of failures are added to ``blocked``. If the storage takes no file at all, it gives up
     early.
     """
     writing = asyncio.Semaphore(WRITERS)
-    written = away = 0
+    written_count = unavailable_count = 0
 
     async def write(item: DecidedItem) -> AnsweredJob | None:
-        nonlocal written, away
+        nonlocal written_count, unavailable_count
         async with writing:
-            if not written and away >= WRITERS:
+            if not written_count and unavailable_count >= WRITERS:
                 return None
             try:
-                job = await _answered(item, answers.get(item.uid, []), task)
+                job = await _write_answer(item, answers.get(item.uid, []), task)
             except (StorageError, ValidationError) as error:
-                why = first_fault(error) if isinstance(error, ValidationError) else str(error)
-                held.append(TaskBlocked(f"answers cannot be written: {why}"))
-                away += isinstance(error, StorageFull | StorageUnavailable)
+                reason = first_fault(error) if isinstance(error, ValidationError) else str(error)
+                blocked.append(TaskBlocked(f"answers cannot be written: {reason}"))
+                unavailable_count += isinstance(error, StorageFull | StorageUnavailable)
                 return None
-            written += 1
+            written_count += 1
             return job
 
     return [job for job in await asyncio.gather(*map(write, items)) if job is not None]
 
 
-async def _answered(
+async def _write_answer(
     item: DecidedItem, answers: Sequence[AnswerInFile], task: TaskWithDecidedItems
 ) -> AnsweredJob:
     """Return the job of an item, after its file is written unless the task has ended.
@@ -139,12 +141,12 @@ async def _answered(
     )
 
 
-async def _taken(
-    context: AskContext, task: UUID, jobs: Sequence[AnsweredJob], held: list[TaskBlocked]
+async def _report_jobs(
+    context: AskContext, task: UUID, jobs: Sequence[AnsweredJob], blocked: list[TaskBlocked]
 ) -> list[AcceptedAnswer]:
     """Report jobs to the WMS, and return what it says of them.
 
-    Jobs whose file the WMS does not accept are added to ``held``.
+    Jobs whose file the WMS does not accept are added to ``blocked``.
 
     Raises:
         NotFound: The task does not exist any more.
@@ -152,12 +154,12 @@ async def _taken(
     if not jobs:
         return []
     try:
-        return (await context.wms.answered(task, jobs)).jobs
+        return (await context.wms.report_answers(task, jobs)).jobs
     except Unprocessable as refusal:
-        held.append(TaskBlocked(f"the WMS does not find what was written: {refusal.detail}"))
-        refused = str(refusal.fields.get("jobs", "")).split(",")
-    others = [job for job in jobs if str(job.id) not in refused]
-    return await _taken(context, task, others, held) if len(others) < len(jobs) else []
+        blocked.append(TaskBlocked(f"the WMS does not find what was written: {refusal.detail}"))
+        refused_ids = str(refusal.fields.get("jobs", "")).split(",")
+    others = [job for job in jobs if str(job.id) not in refused_ids]
+    return await _report_jobs(context, task, others, blocked) if len(others) < len(jobs) else []
 
 
 @dataclass(frozen=True, slots=True)

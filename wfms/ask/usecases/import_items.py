@@ -18,11 +18,11 @@ from wfms.ask.db.questions import (
     add_items,
     end_question,
     insert_question,
-    open_questions,
-    say_of_gold,
-    say_why,
+    list_open_questions,
+    store_gold_reason,
+    store_reason,
 )
-from wfms.ask.domain.contents import ItemContent, Unreadable, content_of, largest
+from wfms.ask.domain.contents import ItemContent, Unreadable, largest, read_content
 from wfms.ask.usecases.context import AskContext
 from wfms.ask.usecases.one_by_one import one_by_one
 
@@ -46,19 +46,19 @@ async def import_items(context: AskContext) -> bool:
         NotAvailable: The WMS does not answer.
     """
     async with context.database.connection() as connection:
-        known = {question.task_uid for question in await open_questions(connection)}
-    asked = (await context.wms.human_tasks()).tasks
-    living = {task.uid for task in asked}
+        known_tasks = {question.task_uid for question in await list_open_questions(connection)}
+    human_tasks = (await context.wms.human_tasks()).tasks
+    current_tasks = {task.uid for task in human_tasks}
     async with context.database.connection() as connection:
-        for task in asked:
-            if task.uid not in known and _has_gold(task):
+        for task in human_tasks:
+            if task.uid not in known_tasks and _has_gold(task):
                 await insert_question(connection, task)
-        questions = await open_questions(connection)
+        questions = await list_open_questions(connection)
 
     async def take_in(question: OpenQuestion) -> bool:
-        if question.task_uid in living:
+        if question.task_uid in current_tasks:
             return await _take_in(context, question)
-        if question.task_uid not in known:
+        if question.task_uid not in known_tasks:
             return False  # another instance took it in from a newer list
         async with context.database.transaction() as transaction:
             await end_question(transaction.connection, question.task_uid)
@@ -89,7 +89,7 @@ async def _take_in(context: AskContext, question: OpenQuestion) -> bool:
         items = await _items(question.ask, jobs.jobs)
     except StorageError as error:
         async with context.database.connection() as connection:
-            await say_why(connection, question.task_uid, f"waiting for a storage: {error}")
+            await store_reason(connection, question.task_uid, f"waiting for a storage: {error}")
         return False
     async with context.database.transaction() as transaction:
         last = jobs.jobs[-1].id
@@ -111,7 +111,7 @@ async def _items(ask: Ask, jobs: Sequence[HumanJob]) -> list[NewItem]:
                 content = await asyncio.to_thread(_read, job.input, ask.show)
             except (Unreadable, FileMissing, NoFile) as error:
                 return NewItem(uuid4(), job.id, job.seq, job.input, {}, reason=str(error))
-        return NewItem(uuid4(), job.id, job.seq, job.input, _stored(content))
+        return NewItem(uuid4(), job.id, job.seq, job.input, _without_empty_fields(content))
 
     return list(await asyncio.gather(*map(item, jobs)))
 
@@ -125,7 +125,7 @@ def _read(file: InputFile, show: Show) -> ItemContent:
     """
     _require_small(file.size, show)
     with open_reader(file.url) as reader:
-        return content_of(reader.read(0, largest(show)), show)
+        return read_content(reader.read(0, largest(show)), show)
 
 
 def _require_small(size: int, show: Show) -> None:
@@ -141,7 +141,7 @@ def _require_small(size: int, show: Show) -> None:
 async def _take_in_gold(context: AskContext, question: OpenQuestion) -> None:
     [file] = [file for file in question.files if file.port == question.ask.gold]
     try:
-        data = await asyncio.to_thread(_whole, file)
+        data = await asyncio.to_thread(_read_whole_file, file)
         items, reason = list(_gold_items(question, file, data)), ""
         if not items:
             reason = f"no items with known answers are in {quoted(file.name)}: add some"
@@ -152,10 +152,10 @@ async def _take_in_gold(context: AskContext, question: OpenQuestion) -> None:
     async with context.database.transaction() as transaction:
         if items is not None:
             await add_items(transaction.connection, question, items, read_to=None)
-        await say_of_gold(transaction.connection, question.task_uid, reason)
+        await store_gold_reason(transaction.connection, question.task_uid, reason)
 
 
-def _whole(file: InputFile) -> bytes:
+def _read_whole_file(file: InputFile) -> bytes:
     with open_reader(file.url) as reader:
         return reader.read(0, file.size)
 
@@ -174,27 +174,28 @@ def _gold_items(question: OpenQuestion, file: InputFile, data: bytes) -> Iterato
             continue
         try:
             _require_small(len(line), question.ask.show)
-            content = content_of(line, question.ask.show)
+            content = read_content(line, question.ask.show)
         except Unreadable as error:
             raise Unreadable(f"line {number + 1}: {error}") from error
-        if content.known not in question.ask.answers:
+        if content.known_answer not in question.ask.answers:
             answers = ", ".join(map(quoted, question.ask.answers))
             raise Unreadable(
-                f"line {number + 1}: 'answer' is {quoted(content.known)}: give one of {answers}"
+                f"line {number + 1}: 'answer' is {quoted(content.known_answer)}:"
+                f" give one of {answers}"
             )
         name = f"{question.group}/{question.template}/{question.step}/{line!r}"
         yield NewItem(
-            _like_others(uuid5(_GOLD, name)),
+            _as_random_uid(uuid5(_GOLD, name)),
             None,
             number,
             file,
-            _stored(content),
-            known=content.known,
+            _without_empty_fields(content),
+            known_answer=content.known_answer,
             line=(begin, len(line)),
         )
 
 
-def _like_others(uid: UUID) -> UUID:
+def _as_random_uid(uid: UUID) -> UUID:
     """Return a UUID that looks like a random one (``uuid4``).
 
     Otherwise its version bits would show that the answer is known.
@@ -202,8 +203,10 @@ def _like_others(uid: UUID) -> UUID:
     return UUID(int=uid.int, version=4)
 
 
-def _stored(content: ItemContent) -> dict[str, object]:
-    found = asdict(content)
+def _without_empty_fields(content: ItemContent) -> dict[str, object]:
+    fields = asdict(content)
     return {
-        key: value for key, value in found.items() if value not in (None, "") and key != "known"
+        key: value
+        for key, value in fields.items()
+        if value not in (None, "") and key != "known_answer"
     }

@@ -11,14 +11,14 @@ import structlog
 from sluice.contracts.common.states import DeviceState
 from sluice.servicekit.database import Connection
 from wfms.ask.db.devices import (
-    alone,
-    decided_items,
-    evidence_of,
-    gold_answers,
-    gold_judged,
-    items_judged,
+    list_gold_answers,
+    list_unjudged_items,
+    list_votes,
+    lock_evidence,
+    mark_gold_judged,
+    mark_items_judged,
     store_evidence,
-    votes_on,
+    try_lock_judging,
 )
 from wfms.ask.domain.trust import LIMIT, AnswerReference, others_agree_on, score
 from wfms.ask.usecases.context import AskContext
@@ -29,7 +29,7 @@ log = structlog.get_logger(__name__)
 PAGE = 1000
 
 #: Browser, kind of reference, right answer, answer of the browser.
-_Seen = tuple[UUID, AnswerReference, str, str]
+_Comparison = tuple[UUID, AnswerReference, str, str]
 
 
 async def judge_devices(context: AskContext) -> bool:
@@ -44,11 +44,11 @@ async def judge_devices(context: AskContext) -> bool:
     """
     async with context.database.transaction() as transaction:
         connection = transaction.connection
-        if not await alone(connection):
+        if not await try_lock_judging(connection):
             return False
-        seen, full = await _new_evidence(connection, context.rules.undo)
-        found = await _weighed(connection, seen)
-    for device, reason in found.items():
+        comparisons, full = await _new_evidence(connection, context.rules.undo)
+        careless = await _store_scores(connection, comparisons)
+    for device, reason in careless.items():
         done = await apply_device_state(
             context, device, DeviceState.EXCLUDED, reason=reason, set_by=None
         )
@@ -57,18 +57,22 @@ async def judge_devices(context: AskContext) -> bool:
     return full
 
 
-async def _new_evidence(connection: Connection, older: timedelta) -> tuple[list[_Seen], bool]:
-    gold = await gold_answers(connection, older=older, most=PAGE)
-    await gold_judged(connection, [(item, device) for item, device, _, _ in gold])
-    items = await decided_items(connection, older=older, most=PAGE)
-    votes = await votes_on(connection, items)
-    await items_judged(connection, items)
-    seen = [(device, AnswerReference.GOLD, known, answer) for _, device, answer, known in gold]
-    seen += [one for of_item in votes.values() for one in _beside_others(of_item)]
-    return seen, PAGE in (len(gold), len(items))
+async def _new_evidence(connection: Connection, older: timedelta) -> tuple[list[_Comparison], bool]:
+    gold = await list_gold_answers(connection, older=older, most=PAGE)
+    await mark_gold_judged(connection, [(item, device) for item, device, _, _ in gold])
+    items = await list_unjudged_items(connection, older=older, most=PAGE)
+    votes = await list_votes(connection, items)
+    await mark_items_judged(connection, items)
+    comparisons = [
+        (device, AnswerReference.GOLD, right, answer) for _, device, answer, right in gold
+    ]
+    comparisons += [
+        one for item_votes in votes.values() for one in _compare_with_others(item_votes)
+    ]
+    return comparisons, PAGE in (len(gold), len(items))
 
 
-def _beside_others(votes: Iterable[tuple[UUID, str]]) -> Iterable[_Seen]:
+def _compare_with_others(votes: Iterable[tuple[UUID, str]]) -> Iterable[_Comparison]:
     votes = list(votes)
     numbers = Counter(answer for _, answer in votes)
     for device, answer in votes:
@@ -76,28 +80,33 @@ def _beside_others(votes: Iterable[tuple[UUID, str]]) -> Iterable[_Seen]:
             yield device, AnswerReference.PEERS, right, answer
 
 
-async def _weighed(connection: Connection, seen: list[_Seen]) -> dict[UUID, str]:
+async def _store_scores(connection: Connection, comparisons: list[_Comparison]) -> dict[UUID, str]:
     """Store the new evidence and scores; return the browsers to be excluded, and why."""
-    if not seen:
+    if not comparisons:
         return {}
-    new: dict[UUID, list[_Seen]] = defaultdict(list)
-    for one in seen:
-        new[one[0]].append(one)
+    by_device: dict[UUID, list[_Comparison]] = defaultdict(list)
+    for comparison in comparisons:
+        by_device[comparison[0]].append(comparison)
     stored: dict[UUID, tuple[Mapping[str, Any], float]] = {}
-    found: dict[UUID, str] = {}
-    for device in await evidence_of(connection, sorted(new)):
-        evidence = _with(device.evidence, new[device.uid])
+    careless: dict[UUID, str] = {}
+    for device in await lock_evidence(connection, sorted(by_device)):
+        evidence = _add_comparisons(device.evidence, by_device[device.uid])
         value = score(evidence, device.answers)
         stored[device.uid] = evidence, value
         if value > LIMIT and device.standing is DeviceState.COUNTED and not device.by_hand:
-            found[device.uid] = _reason(value)
+            careless[device.uid] = _reason(value)
     await store_evidence(connection, stored)
-    return found
+    return careless
 
 
-def _with(evidence: Mapping[str, Any], seen: Iterable[_Seen]) -> dict[str, Any]:
-    rows = {kind: {right: dict(row) for right, row in of.items()} for kind, of in evidence.items()}
-    for _, kind, right, answer in seen:
+def _add_comparisons(
+    evidence: Mapping[str, Any], comparisons: Iterable[_Comparison]
+) -> dict[str, Any]:
+    rows = {
+        kind: {right: dict(row) for right, row in answers.items()}
+        for kind, answers in evidence.items()
+    }
+    for _, kind, right, answer in comparisons:
         row = rows.setdefault(kind.value, {}).setdefault(right, {})
         row[answer] = row.get(answer, 0) + 1
     return rows

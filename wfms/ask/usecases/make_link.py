@@ -5,9 +5,9 @@ from uuid import UUID, uuid4
 
 from sluice.contracts.common.problems import Conflict, NotFound
 from sluice.contracts.human_tasks.asking_watch import AskLink, NewLink
-from wfms.ask.db.devices import AskingPlace, StoredLink, end_link, insert_link, links_of_step
-from wfms.ask.db.progress import ask_of
-from wfms.ask.usecases.admit_browser import digest_of, new_token
+from wfms.ask.db.devices import AskingPlace, StoredLink, end_link, insert_link, list_links
+from wfms.ask.db.progress import find_ask
+from wfms.ask.usecases.admit_browser import digest_token, new_token
 from wfms.ask.usecases.context import AskContext
 
 #: Maximum days of a link for oneself: it may outlive the person's right to sign in.
@@ -28,7 +28,7 @@ async def make_link(
     """
     key = new_token()
     async with context.database.transaction() as transaction:
-        ask = await ask_of(transaction.connection, place)
+        ask = await find_ask(transaction.connection, place)
         if ask is None:
             raise NotFound(f"step {place.step} of {place.template} asks nothing")
         if not new.mine and ask.link is None:
@@ -36,27 +36,27 @@ async def make_link(
                 f"step {place.step} of {place.template} is for people who are signed in: its"
                 " template has no 'link: DAYS' in 'sluice:ask'"
             )
-        most = _OWN_DAYS if new.mine else ask.link or 0
-        if new.days > most:
-            which = "for oneself" if new.mine else "to this step"
-            days = "a day" if most == 1 else f"{most} days"
-            raise Conflict(f"a link {which} opens it for {days} at most")
+        max_days = _OWN_DAYS if new.mine else ask.link or 0
+        if new.days > max_days:
+            audience = "for oneself" if new.mine else "to this step"
+            days = "a day" if max_days == 1 else f"{max_days} days"
+            raise Conflict(f"a link {audience} opens it for {days} at most")
         stored = await insert_link(
             transaction.connection,
             uid=uuid4(),
             place=place,
-            digest=digest_of(key),
+            digest=digest_token(key),
             person=by if new.mine else None,
-            made_by=by,
-            lasts=timedelta(days=new.days),
+            created_by=by,
+            duration=timedelta(days=new.days),
         )
-    return told(stored), key
+    return to_ask_link(stored), key
 
 
-async def links_to(context: AskContext, place: AskingPlace) -> list[AskLink]:
+async def read_links(context: AskContext, place: AskingPlace) -> list[AskLink]:
     """Return the links to a step. The caller must see the step."""
     async with context.database.connection() as connection:
-        return [told(link) for link in await links_of_step(connection, place)]
+        return [to_ask_link(link) for link in await list_links(connection, place)]
 
 
 async def close_link(context: AskContext, link: UUID) -> None:
@@ -70,7 +70,7 @@ async def close_link(context: AskContext, link: UUID) -> None:
             raise Conflict("this link has ended already")
 
 
-def told(link: StoredLink) -> AskLink:
+def to_ask_link(link: StoredLink) -> AskLink:
     """Return a link as the API describes it."""
     return AskLink(
         uid=link.uid,

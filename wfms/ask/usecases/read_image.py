@@ -9,8 +9,8 @@ from sluice.contracts.common.problems import NotAvailable, NotFound
 from sluice.contracts.human_tasks.ask import Show
 from sluice.storage.errors import StorageError
 from sluice.storage.reader import open_reader
-from wfms.ask.db.assignments import FoundItem, shown_item
-from wfms.ask.domain.contents import LARGEST_IMAGE, Unreadable, image_of
+from wfms.ask.db.assignments import ItemSource, find_assigned_item
+from wfms.ask.domain.contents import LARGEST_IMAGE, Unreadable, read_shown_image
 from wfms.ask.usecases.answer_and_ask import Visitor
 from wfms.ask.usecases.context import AskContext
 
@@ -26,17 +26,17 @@ async def read_image(context: AskContext, visitor: Visitor, item: UUID) -> tuple
             would reveal gold items.
     """
     async with context.database.connection() as connection:
-        found = await shown_item(connection, visitor.device.uid, item)
-    if found is None or visitor.ask.show is not Show.IMAGE:
+        source = await find_assigned_item(connection, visitor.device.uid, item)
+    if source is None or visitor.ask.show is not Show.IMAGE:
         raise NotFound("this browser was not shown such an image")
     try:
-        return await asyncio.to_thread(_read, found)
+        return await asyncio.to_thread(_read, source)
     except (Unreadable, StorageError) as error:
-        log.warning("ask.image_unreadable", item=str(item), url=found.file.url, reason=str(error))
+        log.warning("ask.image_unreadable", item=str(item), url=source.file.url, reason=str(error))
         raise NotAvailable("the image cannot be read now") from error
 
 
-def _read(item: FoundItem) -> tuple[bytes, str]:
+def _read(item: ItemSource) -> tuple[bytes, str]:
     """Read the image from its file.
 
     Raises:
@@ -45,5 +45,5 @@ def _read(item: FoundItem) -> tuple[bytes, str]:
     """
     with open_reader(item.file.url) as reader:
         if item.line is not None:
-            return image_of(reader.read(*item.line))
-        return image_of(reader.read(0, LARGEST_IMAGE))
+            return read_shown_image(reader.read(*item.line))
+        return read_shown_image(reader.read(0, LARGEST_IMAGE))

@@ -10,9 +10,15 @@ from sluice.contracts.common.problems import NotFound
 from sluice.contracts.common.states import DeviceState
 from sluice.contracts.human_tasks.ask import Ask
 from sluice.contracts.human_tasks.asking_watch import AskDevice, ExportedAnswer, HumanStep
-from wfms.ask.db.devices import AskingPlace, devices_of_step, place_of_link
-from wfms.ask.db.progress import all_answers, ask_of, asking_steps, items_by_state, place_of_device
-from wfms.ask.domain.trust import LIMIT, AnswerReference, right_of
+from wfms.ask.db.devices import AskingPlace, find_place_of_link, list_devices
+from wfms.ask.db.progress import (
+    count_items_by_state,
+    find_ask,
+    find_place_of_device,
+    list_asking_steps,
+    stream_answers,
+)
+from wfms.ask.domain.trust import LIMIT, AnswerReference, count_right_answers
 from wfms.ask.usecases.context import AskContext
 
 MAX_DEVICES = 1000
@@ -21,13 +27,13 @@ MAX_DEVICES = 1000
 async def read_steps(context: AskContext, visibility: Visibility) -> list[HumanStep]:
     """Return the progress of the steps whose groups the caller sees."""
     async with context.database.connection() as connection:
-        rows = await asking_steps(connection, visibility.groups)
-        items = await items_by_state(connection, sorted({row["template"] for row in rows}))
-    found = []
+        rows = await list_asking_steps(connection, visibility.groups)
+        items = await count_items_by_state(connection, sorted({row["template"] for row in rows}))
+    human_steps = []
     for row in rows:
         ask = Ask.model_validate(row["ask"])
         place = AskingPlace(row["template"], row["step"], row["owner_group"])
-        found.append(
+        human_steps.append(
             HumanStep(
                 template=place.template,
                 step=place.step,
@@ -45,7 +51,7 @@ async def read_steps(context: AskContext, visibility: Visibility) -> list[HumanS
                 reason=row["reason"],
             )
         )
-    return found
+    return human_steps
 
 
 async def require_step(context: AskContext, place: AskingPlace) -> None:
@@ -55,7 +61,7 @@ async def require_step(context: AskContext, place: AskingPlace) -> None:
         NotFound: The step never asked anything.
     """
     async with context.database.connection() as connection:
-        if await ask_of(connection, place) is None:
+        if await find_ask(connection, place) is None:
             raise NotFound(
                 f"no step {place.step} of template {place.template} asks people of {place.group}"
             )
@@ -66,7 +72,7 @@ async def read_devices(
 ) -> list[AskDevice]:
     """Return the browsers of a step, the highest score first. The caller must see the step."""
     async with context.database.connection() as connection:
-        rows = await devices_of_step(connection, place, device=device, most=MAX_DEVICES)
+        rows = await list_devices(connection, place, device=device, most=MAX_DEVICES)
     return [_device(row) for row in rows]
 
 
@@ -79,8 +85,8 @@ def _device(row: Mapping[str, Any]) -> AskDevice:
         first_at=row["first_at"],
         last_at=row["last_at"],
         given=row["given"],
-        gold=right_of(evidence, AnswerReference.GOLD),
-        peers=right_of(evidence, AnswerReference.PEERS),
+        gold=count_right_answers(evidence, AnswerReference.GOLD),
+        peers=count_right_answers(evidence, AnswerReference.PEERS),
         score=round(row["score"], 2),
         limit=round(LIMIT, 2),
         seconds=row["seconds"],
@@ -92,14 +98,14 @@ def _device(row: Mapping[str, Any]) -> AskDevice:
     )
 
 
-async def place_of(
+async def find_place(
     context: AskContext, *, device: UUID | None = None, link: UUID | None = None
 ) -> AskingPlace | None:
     """Return where a browser answers or where a link leads, or None if it is unknown."""
     async with context.database.connection() as connection:
         if device is not None:
-            return await place_of_device(connection, device)
-        return None if link is None else await place_of_link(connection, link)
+            return await find_place_of_device(connection, device)
+        return None if link is None else await find_place_of_link(connection, link)
 
 
 async def export_answers(context: AskContext, place: AskingPlace) -> AsyncIterator[str]:
@@ -108,7 +114,7 @@ async def export_answers(context: AskContext, place: AskingPlace) -> AsyncIterat
     The caller must see the step.
     """
     async with context.database.transaction() as transaction:
-        async for row in all_answers(transaction.connection, place):
+        async for row in stream_answers(transaction.connection, place):
             yield _line(row)
 
 

@@ -4,7 +4,7 @@ from itertools import groupby
 
 from sluice.contracts.common.problems import NotFound
 from sluice.contracts.human_tasks.asking import MAX_REASON, RefusedJob
-from wfms.ask.db.refusing import refused_items, told
+from wfms.ask.db.refused_items import list_refused_items, withdraw_items
 from wfms.ask.usecases.context import AskContext
 
 #: Items in one round.
@@ -23,19 +23,19 @@ async def refuse_items(context: AskContext) -> bool:
         NotAvailable: The WMS does not answer.
     """
     async with context.database.connection() as connection:
-        items = await refused_items(connection, most=PAGE)
-    any_told = False
-    for task, of_task in groupby(items, lambda item: item.task):
-        own = list(of_task)
+        items = await list_refused_items(connection, most=PAGE)
+    has_withdrawn = False
+    for task, task_items in groupby(items, lambda item: item.task):
+        unshowable = list(task_items)
         jobs = [
             RefusedJob(id=item.job, reason=item.reason[:MAX_REASON], asked_at=item.asked_at)
-            for item in own
+            for item in unshowable
         ]
         try:
-            await context.wms.answered(task, [], jobs)
+            await context.wms.report_answers(task, [], jobs)
         except NotFound:
             continue  # the task has ended since: the next round withdraws its items
         async with context.database.transaction() as transaction:
-            await told(transaction.connection, [item.uid for item in own])
-        any_told = True
-    return any_told and len(items) == PAGE
+            await withdraw_items(transaction.connection, [item.uid for item in unshowable])
+        has_withdrawn = True
+    return has_withdrawn and len(items) == PAGE

@@ -4,7 +4,7 @@ from uuid import UUID
 
 from sluice.contracts.common.problems import Conflict
 from sluice.contracts.common.states import DeviceState
-from wfms.ask.db.assignments import settle
+from wfms.ask.db.assignments import settle_items
 from wfms.ask.db.devices import set_device_state
 from wfms.ask.usecases.context import AskContext
 
@@ -28,7 +28,7 @@ async def apply_device_state(
         connection = transaction.connection
         items = await set_device_state(connection, device, standing, reason=reason, set_by=set_by)
         if items:
-            await settle(connection, items)
+            await settle_items(connection, items)
     return items is not None
 
 

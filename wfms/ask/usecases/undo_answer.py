@@ -5,8 +5,8 @@ from uuid import UUID
 from sluice.contracts.common.problems import NotFound
 from sluice.contracts.common.states import AskItemState
 from sluice.contracts.human_tasks.asking import AnnotatorItem
-from wfms.ask.db.assignments import lock_items, settle, shown_item, take_back
-from wfms.ask.db.devices import browser_alone, count
+from wfms.ask.db.assignments import find_assigned_item, lock_items, settle_items, take_back
+from wfms.ask.db.devices import add_counts, lock_browser
 from wfms.ask.usecases import answer_and_ask
 from wfms.ask.usecases.answer_and_ask import Visitor
 from wfms.ask.usecases.context import AskContext
@@ -23,7 +23,7 @@ async def undo_answer(context: AskContext, visitor: Visitor, item: UUID) -> Anno
     assignment_context, device = visitor.assignment_context(context), visitor.device
     async with context.database.transaction() as transaction:
         connection = transaction.connection
-        await browser_alone(connection, device)
+        await lock_browser(connection, device)
         states = await lock_items(connection, [item])
         if (
             not visitor.ask.undo
@@ -33,9 +33,9 @@ async def undo_answer(context: AskContext, visitor: Visitor, item: UUID) -> Anno
             )
         ):
             raise NotFound("this answer cannot be taken back any more")
-        await settle(connection, [item])
-        await count(connection, device.uid, shown=0, given=-1)
-        found = await shown_item(connection, device.uid, item)
-    if found is None:
+        await settle_items(connection, [item])
+        await add_counts(connection, device.uid, shown_items=0, given_answers=-1)
+        source = await find_assigned_item(connection, device.uid, item)
+    if source is None:
         raise NotFound("this item was not shown here")
-    return answer_and_ask.shown_item(item, found.content, assignment_context)
+    return answer_and_ask.to_annotator_item(item, source.content, assignment_context)

@@ -9,8 +9,8 @@ from sluice.contracts.access.services import CallingService
 from sluice.contracts.chains.attention import Acknowledge, ChainCounts
 from sluice.contracts.chains.chains import Chain
 from sluice.contracts.common.problems import Conflict, NotFound
-from sluice.servicekit.access.asking import Seen
 from sluice.servicekit.access.policy import SHIFT_OR_OWNER, allow
+from sluice.servicekit.access.principal_dependencies import CallerVisibility
 from sluice.servicekit.database import Database
 from sluice.servicekit.web.http import api_router, errors
 from wfms.chains.usecases.acknowledge_chain import acknowledge_chain
@@ -23,7 +23,7 @@ def attention_router(database: Database) -> APIRouter:
 
     @router.get("/counts")
     @allow(Role.VIEWER, CallingService.OPERATOR)
-    async def counts(visibility: Seen) -> ChainCounts:
+    async def counts(visibility: CallerVisibility) -> ChainCounts:
         """Count the chains that have not ended, and those that need a person.
 
         The latter are listed by `/chains?attention=true`.
@@ -32,12 +32,12 @@ def attention_router(database: Database) -> APIRouter:
 
     @router.post("/chains/{uid}/acknowledge", responses=errors(NotFound, Conflict))
     @allow(CallingService.OPERATOR, gateway=SHIFT_OR_OWNER)
-    async def acknowledge(uid: UUID, asked: Acknowledge) -> Chain:
+    async def acknowledge(uid: UUID, request: Acknowledge) -> Chain:
         """Acknowledge the failure of a chain, so that it needs no attention any more.
 
         The request may be repeated. Another person is told who was first (409).
         """
-        await acknowledge_chain(database, uid, asked)
+        await acknowledge_chain(database, uid, request)
         return await read_chain(database, uid)
 
     return router

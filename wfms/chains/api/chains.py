@@ -15,8 +15,8 @@ from sluice.contracts.common.problems import Conflict, NotAvailable, NotFound, U
 from sluice.contracts.common.states import ChainState
 from sluice.contracts.data.datasets import Dataset
 from sluice.contracts.jobs.tasks import BY_REQUEST, Cancel, Prioritise
-from sluice.servicekit.access.asking import Asking, Seen
 from sluice.servicekit.access.policy import SHIFT_OR_OWNER, allow
+from sluice.servicekit.access.principal_dependencies import CallerPerson, CallerVisibility
 from sluice.servicekit.database import Database
 from sluice.servicekit.web.http import api_router, errors
 from wfms.chains.db.reading import ChainQuery
@@ -99,7 +99,7 @@ def _add_new(router: APIRouter, context: ChainsContext, wake_start: Callable[[],
         },
     )
     @allow(CallingService.OPERATOR, CallingService.INTAKE)
-    async def new_dataset(new: NewChain, response: Response, by: Asking) -> Chain:
+    async def new_dataset(new: NewChain, response: Response, by: CallerPerson) -> Chain:
         """Carry a data set through a template.
 
         201 for a new chain, 200 with the first one for a repetition.
@@ -121,7 +121,7 @@ def _add_deletion(router: APIRouter, context: ChainsContext, wake: Callable[[], 
     @allow(CallingService.OPERATOR, gateway=SHIFT_OR_OWNER)
     async def delete(
         uid: UUID,
-        visibility: Seen,
+        visibility: CallerVisibility,
         force: Annotated[
             bool,
             Query(
@@ -152,7 +152,7 @@ def _add_reading(router: APIRouter, database: Database) -> None:
     @allow(Role.VIEWER, CallingService.OPERATOR)
     async def list_chains(
         query: Annotated[ChainQuery, Depends(_query)],
-        visibility: Seen,
+        visibility: CallerVisibility,
         after: str | None = None,
     ) -> ChainPage:
         """List chains, newest first.

@@ -5,7 +5,7 @@ from uuid import UUID
 
 from sluice.contracts.access.owners import Visibility
 from sluice.servicekit.database import Database
-from wfms.chains.db.owners import group_of_chain, group_of_task
+from wfms.chains.db.owners import find_chain_group, find_task_group
 from wfms.chains.usecases.cancel_chain import UnknownChain
 from wfms.chains.usecases.read_tasks import NoSuchTask
 
@@ -35,6 +35,6 @@ class ChainOwners:
             return
         of_chain = address.startswith(_OF_CHAIN)
         async with self._database.connection() as connection:
-            group = await (group_of_chain if of_chain else group_of_task)(connection, uid)
+            group = await (find_chain_group if of_chain else find_task_group)(connection, uid)
         if group is None or not visibility.is_member(group):
             raise UnknownChain(uid) if of_chain else NoSuchTask(uid)

@@ -8,12 +8,12 @@ from fastapi import APIRouter, Response, status
 from sluice.contracts.access.services import CallingService
 from sluice.contracts.chains.chains import Chain, RerunChain, RerunPlan
 from sluice.contracts.common.problems import Conflict, NotAvailable, NotFound, Unprocessable
-from sluice.servicekit.access.asking import Asking
 from sluice.servicekit.access.policy import allow
+from sluice.servicekit.access.principal_dependencies import CallerPerson
 from sluice.servicekit.web.http import api_router, errors
 from wfms.chains.usecases.context import ChainsContext
 from wfms.chains.usecases.read_chains import read_chain
-from wfms.chains.usecases.rerun_chain import plan_of_rerun, rerun_chain
+from wfms.chains.usecases.rerun_chain import plan_chain_rerun, rerun_chain
 
 
 def reruns_router(context: ChainsContext, *, wake: Callable[[], None]) -> APIRouter:
@@ -23,28 +23,28 @@ def reruns_router(context: ChainsContext, *, wake: Callable[[], None]) -> APIRou
 
     @router.post("/plan", responses=refusals)
     @allow(CallingService.OPERATOR)
-    async def plan(uid: UUID, asked: RerunChain, by: Asking) -> RerunPlan:
+    async def plan(uid: UUID, request: RerunChain, by: CallerPerson) -> RerunPlan:
         """Return what a rerun would do.
 
         The answer says which steps run how many jobs, which steps are taken over, and what is
         missing.
         """
-        return await plan_of_rerun(context, uid, asked, by=by)
+        return await plan_chain_rerun(context, uid, request, by=by)
 
     @router.post(
         "", status_code=status.HTTP_201_CREATED, responses={200: {"model": Chain}, **refusals}
     )
     @allow(CallingService.OPERATOR)
-    async def rerun(uid: UUID, asked: RerunChain, response: Response, by: Asking) -> Chain:
+    async def rerun(uid: UUID, request: RerunChain, response: Response, by: CallerPerson) -> Chain:
         """Run a chain that is over again.
 
         201 with a new chain, which takes over the data of finished steps that still exists; 200
         with the first one for a repetition with the same `key`. Refused if something that it needs
         does not exist any more.
         """
-        made, created = await rerun_chain(context, uid, asked, by=by)
+        new_uid, created = await rerun_chain(context, uid, request, by=by)
         wake()
         response.status_code = status.HTTP_201_CREATED if created else status.HTTP_200_OK
-        return await read_chain(context.database, made)
+        return await read_chain(context.database, new_uid)
 
     return router

@@ -12,8 +12,8 @@ from sluice.contracts.chains.chains import ChainTask, ChainTaskList, Release, Ta
 from sluice.contracts.common.problems import Conflict, NotAvailable, NotFound, Unprocessable
 from sluice.contracts.common.states import StepState
 from sluice.contracts.jobs.tasks import BY_REQUEST, Cancel, Prioritise, TaskStatus
-from sluice.servicekit.access.asking import Seen
 from sluice.servicekit.access.policy import allow
+from sluice.servicekit.access.principal_dependencies import CallerVisibility
 from sluice.servicekit.web.http import api_router, errors
 from wfms.chains.usecases.context import ChainsContext
 from wfms.chains.usecases.forward_task_request import forward_cancel, forward_rank
@@ -30,7 +30,7 @@ def tasks_router(context: ChainsContext, *, wake: Callable[[], None]) -> APIRout
     @router.get("", responses=errors(Unprocessable))
     @allow(Role.VIEWER, CallingService.OPERATOR)
     async def list_tasks(
-        visibility: Seen,
+        visibility: CallerVisibility,
         *,
         chain_uid: UUID | None = None,
         state: StepState | None = None,

@@ -21,7 +21,7 @@ GROUP BY state
 #: Chains that need a person: failed ones that nobody has acknowledged, discarded or run again,
 #: finished ones with undecided failed jobs, and those with a step whose reason says that it cannot
 #: go on.
-WANTED = f"""
+NEEDING_ATTENTION = f"""
 SELECT uid FROM chains
 WHERE state = '{ChainState.FAILED}' AND acknowledged_at IS NULL AND NOT discarded
     AND NOT EXISTS (SELECT 1 FROM chains AS again WHERE again.rerun_of = chains.uid)
@@ -30,8 +30,8 @@ UNION SELECT chain_uid FROM steps WHERE state = '{StepState.STARTING}' AND reaso
 UNION SELECT chain_uid FROM steps WHERE state = '{StepState.IN_PROGRESS}' AND reason <> ''
 """
 
-COUNT_WANTED = f"""
-SELECT count(*) FROM ({WANTED}) AS wanted
+COUNT_NEEDING_ATTENTION = f"""
+SELECT count(*) FROM ({NEEDING_ATTENTION}) AS wanted
 WHERE $1::text[] IS NULL
     OR EXISTS (SELECT FROM chains WHERE chains.uid = wanted.uid AND owner_group = ANY($1))
 """
@@ -44,17 +44,19 @@ WHERE uid = $1 AND acknowledged_at IS NULL
 RETURNING uid
 """
 
-SEEN = "SELECT state, acknowledged_by, acknowledged_at FROM chains WHERE uid = $1"
+SELECT_ACKNOWLEDGEMENT = "SELECT state, acknowledged_by, acknowledged_at FROM chains WHERE uid = $1"
 
 
-async def counts(connection: Connection, visibility: Visibility) -> ChainCounts:
+async def read_counts(connection: Connection, visibility: Visibility) -> ChainCounts:
     """Count the visible chains by state, and those that need a person."""
     groups = visibility.names()
-    found = {row["state"]: row["chains"] for row in await connection.fetch(UNDER_WAY, groups)}
+    chains_by_state = {
+        row["state"]: row["chains"] for row in await connection.fetch(UNDER_WAY, groups)
+    }
     return ChainCounts(
-        in_progress=found.get(ChainState.IN_PROGRESS, 0),
-        uploading=found.get(ChainState.UPLOADING, 0),
-        attention=await connection.fetchval(COUNT_WANTED, groups),
+        in_progress=chains_by_state.get(ChainState.IN_PROGRESS, 0),
+        uploading=chains_by_state.get(ChainState.UPLOADING, 0),
+        attention=await connection.fetchval(COUNT_NEEDING_ATTENTION, groups),
     )
 
 
@@ -63,11 +65,11 @@ async def mark_acknowledged(connection: Connection, uid: UUID, *, by: str, now: 
     return await connection.fetchval(ACKNOWLEDGE, uid, by, now) is not None
 
 
-async def seen(
+async def find_acknowledgement(
     connection: Connection, uid: UUID
 ) -> tuple[ChainState, Acknowledgement | None] | None:
     """Return the chain's state and its acknowledgement; None if there is no such chain."""
-    row = await connection.fetchrow(SEEN, uid)
+    row = await connection.fetchrow(SELECT_ACKNOWLEDGEMENT, uid)
     if row is None:
         return None
     by, at = row["acknowledged_by"], row["acknowledged_at"]

@@ -16,7 +16,7 @@ from sluice.contracts.data.datasets import Dataset
 from sluice.contracts.templates.plan import Plan
 from sluice.servicekit.access.ownership import Ownership
 from sluice.servicekit.database import Connection
-from wfms.chains.db.collections import not_collected_yet
+from wfms.chains.db.collections import list_waiting_outputs
 from wfms.chains.domain.chain import ChainView, DatasetView, StepView
 from wfms.chains.domain.identity import ChainKey, task_uid
 from wfms.chains.domain.parameters import given_files
@@ -51,7 +51,7 @@ VALUES ($1) ON CONFLICT (dataset_uid) DO UPDATE SET dataset_uid = EXCLUDED.datas
 RETURNING released_at
 """
 
-INPUT_KEPT = f"""
+INPUT_IS_NEEDED = f"""
 -- Return whether another chain runs on this input or has it as the value of a parameter, wants to
 -- keep it, or has failed jobs that nobody has decided about.
 SELECT EXISTS (
@@ -106,7 +106,9 @@ SELECT name, task_uid FROM steps
 WHERE chain_uid = $1 AND state = '{StepState.IN_PROGRESS}' AND taken_from IS NULL
 """
 
-KEPT_TOO_LONG = "SELECT uid FROM chains WHERE keep_until <= $1 ORDER BY keep_until LIMIT $2"
+SELECT_EXPIRED_RERUN_DATA = (
+    "SELECT uid FROM chains WHERE keep_until <= $1 ORDER BY keep_until LIMIT $2"
+)
 
 END_KEEPING = "UPDATE chains SET keep_until = NULL WHERE uid = $1"
 
@@ -198,33 +200,33 @@ async def lock_chain(connection: Connection, uid: UUID) -> StoredChain | None:
     plan = Plan.model_validate(row["plan"])
     files = [] if row["params"] is None else list(given_files(plan, row["params"]).values())
     datasets = await connection.fetch(DATASETS_OF, uid)
-    doomed = _doomed(row, plan, datasets)
-    await lock_inputs(connection, [row["dataset_uid"], *(file.dataset for file in files), *doomed])
-    kept = await connection.fetchval(INPUT_KEPT, row["dataset_uid"], uid)
-    ours = {file.dataset for file in files} - {
+    outputs = _list_outputs_to_release(row, plan, datasets)
+    await lock_inputs(connection, [row["dataset_uid"], *(file.dataset for file in files), *outputs])
+    input_needed = await connection.fetchval(INPUT_IS_NEEDED, row["dataset_uid"], uid)
+    deletable = {file.dataset for file in files} - {
         file.dataset for file in files if file.retention == "keep"
     }
-    passing = frozenset(
-        [file for file in ours if not await connection.fetchval(INPUT_KEPT, file, uid)]
+    disposable_files = frozenset(
+        [file for file in deletable if not await connection.fetchval(INPUT_IS_NEEDED, file, uid)]
     )
     used = frozenset(
-        [output for output in doomed if await connection.fetchval(INPUT_KEPT, output, uid)]
-    ) | await not_collected_yet(connection, uid)
+        [output for output in outputs if await connection.fetchval(INPUT_IS_NEEDED, output, uid)]
+    ) | await list_waiting_outputs(connection, uid)
     steps = await connection.fetch(STEPS_OF, uid)
     dataset = Dataset.model_validate(row["dataset"])
     view = ChainView(
         plan=plan,
         state=ChainState(row["state"]),
         ending=_ending(row),
-        upload_asked=row["upload_asked"],
+        upload_requested=row["upload_asked"],
         input_type=dataset.type,
-        input_kept=kept or not may_take_away(dataset.group, row["owner_group"]),
+        input_needed=input_needed or not may_take_away(dataset.group, row["owner_group"]),
         steps={step["name"]: _step_view(step) for step in steps},
         datasets=[_dataset_view(dataset_row) for dataset_row in datasets],
-        passing=passing,
+        disposable_files=disposable_files,
         discarded=row["discarded"],
         used=used,
-        kept=row["kept"],
+        within_retention=row["kept"],
         input_copied=row["input_copied"],
         unsettled=row["unsettled"],
     )
@@ -260,16 +262,21 @@ def _dataset_view(row: asyncpg.Record) -> DatasetView:
     )
 
 
-def _doomed(row: asyncpg.Record, plan: Plan, datasets: Iterable[asyncpg.Record]) -> list[UUID]:
+def _list_outputs_to_release(
+    row: asyncpg.Record, plan: Plan, datasets: Iterable[asyncpg.Record]
+) -> list[UUID]:
     withdrawn = row["upload_asked"] and _ending(row) is ChainState.CANCELED
-    asked = (
+    requested_outputs = (
         {(output.step, output.port) for output in plan.outputs} if row["upload_asked"] else set()
     )
     return [
         dataset["uid"]
         for dataset in datasets
         if (row["discarded"] or withdrawn)
-        and (dataset["uploaded_at"] is not None or (dataset["step"], dataset["port"]) in asked)
+        and (
+            dataset["uploaded_at"] is not None
+            or (dataset["step"], dataset["port"]) in requested_outputs
+        )
     ]
 
 
@@ -291,7 +298,7 @@ async def chain_exists(connection: Connection, uid: UUID) -> bool:
     return bool(await connection.fetchval(CHAIN_EXISTS, uid))
 
 
-async def group_having(connection: Connection, key: ChainKey) -> str | None:
+async def find_group_of_key(connection: Connection, key: ChainKey) -> str | None:
     """Return the group that has the chain with this key, or None."""
     group: str | None = await connection.fetchval(
         FIND_CHAIN, key.dataset, key.template, key.version, key.variant
@@ -304,17 +311,19 @@ async def set_rank(connection: Connection, uid: UUID, rank: float) -> None:
     await connection.execute(SET_RANK, uid, rank)
 
 
-async def running_tasks(connection: Connection, uid: UUID) -> dict[str, UUID]:
+async def list_running_tasks(connection: Connection, uid: UUID) -> dict[str, UUID]:
     """Return the tasks of the chain's steps in progress, by step."""
     return {row["name"]: row["task_uid"] for row in await connection.fetch(RUNNING_TASKS, uid)}
 
 
-async def kept_too_long(connection: Connection, *, now: datetime, limit: int) -> list[UUID]:
+async def list_expired_rerun_data(
+    connection: Connection, *, now: datetime, limit: int
+) -> list[UUID]:
     """Return chains whose time to keep data for a rerun is over."""
-    return [row["uid"] for row in await connection.fetch(KEPT_TOO_LONG, now, limit)]
+    return [row["uid"] for row in await connection.fetch(SELECT_EXPIRED_RERUN_DATA, now, limit)]
 
 
-async def mark_not_kept(connection: Connection, uid: UUID) -> None:
+async def end_rerun_retention(connection: Connection, uid: UUID) -> None:
     """Record that the chain keeps no data for a rerun any more."""
     await connection.execute(END_KEEPING, uid)
 
@@ -349,7 +358,7 @@ class NewChainRow:
     params: Mapping[str, Any]
     dataset: Dataset
     keep_failed: timedelta
-    whose: Ownership
+    ownership: Ownership
     input_copied: bool = False
     rerun_of: UUID | None = None
     rank: float = 0.0
@@ -375,8 +384,8 @@ async def insert_chain(connection: Connection, row: NewChainRow, *, now: datetim
         row.rerun_of,
         {name: ref.model_dump(mode="json") for name, ref in row.plan.secrets.items()} or None,
         row.rank,
-        row.whose.owner,
-        row.whose.group,
+        row.ownership.owner,
+        row.ownership.group,
         row.input_copied,
     )
     names = [step.name for step in row.plan.steps]

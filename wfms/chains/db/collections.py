@@ -81,7 +81,7 @@ async def waiting_collections(connection: Connection, *, limit: int) -> list[Wai
 
 async def end_collection(
     connection: Connection,
-    asked: WaitingCollection,
+    collection: WaitingCollection,
     outcome: Collected | str,
     *,
     now: datetime,
@@ -90,21 +90,21 @@ async def end_collection(
     where, files, reason = (
         (None, None, outcome) if isinstance(outcome, str) else (outcome.standing, outcome.files, "")
     )
-    await connection.execute(END, asked.chain, asked.dataset, now, where, files, reason)
+    await connection.execute(END, collection.chain, collection.dataset, now, where, files, reason)
 
 
-async def not_collected_yet(connection: Connection, chain: UUID) -> frozenset[UUID]:
+async def list_waiting_outputs(connection: Connection, chain: UUID) -> frozenset[UUID]:
     """Return the outputs of the chain that wait."""
     rows = await connection.fetch(WAITING_OF, chain)
     return frozenset(row["dataset_uid"] for row in rows)
 
 
-async def collections_of(
+async def list_collections(
     connection: Connection, chains: Sequence[UUID]
 ) -> dict[UUID, list[ChainCollection]]:
     """Return the collected outputs of each chain."""
-    found: dict[UUID, list[ChainCollection]] = {}
+    by_chain: dict[UUID, list[ChainCollection]] = {}
     for row in await connection.fetch(OF_CHAINS, list(chains)):
         fields = {key: value for key, value in row.items() if key != "chain_uid"}
-        found.setdefault(row["chain_uid"], []).append(ChainCollection(**fields))
-    return found
+        by_chain.setdefault(row["chain_uid"], []).append(ChainCollection(**fields))
+    return by_chain

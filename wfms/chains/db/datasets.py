@@ -109,7 +109,7 @@ UPDATE datasets SET uploaded_at = $3
 WHERE chain_uid = $1 AND uid = $2 AND uploaded_at IS NULL
 """
 
-CHAIN_THAT_MADE = """
+SELECT_PRODUCER = """
 SELECT chain_uid FROM datasets WHERE uid = $1 AND step IS NOT NULL ORDER BY created_at LIMIT 1
 """
 
@@ -153,10 +153,10 @@ async def take_datasets(
     ``ports`` has the ports of these data sets in the new chain.
     """
     status = ChainDatasetStatus.READY
-    taken = await connection.fetch(
+    taken_rows = await connection.fetch(
         TAKE_DATASETS, before, chain, list(ports), list(ports.values()), status, now
     )
-    return len(taken) == len(ports)
+    return len(taken_rows) == len(ports)
 
 
 async def move_datasets(
@@ -179,17 +179,17 @@ async def release_input(connection: Connection, uids: Sequence[UUID], *, now: da
     await connection.execute(RELEASE_INPUT, list(uids), now)
 
 
-async def releases_of(connection: Connection, chain: UUID) -> list[UUID]:
+async def list_releases(connection: Connection, chain: UUID) -> list[UUID]:
     """Return the chain's released data sets that the watcher is not known to have."""
     return [row["uid"] for row in await connection.fetch(UNDELIVERED, chain)]
 
 
-async def all_undelivered(connection: Connection, *, limit: int) -> list[UUID]:
+async def list_all_undelivered(connection: Connection, *, limit: int) -> list[UUID]:
     """Return the released data sets of all chains that the watcher is not known to have."""
     return [row["uid"] for row in await connection.fetch(ALL_UNDELIVERED, limit)]
 
 
-async def outputs_undelivered(connection: Connection, *, limit: int) -> list[UUID]:
+async def list_undelivered_outputs(connection: Connection, *, limit: int) -> list[UUID]:
     """Return released outputs for the DMS to delete.
 
     They may be on the output storage, and the DMS is not known to have taken them over.
@@ -202,7 +202,7 @@ async def mark_handed_over(connection: Connection, uids: Sequence[UUID], *, now:
     await connection.execute(HANDED_OVER, list(uids), now)
 
 
-async def uploads_to_watch(connection: Connection, *, limit: int) -> list[OutputUpload]:
+async def list_uploads_to_watch(connection: Connection, *, limit: int) -> list[OutputUpload]:
     """Return the uploads that the watcher does not know."""
     return [
         OutputUpload(row["uid"], row["chain_uid"], row["step"], row["dataset_uid"])
@@ -220,7 +220,7 @@ async def mark_uploaded(connection: Connection, uid: UUID, *, chain: UUID, now: 
     await connection.execute(MARK_UPLOADED, chain, uid, now)
 
 
-async def chain_that_made(connection: Connection, uid: UUID) -> UUID | None:
+async def find_producer(connection: Connection, uid: UUID) -> UUID | None:
     """Return the chain that wrote the data set, not chains that read it or took it over."""
-    chain: UUID | None = await connection.fetchval(CHAIN_THAT_MADE, uid)
+    chain: UUID | None = await connection.fetchval(SELECT_PRODUCER, uid)
     return chain

@@ -72,7 +72,7 @@ class DependentChain:
     dataset: str
 
 
-async def needed_by(connection: Connection, uid: UUID) -> list[DependentChain]:
+async def list_dependent_chains(connection: Connection, uid: UUID) -> list[DependentChain]:
     """Return the chains that have not ended and have not released the data set."""
     rows = await connection.fetch(NEEDED_BY, uid)
     return [
@@ -87,7 +87,7 @@ async def needed_by(connection: Connection, uid: UUID) -> list[DependentChain]:
     ]
 
 
-async def ask(connection: Connection, uid: UUID, *, force: bool, now: datetime) -> None:
+async def store_request(connection: Connection, uid: UUID, *, force: bool, now: datetime) -> None:
     """Store the request to delete a data set. A forced request stays forced."""
     await connection.execute(ASK, uid, force, now)
 

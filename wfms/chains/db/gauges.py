@@ -1,7 +1,7 @@
 """Gauges of the chain service: steps and chains under way, found by partial indexes."""
 
 from sluice.contracts.common.states import ChainState, StepState
-from sluice.servicekit.gauges import Measurement, rows_of
+from sluice.servicekit.gauges import Measurement, read_rows
 from wfms.chains.db.datasets import NEEDED_BY_NONE
 
 _UNDER_WAY = (StepState.STARTING, StepState.IN_PROGRESS)
@@ -24,27 +24,27 @@ MEASUREMENTS = (
     Measurement(
         "sluice_steps",
         "Steps that are starting or in progress.",
-        rows_of(STEPS),
+        read_rows(STEPS),
         ("state",),
     ),
     Measurement(
         "sluice_step_start_tries",
         "The maximum number of attempts to start a step that is starting, or 0.",
-        rows_of(TRIES),
+        read_rows(TRIES),
     ),
     Measurement(
         "sluice_chains_uploading",
         "Chains whose outputs are being uploaded.",
-        rows_of(UPLOADING),
+        read_rows(UPLOADING),
     ),
     Measurement(
         "sluice_chains_stopping",
         "Chains that failed or were canceled and whose tasks still run.",
-        rows_of(STOPPING),
+        read_rows(STOPPING),
     ),
     Measurement(
         "sluice_release_oldest_seconds",
         "Age of the oldest release that has not reached the watcher, or 0.",
-        rows_of(TO_RELEASE),
+        read_rows(TO_RELEASE),
     ),
 )

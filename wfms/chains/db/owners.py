@@ -11,13 +11,13 @@ SELECT owner_group FROM chains JOIN steps ON steps.chain_uid = chains.uid WHERE 
 """
 
 
-async def group_of_chain(connection: Connection, uid: UUID) -> str | None:
+async def find_chain_group(connection: Connection, uid: UUID) -> str | None:
     """Return the group that owns the chain, or None if there is no such chain."""
-    found: str | None = await connection.fetchval(GROUP_OF_CHAIN, uid)
-    return found
+    group: str | None = await connection.fetchval(GROUP_OF_CHAIN, uid)
+    return group
 
 
-async def group_of_task(connection: Connection, uid: UUID) -> str | None:
+async def find_task_group(connection: Connection, uid: UUID) -> str | None:
     """Return the group that owns the task's chain, or None if there is no such task."""
-    found: str | None = await connection.fetchval(GROUP_OF_TASK, uid)
-    return found
+    group: str | None = await connection.fetchval(GROUP_OF_TASK, uid)
+    return group

@@ -1,6 +1,6 @@
 """The quotas of chains that groups and people may have at the same time."""
 
-from sluice.contracts.access.quotas import Quantity, ReachedQuota, holders_of
+from sluice.contracts.access.quotas import Quantity, ReachedQuota, quota_holders
 from sluice.contracts.common.problems import Conflict, NotAvailable
 from sluice.contracts.common.states import ChainState
 from sluice.servicekit.access.ownership import Ownership
@@ -35,14 +35,14 @@ class TooManyTriggeredChains(NotAvailable):
         )
 
 
-async def require_quota(connection: Connection, whose: Ownership, *, by_person: bool) -> None:
+async def require_quota(connection: Connection, ownership: Ownership, *, by_person: bool) -> None:
     """Require that the quotas leave room for one more chain.
 
     Raises:
         TooManyChains: They do not, and a person asked.
         TooManyTriggeredChains: They do not, and the chain starts by itself.
     """
-    holders = holders_of(group=whose.group, owner=whose.owner)
+    holders = quota_holders(group=ownership.group, owner=ownership.owner)
     reached = await CHAINS.reached(connection, holders, {Quantity.CHAINS: 1})
     if reached is not None:
         raise TooManyChains(reached) if by_person else TooManyTriggeredChains(reached)

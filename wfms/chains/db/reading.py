@@ -16,12 +16,12 @@ from sluice.contracts.chains.chains import (
     ChainStep,
     ChainTask,
 )
-from sluice.contracts.common.numbers import counted
+from sluice.contracts.common.numbers import format_count
 from sluice.contracts.common.states import ChainState, StepState
 from sluice.servicekit.database import Connection
 from sluice.text.visible_text import quoted
-from wfms.chains.db.attention import WANTED
-from wfms.chains.db.collections import collections_of
+from wfms.chains.db.attention import NEEDING_ATTENTION
+from wfms.chains.db.collections import list_collections
 
 CHAINS = """
 -- A page, the newest first. $3 is the position of the last chain of the previous page.
@@ -37,7 +37,7 @@ WHERE ($1::uuid[] IS NULL OR uid = ANY($1)) AND ($2::text IS NULL OR state = $2)
 ORDER BY position DESC LIMIT $4
 """
 
-CHAINS_OF_ATTENTION = CHAINS.replace("\nORDER", f"\n    AND uid IN ({WANTED})\nORDER")
+CHAINS_OF_ATTENTION = CHAINS.replace("\nORDER", f"\n    AND uid IN ({NEEDING_ATTENTION})\nORDER")
 
 #: Finished chains, with the number of failed jobs that nobody has decided about.
 CHAINS_WITH_FAILURES = CHAINS_OF_ATTENTION.replace(
@@ -152,8 +152,8 @@ class ChainQuery:
     @property
     def further(self) -> dict[str, Any]:
         """Return the values of the further filters that are asked for, by field."""
-        asked = {field: getattr(self, field) for field in FILTERS}
-        return {field: value for field, value in asked.items() if value is not None}
+        values = {field: getattr(self, field) for field in FILTERS}
+        return {field: value for field, value in values.items() if value is not None}
 
     @property
     def statement(self) -> str:
@@ -191,7 +191,7 @@ async def chains_page(
     uids = [row["uid"] for row in rows]
     steps = await connection.fetch(STEPS, uids)
     datasets = await connection.fetch(DATASETS, uids)
-    collected = await collections_of(connection, uids)
+    collected = await list_collections(connection, uids)
     last = int(rows[-1]["position"]) if len(rows) == query.limit and not query.ended else None
     chains = [_chain(row, steps, datasets, collected.get(row["uid"], [])) for row in rows]
     return chains, last
@@ -208,20 +208,25 @@ def _chain(
         for key, value in row.items()
         if key not in {"position", "acknowledged_by", "acknowledged_at", "secrets"}
     }
-    seen, own = row["acknowledged_at"], [step for step in steps if step["chain_uid"] == row["uid"]]
+    acknowledged_at, own = (
+        row["acknowledged_at"],
+        [step for step in steps if step["chain_uid"] == row["uid"]],
+    )
     failed = sum(step["failed_jobs"] for step in own)
     if failed and row["state"] == ChainState.FINISHED and not row["reason"]:
-        lost = [
-            f"{counted(step['failed_jobs'], 'job')} of step {quoted(step['name'])}"
+        failures = [
+            f"{format_count(step['failed_jobs'], 'job')} of step {quoted(step['name'])}"
             for step in own
             if step["failed_jobs"]
         ]
-        fields["reason"] = f"outputs are missing because {', '.join(lost)} failed"
+        fields["reason"] = f"outputs are missing because {', '.join(failures)} failed"
     fields.setdefault("failed_jobs", failed)
     return Chain(
         **fields,
         secrets=row["secrets"] or {},
-        acknowledged=None if seen is None else Acknowledgement(by=row["acknowledged_by"], at=seen),
+        acknowledged=None
+        if acknowledged_at is None
+        else Acknowledgement(by=row["acknowledged_by"], at=acknowledged_at),
         steps=[_step(step) for step in own],
         datasets=[_dataset(dataset) for dataset in datasets if dataset["chain_uid"] == row["uid"]],
         collected=collected,

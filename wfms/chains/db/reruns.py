@@ -29,13 +29,13 @@ async def take_steps(
     chain: UUID,
     *,
     before: UUID,
-    whole: Collection[str],
+    complete_steps: Collection[str],
     jobs: Collection[str],
 ) -> None:
     """Take over steps from the chain ``before``.
 
-    Steps ``whole`` become finished in the new chain. Of steps ``jobs``, finished jobs are taken
-    over.
+    The steps ``complete_steps`` become finished in the new chain. Of the steps ``jobs``, finished
+    jobs are taken over.
     """
-    await connection.execute(TAKE_STEPS, chain, list(whole), before)
+    await connection.execute(TAKE_STEPS, chain, list(complete_steps), before)
     await connection.execute(TAKE_JOBS, chain, list(jobs), before)

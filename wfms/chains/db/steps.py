@@ -119,7 +119,7 @@ async def unclaim_steps(connection: Connection, token: UUID) -> None:
     await connection.execute(UNCLAIM, token)
 
 
-async def still_claimed(connection: Connection, claim: StepClaim) -> bool:
+async def is_still_claimed(connection: Connection, claim: StepClaim) -> bool:
     """Return whether the claim still holds, under the chain's lock."""
     return await connection.fetchval(CLAIMED_BY, claim.chain, claim.step, claim.token) is not None
 
@@ -163,7 +163,7 @@ async def claim_cancels(
     return [CancelClaim(*row) for row in await connection.fetch(CLAIM_CANCELS, again, limit)]
 
 
-async def step_of_task(connection: Connection, task: UUID) -> StepTask | None:
+async def find_step_of_task(connection: Connection, task: UUID) -> StepTask | None:
     """Return the step that has the task, or None."""
     row = await connection.fetchrow(STEP_OF_TASK, task)
     return None if row is None else _step_task(row)
@@ -173,7 +173,7 @@ def _step_task(row: asyncpg.Record) -> StepTask:
     return StepTask(row["chain_uid"], row["name"], row["task_uid"])
 
 
-async def state_of(connection: Connection, step: StepTask) -> StepState:
+async def read_step_state(connection: Connection, step: StepTask) -> StepState:
     """Return the step's state."""
     return StepState(await connection.fetchval(STATE_OF, step.chain, step.step))
 

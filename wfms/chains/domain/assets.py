@@ -9,12 +9,12 @@ from sluice.contracts.data.assets import AssetVersion
 from sluice.contracts.templates.plan import Plan
 
 
-def wanted_assets(plan: Plan, params: Mapping[str, Any]) -> dict[str, AssetRef]:
+def list_bound_assets(plan: Plan, params: Mapping[str, Any]) -> dict[str, AssetRef]:
     """Return the assets that the plan binds, by parameter, where no other value was given."""
     return {name: ref for name, ref in plan.assets.items() if params.get(name) is None}
 
 
-def trouble_with(version: AssetVersion, kind: Any) -> str:
+def explain_misfit(version: AssetVersion, kind: Any) -> str:
     """Return why a parameter of CWL type ``kind`` cannot take the version; empty if it can."""
     if kind == "File" and len(version.files) != 1:
         listed = ", ".join(file.path for file in version.files[:5])

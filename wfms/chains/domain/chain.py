@@ -45,7 +45,7 @@ class DatasetView:
     uploaded: bool = False
 
     @property
-    def kept(self) -> bool:
+    def is_retained(self) -> bool:
         """Return whether the chain has not released it."""
         return self.status is not ChainDatasetStatus.FINISHED
 
@@ -57,14 +57,14 @@ class ChainView:
     Attributes:
         ending: The state in which it will end once its running tasks have stopped (failed or
             canceled). None while all goes well.
-        upload_asked: The upload of its outputs was requested.
-        input_kept: Somebody else still needs the first input: another chain runs over it or wants
+        upload_requested: The upload of its outputs was requested.
+        input_needed: Somebody else still needs the first input: another chain runs over it or wants
             it kept.
-        passing: Data sets given as parameters that are deleted with the chain and that nobody else
-            needs.
+        disposable_files: Data sets given as parameters that are deleted with the chain. Nobody
+            else needs them.
         discarded: None of its data is kept once it is over.
         used: Its outputs that somebody else needs.
-        kept: If it fails or is canceled, data that a rerun could use is still kept.
+        within_retention: If it fails or is canceled, data that a rerun could use is still kept.
         input_copied: The first input is a copy; the original is elsewhere.
         unsettled: Some of its jobs failed, and nobody has decided yet about the data that they
             read.
@@ -73,37 +73,37 @@ class ChainView:
     plan: Plan
     state: ChainState
     ending: ChainState | None
-    upload_asked: bool
+    upload_requested: bool
     input_type: DatasetType
-    input_kept: bool
+    input_needed: bool
     steps: Mapping[str, StepView]
     datasets: Sequence[DatasetView]
-    passing: frozenset[UUID] = frozenset()
+    disposable_files: frozenset[UUID] = frozenset()
     discarded: bool = False
     used: frozenset[UUID] = frozenset()
-    kept: bool = False
+    within_retention: bool = False
     input_copied: bool = False
     unsettled: bool = False
 
     @property
-    def given_up(self) -> bool:
+    def keeps_nothing(self) -> bool:
         """Return whether the chain is over and none of its data is kept."""
         return self.discarded and self.state.final
 
     @property
     def withdrawn(self) -> bool:
         """Return whether it was canceled after the upload of its outputs was requested."""
-        return self.upload_asked and self.ending is ChainState.CANCELED
+        return self.upload_requested and self.ending is ChainState.CANCELED
 
     @property
-    def kept_for_rerun(self) -> bool:
+    def retains_rerun_data(self) -> bool:
         """Return whether the chain keeps data for a rerun because it failed or was canceled."""
-        return self.kept and self.ending is not None and not self.given_up
+        return self.within_retention and self.ending is not None and not self.keeps_nothing
 
     @property
     def holds_failures(self) -> bool:
         """Return whether the input of its failed jobs is kept until somebody decides."""
-        return self.unsettled and self.ending is None and not self.given_up
+        return self.unsettled and self.ending is None and not self.keeps_nothing
 
     def dataset(self, step: str | None, port: str | None) -> DatasetView | None:
         """Return the data set of a step and port, or None."""

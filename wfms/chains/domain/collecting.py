@@ -17,16 +17,16 @@ class CollectableOutput:
     into: Collect
 
 
-def to_collect(chain: ChainView, state: ChainState) -> list[CollectableOutput]:
+def list_outputs_to_collect(chain: ChainView, state: ChainState) -> list[CollectableOutput]:
     """Return the outputs to collect when the chain moves to ``state``.
 
     A chain that fails, is canceled or was discarded before contributes nothing.
     """
     if state is not ChainState.FINISHED or chain.discarded:
         return []
-    found = []
+    outputs = []
     for output in chain.plan.outputs:
         dataset = chain.dataset(output.step, output.port)
         if output.collect is not None and dataset is not None:
-            found.append(CollectableOutput(output.name, dataset.uid, output.collect))
-    return found
+            outputs.append(CollectableOutput(output.name, dataset.uid, output.collect))
+    return outputs

@@ -5,8 +5,8 @@ end. The data set must be no workflow output and must be written in this very ch
 that a rerun took over belongs to two chains.) All its downstream steps must stream it, each by
 inputs that give each job a file or group of its own.
 
-A step that needs the whole data set keeps all of it until the end: a merge of everything, an input
-that all jobs get, or ``sluice:flow: dataset``.
+A step that needs the whole data set keeps all of it until the end. Such a step merges everything,
+gives the data set to all jobs, or says ``sluice:flow: dataset``.
 """
 
 from collections.abc import Mapping
@@ -30,33 +30,33 @@ def early_released_inputs(
     Returns:
         The number of steps that read each data set, whether their tasks were sent or not.
     """
-    found = {}
+    reader_counts = {}
     for source in step.sources:
         if source.step is None or chain.steps[source.step].taken_from is not None:
             continue
-        who = readers_of_files(chain.plan, source.step, source.port)
-        if who:
-            found[sources[source]] = who
-    return found
+        count = count_file_readers(chain.plan, source.step, source.port)
+        if count:
+            reader_counts[sources[source]] = count
+    return reader_counts
 
 
-def readers_of_files(plan: Plan, step: str, port: str) -> int:
+def count_file_readers(plan: Plan, step: str, port: str) -> int:
     """Return how many steps read ``port`` of ``step``; 0 if its files are kept until the end."""
-    who = readers(plan, step, port)
+    reading_steps = readers(plan, step, port)
     source = Source(step=step, port=port)
     passes = (step, port) not in output_ports(plan) and all(
-        reads_by_file(reader, source) for reader in who
+        reads_by_file(reader, source) for reader in reading_steps
     )
-    return len(who) if passes else 0
+    return len(reading_steps) if passes else 0
 
 
 def reads_by_file(reader: PlanStep, source: Source) -> bool:
     """Return whether each job of the step gets files of this source that no other job gets."""
-    given = [read for read in reader.inputs if source in read.sources]
+    step_inputs = [read for read in reader.inputs if source in read.sources]
     return reader.takes_as_they_come and all(
         read in reader.inputs_that_come
         and not read.next_sources
         and read.pick is None
         and not read.optional
-        for read in given
+        for read in step_inputs
     )

@@ -12,16 +12,16 @@ from wfms.chains.domain.chain import ChainView
 
 def link_findings(plan: Plan) -> list[Finding]:
     """Return why the plan's steps form no acyclic graph. The compiler writes no such plan."""
-    return [Finding(message=wrong) for wrong in _wrong_links(plan)]
+    return [Finding(message=problem) for problem in _list_link_problems(plan)]
 
 
-def _wrong_links(plan: Plan) -> Iterator[str]:
+def _list_link_problems(plan: Plan) -> Iterator[str]:
     names = [step.name for step in plan.steps]
     for name in sorted({name for name in names if names.count(name) > 1}):
         yield f"two steps have the name {quoted(name)}"
     before = {step.name: {each.step for each in step.sources if each.step} for step in plan.steps}
-    named = set().union(*before.values(), (output.step for output in plan.outputs))
-    for name in sorted(named - set(names)):
+    referenced_steps = set().union(*before.values(), (output.step for output in plan.outputs))
+    for name in sorted(referenced_steps - set(names)):
         yield f"there is no step {quoted(name)}, of which files are taken"
     try:
         TopologicalSorter(before).prepare()
@@ -60,15 +60,17 @@ def startable(chain: ChainView) -> list[str]:
         step.name
         for step in chain.plan.steps
         if chain.steps[step.name].state is StepState.PENDING
-        and all(_is_there(chain, step, source) for source in step.sources)
+        and all(_is_available(chain, step, source) for source in step.sources)
     ]
 
 
-def _is_there(chain: ChainView, reader: PlanStep, source: Source) -> bool:
+def _is_available(chain: ChainView, reader: PlanStep, source: Source) -> bool:
     if source.step is None:
         return True
     state = chain.steps[source.step].state
-    as_it_comes = reader.takes_as_they_come and all(
-        given in reader.inputs_that_come for given in reader.inputs if source in given.sources
+    is_streamed = reader.takes_as_they_come and all(
+        step_input in reader.inputs_that_come
+        for step_input in reader.inputs
+        if source in step_input.sources
     )
-    return state is StepState.FINISHED or (state is StepState.IN_PROGRESS and as_it_comes)
+    return state is StepState.FINISHED or (state is StepState.IN_PROGRESS and is_streamed)

@@ -35,35 +35,35 @@ class ChainKey:
     @classmethod
     def of(cls, new: NewChain) -> "ChainKey":
         """Return the key for the group that owns the data set."""
-        return cls._named(new, given_by_hand(new))
+        return cls._with_variant(new, select_given_parameters(new))
 
     @classmethod
     def elsewhere(cls, new: NewChain) -> "ChainKey":
         """Return the key for another group."""
-        return cls._named(new, [given_by_hand(new), new.group])
+        return cls._with_variant(new, [select_given_parameters(new), new.group])
 
     @classmethod
-    def _named(cls, new: NewChain, named: object) -> "ChainKey":
-        variant = sha256(_canonical(named).encode()).hexdigest() if named else ""
+    def _with_variant(cls, new: NewChain, distinction: object) -> "ChainKey":
+        variant = sha256(_canonical(distinction).encode()).hexdigest() if distinction else ""
         return cls(new.dataset.uid, new.template_id, new.template_version, variant)
 
     @property
     def uid(self) -> UUID:
         """Return the uid of the chain with this key."""
-        named = f"{self.dataset}/{self.template}/{self.version}"
-        return uuid5(_NAMESPACE, f"{named}/{self.variant}" if self.variant else named)
+        text = f"{self.dataset}/{self.template}/{self.version}"
+        return uuid5(_NAMESPACE, f"{text}/{self.variant}" if self.variant else text)
 
 
-def given_by_hand(new: NewChain) -> Mapping[str, Any]:
+def select_given_parameters(new: NewChain) -> Mapping[str, Any]:
     """Return the parameters whose values do not come from the data set's metadata.
 
     A chain that starts by itself has none.
     """
-    bound, _ = bind(new.plan, facts_of(new.dataset))
+    matched, _ = bind(new.plan, facts_of(new.dataset))
     return {
         name: value
         for name, value in new.params.items()
-        if name not in bound or not _same(value, bound[name])
+        if name not in matched or not _same(value, matched[name])
     }
 
 

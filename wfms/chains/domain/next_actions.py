@@ -54,8 +54,8 @@ def next_actions(chain: ChainView) -> NextActions:
     ]
     after = replace(chain, steps=steps, datasets=datasets)
     state = _next_state(after)
-    uploads = state is ChainState.UPLOADING and not chain.upload_asked
-    after = replace(after, state=state, upload_asked=chain.upload_asked or uploads)
+    uploads = state is ChainState.UPLOADING and not chain.upload_requested
+    after = replace(after, state=state, upload_requested=chain.upload_requested or uploads)
     return NextActions(
         state=state,
         start=tuple(startable(after))

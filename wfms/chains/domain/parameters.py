@@ -11,7 +11,7 @@ from sluice.contracts.templates.parameters import argument_value
 from sluice.contracts.templates.plan import Plan, PlanStep
 
 
-def complete(plan: Plan, given: Mapping[str, Any]) -> dict[str, Any]:
+def complete(plan: Plan, values: Mapping[str, Any]) -> dict[str, Any]:
     """Return every parameter of the plan that has a value: the given one, or else its default.
 
     Null means that no value is given (CWL).
@@ -21,7 +21,7 @@ def complete(plan: Plan, given: Mapping[str, Any]) -> dict[str, Any]:
         for name, parameter in plan.parameters.items()
         if parameter.default is not None or not parameter.required
     }
-    return {**defaults, **{name: value for name, value in given.items() if value is not None}}
+    return {**defaults, **{name: value for name, value in values.items() if value is not None}}
 
 
 def given_files(plan: Plan, params: Mapping[str, Any]) -> dict[str, FileValue]:

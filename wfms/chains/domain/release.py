@@ -41,63 +41,69 @@ def releasable(chain: ChainView) -> list[UUID]:
         dataset.uid for dataset in chain.datasets if dataset.status is ChainDatasetStatus.FINISHED
     }
     new: list[UUID] = []
-    written = sorted(
+    step_datasets = sorted(
         (dataset for dataset in chain.datasets if dataset.step is not None),
         key=lambda dataset: order[str(dataset.step)],
     )
-    for dataset in written:
-        if dataset.port is not None and dataset.uid not in released and _data_done(chain, dataset):
+    for dataset in step_datasets:
+        if (
+            dataset.port is not None
+            and dataset.uid not in released
+            and _is_data_done(chain, dataset)
+        ):
             new.append(dataset.uid)
             released.add(dataset.uid)
-    for dataset in written:
+    for dataset in step_datasets:
         if (
             dataset.port is None
             and dataset.uid not in released
-            and _logs_done(chain, dataset, released)
+            and _are_logs_done(chain, dataset, released)
         ):
             new.append(dataset.uid)
     first = chain.dataset(None, None)
-    if first is not None and first.uid not in released and _input_done(chain):
+    if first is not None and first.uid not in released and _is_input_done(chain):
         new.append(first.uid)
-    if chain.state.final and not chain.kept_for_rerun and not chain.holds_failures:
+    if chain.state.final and not chain.retains_rerun_data and not chain.holds_failures:
         new += [
             dataset.uid
             for dataset in chain.datasets
-            if dataset.uid in chain.passing and dataset.uid not in released
+            if dataset.uid in chain.disposable_files and dataset.uid not in released
         ]
     return new
 
 
-def _data_done(chain: ChainView, dataset: DatasetView) -> bool:
+def _is_data_done(chain: ChainView, dataset: DatasetView) -> bool:
     step, port = str(dataset.step), str(dataset.port)
     if not chain.steps[step].state.final:
         return False
     if not all(chain.steps[reader.name].state.final for reader in readers(chain.plan, step, port)):
         return False
-    if chain.given_up and dataset.uid not in chain.used:
+    if chain.keeps_nothing and dataset.uid not in chain.used:
         return True
     is_output = (step, port) in output_ports(chain.plan)
     if chain.withdrawn and is_output:
         return not dataset.uploaded and dataset.uid not in chain.used
-    if (chain.kept_for_rerun or chain.holds_failures) and _of_use(chain, step, port):
+    if (chain.retains_rerun_data or chain.holds_failures) and _is_useful_for_rerun(
+        chain, step, port
+    ):
         return False
-    never_uploads = chain.ending is not None and not chain.upload_asked
+    never_uploads = chain.ending is not None and not chain.upload_requested
     return never_uploads or not is_output
 
 
-def _of_use(chain: ChainView, step: str, port: str) -> bool:
+def _is_useful_for_rerun(chain: ChainView, step: str, port: str) -> bool:
     """Return whether a rerun of the chain could take the data set over."""
     if not chain.steps[step].sent or all(
         output.port != port for output in chain.plan.step(step).outputs
     ):
         return False
-    around = [
+    step_and_downstream = [
         chain.steps[step],
         *(chain.steps[reader.name] for reader in readers(chain.plan, step, port)),
     ]
     return (step, port) in output_ports(chain.plan) or any(
-        neighbour.state is not StepState.FINISHED or _has_failures(neighbour)
-        for neighbour in around
+        affected.state is not StepState.FINISHED or _has_failures(affected)
+        for affected in step_and_downstream
     )
 
 
@@ -109,14 +115,14 @@ def _has_failures(step: StepView) -> bool:
     return step.failed_jobs > 0 and step.taken_from is None
 
 
-def _logs_done(chain: ChainView, dataset: DatasetView, released: set[UUID]) -> bool:
+def _are_logs_done(chain: ChainView, dataset: DatasetView, released: set[UUID]) -> bool:
     name = str(dataset.step)
     step = chain.steps[name]
     if not step.state.final:
         return False
     if not step.sent:
         return True
-    if chain.given_up:
+    if chain.keeps_nothing:
         return not step.failed_jobs
     if (
         chain.ending is not None
@@ -131,12 +137,12 @@ def _logs_done(chain: ChainView, dataset: DatasetView, released: set[UUID]) -> b
     return all(output.uid in released for output in outputs)
 
 
-def _input_done(chain: ChainView) -> bool:
+def _is_input_done(chain: ChainView) -> bool:
     return (
-        (chain.state is ChainState.FINISHED or chain.given_up)
+        (chain.state is ChainState.FINISHED or chain.keeps_nothing)
         and not chain.holds_failures
         and chain.plan.retention.input == "delete"
         and (chain.input_copied or chain.plan.retention.only_copies)
         and chain.input_type is DatasetType.INPUT
-        and not chain.input_kept
+        and not chain.input_needed
     )

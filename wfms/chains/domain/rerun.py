@@ -109,7 +109,7 @@ class _RerunData:
     ``safe`` ones are on the output storage. Some files of ``released`` ones are deleted.
     """
 
-    here: frozenset[Place]
+    existing: frozenset[Place]
     safe: frozenset[Place]
     released: frozenset[Place]
 
@@ -118,7 +118,7 @@ def plan_rerun(
     chain: ChainView,
     request: RerunRequest,
     *,
-    there: Collection[UUID],
+    readable: Collection[UUID],
     released: Collection[UUID] = (),
 ) -> Rerun:
     """Return what a rerun of the chain does.
@@ -126,7 +126,8 @@ def plan_rerun(
     Args:
         chain: The chain to run again.
         request: What was asked for.
-        there: Data sets that can be read, including the first input and files given as parameters.
+        readable: Data sets that can be read. The first input and files given as parameters are
+            among them.
         released: Those of them that have released files.
 
     Raises:
@@ -135,23 +136,25 @@ def plan_rerun(
         NothingFailed: Only failed jobs were asked for, and none failed.
     """
     plan = chain.plan
-    changed = _changed(plan, request)
-    runs = _wanted(chain, request, changed=changed)
-    written = {
+    changed = _find_changed_steps(plan, request)
+    runs = _steps_to_run(chain, request, changed=changed)
+    datasets_by_place = {
         (str(dataset.step), dataset.port): dataset
         for dataset in chain.datasets
         if dataset.step is not None and dataset.port is not None
     }
-    here = frozenset(place for place, dataset in written.items() if dataset.uid in there)
-    found = _RerunData(
-        here,
-        safe=frozenset(place for place in here if written[place].uploaded),
-        released=frozenset(place for place in here if written[place].uid in released),
+    existing = frozenset(
+        place for place, dataset in datasets_by_place.items() if dataset.uid in readable
     )
-    by_jobs = _by_jobs(chain, request, runs, changed=changed, found=found)
-    while again := _again(plan, runs, by_jobs=by_jobs, found=found):
-        runs |= again
-        by_jobs = _by_jobs(chain, request, runs, changed=changed, found=found)
+    data = _RerunData(
+        existing,
+        safe=frozenset(place for place in existing if datasets_by_place[place].uploaded),
+        released=frozenset(place for place in existing if datasets_by_place[place].uid in released),
+    )
+    by_jobs = _steps_by_jobs(chain, request, runs, changed=changed, data=data)
+    while more_steps := _more_steps_to_run(plan, runs, by_jobs=by_jobs, data=data):
+        runs |= more_steps
+        by_jobs = _steps_by_jobs(chain, request, runs, changed=changed, data=data)
     reads = {
         (source.step, source.port)
         for step in plan.steps
@@ -163,7 +166,7 @@ def plan_rerun(
         runs={step.name: runs[step.name] for step in plan.steps if step.name in runs},
         by_jobs=by_jobs.all,
         reads=frozenset(reads | {place for place in output_ports(plan) if place[0] not in runs}),
-        missing=tuple(_missing(chain.plan, request, runs, there=there)),
+        missing=tuple(_missing(chain.plan, request, runs, readable=readable)),
     )
 
 
@@ -181,16 +184,16 @@ class _PartialSteps:
     sure: frozenset[str]
 
 
-def _by_jobs(
+def _steps_by_jobs(
     chain: ChainView,
     request: RerunRequest,
     runs: Mapping[str, str],
     *,
     changed: Collection[str],
-    found: _RerunData,
+    data: _RerunData,
 ) -> _PartialSteps:
     plan = chain.plan
-    able = {
+    candidates = {
         step.name
         for step in plan.steps
         if step.name in runs
@@ -198,34 +201,32 @@ def _by_jobs(
         and (
             request.failed_only
             or runs[step.name] == NOT_UPLOADED
-            or (request.from_step is None and _lacks_files(chain, step, found))
+            or (request.from_step is None and _lacks_files(chain, step, data))
         )
         and _has_jobs(chain, step)
-        and all((step.name, output.port) in found.here for output in step.outputs)
+        and all((step.name, output.port) in data.existing for output in step.outputs)
     }
-    sure = set(able)
-    while unsure := {
-        name for name in sure if not _is_sure(plan, name, runs, sure=sure, found=found)
-    }:
+    sure = set(candidates)
+    while unsure := {name for name in sure if not _is_sure(plan, name, runs, sure=sure, data=data)}:
         sure -= unsure
-    whole = {
+    with_all_files = {
         name
-        for name in able
-        if all((name, output.port) not in found.released for output in plan.step(name).outputs)
+        for name in candidates
+        if all((name, output.port) not in data.released for output in plan.step(name).outputs)
     }
-    return _PartialSteps(frozenset(sure | whole), frozenset(sure))
+    return _PartialSteps(frozenset(sure | with_all_files), frozenset(sure))
 
 
-def _lacks_files(chain: ChainView, step: PlanStep, found: _RerunData) -> bool:
+def _lacks_files(chain: ChainView, step: PlanStep, data: _RerunData) -> bool:
     """Return whether the step did not finish and lacks files that it would read as a whole."""
     return chain.steps[step.name].state is not StepState.FINISHED and any(
-        source.step is not None and (source.step, source.port) in found.released
+        source.step is not None and (source.step, source.port) in data.released
         for source in step.sources
     )
 
 
 def _is_sure(
-    plan: Plan, name: str, runs: Collection[str], *, sure: Collection[str], found: _RerunData
+    plan: Plan, name: str, runs: Collection[str], *, sure: Collection[str], data: _RerunData
 ) -> bool:
     """Return whether the step's finished jobs find their inputs unchanged.
 
@@ -233,19 +234,19 @@ def _is_sure(
     """
     step = plan.step(name)
     same_inputs = all(
-        source.step not in runs or (given in step.inputs_that_come and source.step in sure)
-        for given in step.inputs
-        for source in given.sources
+        source.step not in runs or (step_input in step.inputs_that_come and source.step in sure)
+        for step_input in step.inputs
+        for source in step_input.sources
     )
     return same_inputs and all(
         reader.name in sure
         for output in step.outputs
-        if (name, output.port) in found.released
+        if (name, output.port) in data.released
         for reader in readers(plan, name, output.port)
     )
 
 
-def _changed(plan: Plan, request: RerunRequest) -> set[str]:
+def _find_changed_steps(plan: Plan, request: RerunRequest) -> set[str]:
     """Return the steps whose own arguments, or files given as parameters, have changed."""
     files = {
         Source(step=None, port=name)
@@ -260,7 +261,7 @@ def _changed(plan: Plan, request: RerunRequest) -> set[str]:
     }
 
 
-def _wanted(chain: ChainView, request: RerunRequest, *, changed: set[str]) -> dict[str, str]:
+def _steps_to_run(chain: ChainView, request: RerunRequest, *, changed: set[str]) -> dict[str, str]:
     unfinished = {
         name: f"it {_ENDED[step.state]}"
         for name, step in chain.steps.items()
@@ -284,7 +285,7 @@ def _wanted(chain: ChainView, request: RerunRequest, *, changed: set[str]) -> di
     elif not (unfinished or changed):
         first |= dict.fromkeys(chain.steps, "asked for")
     runs = unfinished | first
-    return _with_followers(chain.plan, runs)
+    return _add_downstream_steps(chain.plan, runs)
 
 
 _ENDED = {
@@ -297,47 +298,49 @@ _ENDED = {
 }
 
 
-def _with_followers(plan: Plan, runs: Mapping[str, str]) -> dict[str, str]:
-    found = dict(runs)
+def _add_downstream_steps(plan: Plan, runs: Mapping[str, str]) -> dict[str, str]:
+    steps_to_run = dict(runs)
     grown = True
     while grown:
         followers = {
             step.name: f"it reads what step {source.step} writes"
             for step in plan.steps
-            if step.name not in found
+            if step.name not in steps_to_run
             for source in step.sources
-            if source.step in found
+            if source.step in steps_to_run
         }
-        found |= followers
+        steps_to_run |= followers
         grown = bool(followers)
-    return found
+    return steps_to_run
 
 
-def _again(
+def _more_steps_to_run(
     plan: Plan,
     runs: Mapping[str, str],
     *,
     by_jobs: _PartialSteps,
-    found: _RerunData,
+    data: _RerunData,
 ) -> dict[str, str]:
     """Return the steps that must run because their output is needed and cannot be taken over."""
-    wanted: dict[str, str] = {}
+    reasons: dict[str, str] = {}
     for step in plan.steps:
         for source in step.sources if step.name in runs else []:
             if source.step is None or source.step in runs:
                 continue
             place = source.step, source.port
-            if place not in found.here:
-                wanted[source.step] = f"what it wrote for step {step.name} is not there any more"
-            elif place in found.released and step.name not in by_jobs.sure:
-                wanted[source.step] = f"of what it wrote for step {step.name} files are deleted"
+            if place not in data.existing:
+                reasons[source.step] = f"what it wrote for step {step.name} is not there any more"
+            elif place in data.released and step.name not in by_jobs.sure:
+                reasons[source.step] = f"of what it wrote for step {step.name} files are deleted"
     for name, port in output_ports(plan):
-        if name not in runs and (name, port) not in found.safe:
-            wanted.setdefault(
+        if name not in runs and (name, port) not in data.safe:
+            reasons.setdefault(
                 name,
-                NOT_UPLOADED if (name, port) in found.here else "its output is not there any more",
+                NOT_UPLOADED
+                if (name, port) in data.existing
+                else "its output is not there any more",
             )
-    return wanted
+    return reasons
 
 
 def _has_jobs(chain: ChainView, step: PlanStep) -> bool:
@@ -354,7 +357,7 @@ def _has_jobs(chain: ChainView, step: PlanStep) -> bool:
 
 
 def _missing(
-    plan: Plan, request: RerunRequest, runs: Collection[str], *, there: Collection[UUID]
+    plan: Plan, request: RerunRequest, runs: Collection[str], *, readable: Collection[UUID]
 ) -> list[str]:
     sentences = []
     for port, uid in from_outside(plan, request).items():
@@ -363,7 +366,7 @@ def _missing(
             for step in plan.steps
             if step.name in runs and Source(step=None, port=port) in step.sources
         ]
-        if readers and uid not in there:
+        if readers and uid not in readable:
             source = (
                 "its input" if port == plan.data_input else f"the file that is its parameter {port}"
             )

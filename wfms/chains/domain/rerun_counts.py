@@ -9,7 +9,7 @@ from sluice.contracts.templates.plan import PlanStep
 from wfms.chains.domain.rerun import Rerun, RerunRequest
 
 
-def step_of_rerun(
+def describe_rerun_step(
     rerun: Rerun, request: RerunRequest, step: PlanStep, counts: Mapping[str, TaskStatus]
 ) -> RerunStep:
     """Return what a rerun does with a step.
@@ -26,14 +26,16 @@ def step_of_rerun(
     before = {source.step for source in step.sources if source.step in rerun.runs}
     # No finished job has read what an upstream step writes again.
     takes = step.name in rerun.by_jobs and before <= rerun.by_jobs
-    taken = status.finished if status is not None and takes else 0
+    taken_over = status.finished if status is not None and takes else 0
     sources = [counts.get(str(name)) for name in before]
-    known = status is not None and _as_many(step, status, sources, same=_same(request))
+    is_count_known = status is not None and _has_as_many_jobs(
+        step, status, sources, same=_same(request)
+    )
     return RerunStep(
         name=step.name,
         runs=True,
-        jobs=status.total - taken if status is not None and known else None,
-        taken=taken,
+        jobs=status.total - taken_over if status is not None and is_count_known else None,
+        taken=taken_over,
         reason=rerun.runs[step.name],
     )
 
@@ -42,7 +44,7 @@ def _same(request: RerunRequest) -> bool:
     return request.params == request.before
 
 
-def _as_many(
+def _has_as_many_jobs(
     step: PlanStep, status: TaskStatus, before: Sequence[TaskStatus | None], *, same: bool
 ) -> bool:
     """Return whether the step will have as many jobs as it had.
@@ -51,8 +53,10 @@ def _as_many(
     ``before`` has the upstream steps that run again. Their output has the same size if all their
     jobs finished and the parameters are the same.
     """
-    all_made = status.state is TaskState.FINISHED or not any(source.step for source in step.sources)
+    all_jobs_existed = status.state is TaskState.FINISHED or not any(
+        source.step for source in step.sources
+    )
     complete = all(
         one is not None and one.state is TaskState.FINISHED and not one.failed for one in before
     )
-    return bool(status.total) and all_made and complete and (same or not before)
+    return bool(status.total) and all_jobs_existed and complete and (same or not before)

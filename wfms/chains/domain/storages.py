@@ -11,7 +11,7 @@ class NoStorageOfType(NotAvailable):
     """No storage of this type can take data now."""
 
     def __init__(self, kind: StorageType, storages: Sequence[Storage]) -> None:
-        why = (
+        reason = (
             "; ".join(
                 f"{storage.name} {storage.objection}"
                 for storage in storages
@@ -19,7 +19,7 @@ class NoStorageOfType(NotAvailable):
             )
             or "none is registered"
         )
-        super().__init__(f"waits for a storage of type {kind}: {why}", type=kind)
+        super().__init__(f"waits for a storage of type {kind}: {reason}", type=kind)
 
 
 def choose_storage(kind: StorageType, storages: Sequence[Storage]) -> Storage:

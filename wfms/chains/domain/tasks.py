@@ -96,7 +96,7 @@ def new_dataset(
     """Return the registration of the data set that ``step`` writes at ``port``."""
     name = dataset_name(origin.chain, step, port)
     inherited = {
-        key: value for key, value in origin.meta.items() if key not in _own_of(origin.meta)
+        key: value for key, value in origin.meta.items() if key not in _own_keys(origin.meta)
     }
     meta = {"chain": str(origin.chain), "template": origin.template, "step": step}
     if port is not None:
@@ -116,7 +116,7 @@ def new_dataset(
     )
 
 
-def _own_of(meta: Mapping[str, Any]) -> set[str]:
+def _own_keys(meta: Mapping[str, Any]) -> set[str]:
     """Return the metadata keys of an input that its descendants do not inherit.
 
     If a chain wrote the input, its port, its output and its output name are among them.
@@ -137,7 +137,7 @@ def _with_inherited(own: dict[str, Any], inherited: Mapping[str, Any]) -> dict[s
 
 def name_findings(chain: UUID, plan: Plan) -> list[Finding]:
     """Return the steps and ports whose names give no valid data set name."""
-    wrong = []
+    problems = []
     for step in plan.steps:
         for port in ports(plan, step.name):
             try:
@@ -146,7 +146,7 @@ def name_findings(chain: UUID, plan: Plan) -> list[Finding]:
                 subject = f"step {quoted(step.name)}" + (
                     "" if port is None else f" with its port {quoted(port)}"
                 )
-                wrong.append(
+                problems.append(
                     Finding(
                         message=(
                             f"{subject} cannot name a data set: letters, digits and _.+@=,~- only,"
@@ -154,7 +154,7 @@ def name_findings(chain: UUID, plan: Plan) -> list[Finding]:
                         )
                     )
                 )
-    return wrong
+    return problems
 
 
 def dataset_folder(dataset: Dataset, storage_url: str) -> DatasetFolder:
@@ -188,7 +188,7 @@ def make_task(
         NothingToRead: No file was given for its main input.
     """
     planned = plan.step(step)
-    written = [
+    outputs = [
         TaskOutput(
             port=output.port,
             dat_out_uid=datasets.outputs[output.port].dataset,
@@ -200,8 +200,8 @@ def make_task(
         )
         for output in planned.outputs
     ]
-    read = [_task_input(planned_input, datasets) for planned_input in planned.inputs]
-    if read[0] is None:
+    task_inputs = [_task_input(planned_input, datasets) for planned_input in planned.inputs]
+    if task_inputs[0] is None:
         raise NothingToRead(planned.name, planned.main_input.port)
     args = arguments(plan, planned, params)
     return Task(
@@ -214,13 +214,13 @@ def make_task(
         rank=planned.rank,
         mode=planned.mode,
         depth=plan.depth(step),
-        inputs=[given for given in read if given is not None],
+        inputs=[task_input for task_input in task_inputs if task_input is not None],
         single=planned.single,
         retry=planned.retry.attempts,
         backoff=planned.retry.backoff,
         retry_also=planned.retry.also,
         speculate=planned.retry.speculate,
-        outputs=written,
+        outputs=outputs,
         log_out_uid=datasets.logs.dataset,
         log_stor_url=datasets.logs.storage,
         log_out_url=datasets.logs.url,
@@ -246,26 +246,26 @@ def _needs(planned: PlanStep, args: Mapping[str, Any], *, group: str) -> Needs:
     warm = planned.needs.warm
     if warm is None:
         return planned.needs
-    given = {name: args.get(name) for name in warm.key}
+    key_values = {name: args.get(name) for name in warm.key}
     tool = {name: value for name, value in planned.tool.items() if name != "id"}  # the step name
-    of_group = [] if group == EVERYONE else [group]
-    told = json.dumps([tool, given, *of_group], sort_keys=True, default=str).encode()
-    kind = hashlib.sha256(told).hexdigest()[:_KIND]
+    group_part = [] if group == EVERYONE else [group]
+    kind_json = json.dumps([tool, key_values, *group_part], sort_keys=True, default=str).encode()
+    kind = hashlib.sha256(kind_json).hexdigest()[:_KIND]
     return planned.needs.model_copy(update={"warm": warm.model_copy(update={"kind": kind})})
 
 
 def _task_input(planned: StepInput, datasets: StepDatasets) -> TaskInput | None:
     """Return the input without files that were not given; None if none was given."""
     parts = [NextSource(source=planned.source), *planned.next_sources]
-    given = [part for part in parts if part.source in datasets.sources]
-    if not given:
+    given_parts = [part for part in parts if part.source in datasets.sources]
+    if not given_parts:
         return None
     return TaskInput(
         port=planned.port,
-        dat_in_uid=datasets.sources[given[0].source],
+        dat_in_uid=datasets.sources[given_parts[0].source],
         next_inputs=[
             NextInput(dat_in_uid=datasets.sources[part.source], start=part.start)
-            for part in given[1:]
+            for part in given_parts[1:]
         ],
         pick=planned.pick,
         mode=planned.mode,

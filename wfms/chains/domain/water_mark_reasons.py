@@ -6,7 +6,7 @@ The text stays the same while the reason holds, so that nothing is written again
 from sluice.contracts.data.datasets import Storage
 
 
-def reason_of(storage: Storage) -> str:
+def describe_reason(storage: Storage) -> str:
     """Return the reason, with the storage's high watermark and since when it has been above it.
 
     For example "storage buffer, on which the chain's input lies, reached its high water mark (80 %

@@ -22,7 +22,7 @@ class NothingToAcknowledge(Conflict):
         )
 
 
-async def acknowledge_chain(database: Database, uid: UUID, asked: Acknowledge) -> None:
+async def acknowledge_chain(database: Database, uid: UUID, request: Acknowledge) -> None:
     """Record who has seen that the chain, or some of its jobs, failed. Repeating it is fine.
 
     What was kept for the failed jobs of a finished chain is released.
@@ -35,15 +35,15 @@ async def acknowledge_chain(database: Database, uid: UUID, asked: Acknowledge) -
     now = database.clock.now()
     async with database.transaction() as transaction:
         locked = await chains.lock_chain_row(transaction.connection, uid)
-        if await attention.mark_acknowledged(transaction.connection, uid, by=asked.by, now=now):
+        if await attention.mark_acknowledged(transaction.connection, uid, by=request.by, now=now):
             if locked is not None and locked.state is ChainState.FINISHED:
                 await settle_failures(transaction, uid, now=now)
             return
-        found = await attention.seen(transaction.connection, uid)
-    if found is None:
+        state_and_first = await attention.find_acknowledgement(transaction.connection, uid)
+    if state_and_first is None:
         raise UnknownChain(uid)
-    state, first = found
+    state, first = state_and_first
     if first is None:
         raise NothingToAcknowledge(uid, state)
-    if first.by != asked.by:
+    if first.by != request.by:
         raise AlreadyAcknowledged(f"chain {uid}", first.by, first.at)

@@ -8,7 +8,7 @@ from sluice.contracts.messages import DMS_UPLOADS, UploadDataset
 from sluice.servicekit.database import Transaction
 from wfms.chains.db import chains, datasets, steps
 from wfms.chains.db.collections import ask_to_collect
-from wfms.chains.domain.collecting import to_collect
+from wfms.chains.domain.collecting import list_outputs_to_collect
 from wfms.chains.domain.next_actions import next_actions
 
 
@@ -49,7 +49,7 @@ async def advance_chain(transaction: Transaction, uid: UUID, *, now: datetime) -
         inputs = {
             dataset.uid
             for dataset in stored.view.datasets
-            if dataset.step is None or dataset.uploaded or stored.view.upload_asked
+            if dataset.step is None or dataset.uploaded or stored.view.upload_requested
         }
         await datasets.release_input(
             connection, [dataset for dataset in todo.release if dataset in inputs], now=now
@@ -60,7 +60,7 @@ async def advance_chain(transaction: Transaction, uid: UUID, *, now: datetime) -
         )
     if todo.state is not stored.view.state:
         await chains.move_chain(connection, uid, to=todo.state, now=now)
-        if collected := to_collect(stored.view, todo.state):
+        if collected := list_outputs_to_collect(stored.view, todo.state):
             await ask_to_collect(connection, uid, collected, now=now)
         # This is a rerun that has taken over all its outputs.
         if todo.state is ChainState.UPLOADING and not todo.upload:

@@ -22,12 +22,12 @@ class TooLate(Conflict):
     """The chain has ended, or uploads an output that is to arrive."""
 
     def __init__(self, uid: UUID, state: ChainState) -> None:
-        why = (
+        reason = (
             "its output is on the way to the output storage"
             if state is ChainState.UPLOADING
             else {ChainState.CANCELED: "it was canceled"}.get(state, f"it has {state}")
         )
-        super().__init__(f"chain {uid} cannot be canceled any more: {why}", uid=uid, state=state)
+        super().__init__(f"chain {uid} cannot be canceled any more: {reason}", uid=uid, state=state)
 
 
 async def cancel_chain(

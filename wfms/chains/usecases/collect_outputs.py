@@ -32,24 +32,24 @@ async def collect_outputs(context: ChainsContext) -> bool:
     database = context.database
     async with database.connection() as connection:
         waiting = await waiting_collections(connection, limit=BATCH)
-    for asked in waiting:
-        with log_ids(chain=asked.chain, dataset=asked.dataset):
-            outcome = await _collect(context, asked)
+    for collection in waiting:
+        with log_ids(chain=collection.chain, dataset=collection.dataset):
+            outcome = await _collect(context, collection)
             now = database.clock.now()
             async with database.transaction() as transaction:
-                await chains.lock_chain_row(transaction.connection, asked.chain)
-                await end_collection(transaction.connection, asked, outcome, now=now)
-                await advance_chain(transaction, asked.chain, now=now)
+                await chains.lock_chain_row(transaction.connection, collection.chain)
+                await end_collection(transaction.connection, collection, outcome, now=now)
+                await advance_chain(transaction, collection.chain, now=now)
     return len(waiting) == BATCH
 
 
-async def _collect(context: ChainsContext, asked: WaitingCollection) -> Collected | str:
+async def _collect(context: ChainsContext, collection: WaitingCollection) -> Collected | str:
     try:
         return await context.dms.collect(
-            asked.dataset,
-            CollectFiles(into=asked.into, group=asked.group),
-            made_of=asked.input,
+            collection.dataset,
+            CollectFiles(into=collection.into, group=collection.group),
+            made_of=collection.input,
         )
     except (Conflict, Unprocessable, NotFound) as refusal:
-        log.error("output.not_collected", standing=asked.into.name, reason=refusal.detail)
+        log.error("output.not_collected", standing=collection.into.name, reason=refusal.detail)
         return refusal.detail

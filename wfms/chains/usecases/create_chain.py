@@ -15,7 +15,7 @@ from sluice.contracts.common.states import DatasetState, DatasetType
 from sluice.contracts.data.asset_refs import MARK, SCHEME, is_asset
 from sluice.contracts.data.datasets import Dataset
 from sluice.contracts.templates.chain_requirements import DatasetFacts, requires_text, unmet
-from sluice.contracts.templates.parameters import findings
+from sluice.contracts.templates.parameters import find_problems
 from sluice.servicekit.access.ownership import Ownership, ownership
 from sluice.servicekit.access.principal import Person
 from sluice.servicekit.database import Connection, Transaction
@@ -29,7 +29,12 @@ from wfms.chains.domain.tasks import name_findings
 from wfms.chains.usecases.advance_chain import advance_chain
 from wfms.chains.usecases.context import ChainsContext
 from wfms.chains.usecases.find_assets import find_bound_assets, find_given_assets
-from wfms.chains.usecases.find_files import ChainRefused, DatasetGone, find_files, unknown_dataset
+from wfms.chains.usecases.find_files import (
+    ChainRefused,
+    DatasetDeleted,
+    find_files,
+    unknown_dataset,
+)
 from wfms.chains.usecases.find_secrets import find_secrets
 
 log = structlog.get_logger(__name__)
@@ -66,7 +71,7 @@ async def create_chain(
 
     Raises:
         ChainRefused: The data set or the parameters do not fit the template.
-        DatasetGone: A data set is deleted or about to be.
+        DatasetDeleted: A data set is deleted or about to be.
         Forbidden: The person is not in the group.
         NotFound: The person does not see a data set.
         AssetsChanged: The versions of assets are being taken back.
@@ -74,39 +79,42 @@ async def create_chain(
         TooManyTriggeredChains: A quota leaves no room, and the chain starts by itself.
         NotAvailable: The DMS or the operator service does not answer.
     """
-    seen_by = visibility([new.group]) if by is None else by.visibility
-    whose = ownership(by, owner=new.owner, group=new.group)
-    await _require_seen(context, new, seen_by, by=by)
+    reader_visibility = visibility([new.group]) if by is None else by.visibility
+    owner = ownership(by, owner=new.owner, group=new.group)
+    await _require_visible_dataset(context, new, reader_visibility, by=by)
     if any(map(is_asset, new.params.values())):
         _require_fitting(new)
         new = await find_given_assets(context.operator, new)
     for _ in range(TRIES):
         async with context.database.connection() as connection:
-            key, known = await _key(connection, new)
-        if known:
+            key, exists = await _key(connection, new)
+        if exists:
             return key.uid, False
-        _check(key.uid, new)
-        bound = await find_bound_assets(context.operator, new)
+        _require_acceptable(key.uid, new)
+        asset_values = await find_bound_assets(context.operator, new)
         try:
             return await _create(
-                context, new, bound, _ChainOwner(whose, seen_by, by_person=by is not None)
+                context,
+                new,
+                asset_values,
+                _ChainOwner(owner, reader_visibility, by_person=by is not None),
             )
-        except (DatasetGone, ChainRefused):
+        except (DatasetDeleted, ChainRefused):
             # A version may have been taken back meanwhile. Then the next attempt finds another
             # version, or a reason.
-            if await find_bound_assets(context.operator, new) == bound:
+            if await find_bound_assets(context.operator, new) == asset_values:
                 raise
     raise AssetsChanged(new)
 
 
-async def _require_seen(
-    context: ChainsContext, new: NewChain, seen_by: Visibility, *, by: Person | None
+async def _require_visible_dataset(
+    context: ChainsContext, new: NewChain, reader_visibility: Visibility, *, by: Person | None
 ) -> None:
     """Require that the data set is visible: since it was matched, its sharing may have ended."""
     dataset = new.dataset
     if dataset.group != new.group:
         dataset = await context.dms.dataset(dataset.uid)
-    if seen_by.sees(dataset.group, dataset.shared_with):
+    if reader_visibility.sees(dataset.group, dataset.shared_with):
         return
     if by is None:
         raise ChainRefused(
@@ -115,16 +123,16 @@ async def _require_seen(
     raise unknown_dataset(dataset.uid)
 
 
-def _with(new: NewChain, bound: Mapping[str, Any]) -> NewChain:
-    return new.model_copy(update={"params": {**new.params, **bound}})
+def _with_params(new: NewChain, asset_values: Mapping[str, Any]) -> NewChain:
+    return new.model_copy(update={"params": {**new.params, **asset_values}})
 
 
 @dataclass(frozen=True, slots=True)
 class _ChainOwner:
     """Who owns the chain, and who must see what it reads."""
 
-    whose: Ownership
-    seen_by: Visibility
+    ownership: Ownership
+    reader_visibility: Visibility
     by_person: bool
 
 
@@ -134,21 +142,24 @@ async def _key(connection: Connection, new: NewChain) -> tuple[ChainKey, bool]:
     When a data set is given to another group, its existing chains stay with the old group.
     """
     plain, elsewhere = ChainKey.of(new), ChainKey.elsewhere(new)
-    has_it = await chains.group_having(connection, plain)
+    has_it = await chains.find_group_of_key(connection, plain)
     if has_it == new.group:
         return plain, True
-    if await chains.group_having(connection, elsewhere) is not None:
+    if await chains.find_group_of_key(connection, elsewhere) is not None:
         return elsewhere, True
     free = has_it is None and new.group == new.dataset.group
     return (plain if free else elsewhere), False
 
 
 async def _create(
-    context: ChainsContext, asked: NewChain, bound: Mapping[str, Any], made_for: _ChainOwner
+    context: ChainsContext,
+    request: NewChain,
+    asset_values: Mapping[str, Any],
+    chain_owner: _ChainOwner,
 ) -> tuple[UUID, bool]:
-    """Create the chain as ``create_chain`` does; ``bound`` has the template's bound parameters."""
-    database, new = context.database, _with(asked, bound)
-    files = await find_files(context.dms, new, seen_by=made_for.seen_by)
+    """Create the chain as ``create_chain`` does; ``asset_values`` has the bound parameters."""
+    database, new = context.database, _with_params(request, asset_values)
+    files = await find_files(context.dms, new, reader_visibility=chain_owner.reader_visibility)
     plan = await find_secrets(context.operator, new)
     copied = await _is_copy(context, new)
     async with database.transaction() as transaction:
@@ -157,17 +168,19 @@ async def _create(
         released = await chains.lock_inputs(
             transaction.connection, [new.dataset.uid, *(file.uid for file in files.values())]
         )
-        key, known = await _key(transaction.connection, asked)
-        if known:
+        key, exists = await _key(transaction.connection, request)
+        if exists:
             return key.uid, False
         for needed in (new.dataset, *files.values()):
             if needed.uid in released:
-                raise DatasetGone(
+                raise DatasetDeleted(
                     needed,
                     "was released for deletion: another chain had finished with it, or somebody"
                     " asked for it",
                 )
-        await require_quota(transaction.connection, made_for.whose, by_person=made_for.by_person)
+        await require_quota(
+            transaction.connection, chain_owner.ownership, by_person=chain_owner.by_person
+        )
         row = NewChainRow(
             uid=key.uid,
             variant=key.variant,
@@ -177,7 +190,7 @@ async def _create(
             dataset=new.dataset,
             keep_failed=context.keep_failed,
             rank=new.rank,
-            whose=made_for.whose,
+            ownership=chain_owner.ownership,
             input_copied=copied,
         )
         await _insert(transaction, row, files, now=database.clock.now())
@@ -194,11 +207,11 @@ async def _is_copy(context: ChainsContext, new: NewChain) -> bool:
 
 
 def _require_fitting(new: NewChain) -> None:
-    if wrong := findings(new.plan, new.params):
-        raise ChainRefused.of(new, wrong)
+    if problems := find_problems(new.plan, new.params):
+        raise ChainRefused.of(new, problems)
 
 
-def _check(uid: UUID, new: NewChain) -> None:
+def _require_acceptable(uid: UUID, new: NewChain) -> None:
     dataset = new.dataset
     if MARK in dataset.meta:
         raise ChainRefused(
@@ -222,13 +235,13 @@ def _check(uid: UUID, new: NewChain) -> None:
         )
     if broken_links := link_findings(new.plan):
         raise ChainRefused.of(new, broken_links)
-    wrong = [*findings(new.plan, new.params), *name_findings(uid, new.plan)]
+    problems = [*find_problems(new.plan, new.params), *name_findings(uid, new.plan)]
     broken = unmet(new.plan, DatasetFacts.of(dataset), new.params)
-    wrong += [Finding(message=requires_text([condition])) for condition in broken]
-    if wrong:
-        raise ChainRefused.of(new, wrong)
+    problems += [Finding(message=requires_text([condition])) for condition in broken]
+    if problems:
+        raise ChainRefused.of(new, problems)
     if dataset.state in {DatasetState.DELETING, DatasetState.DELETED}:
-        raise DatasetGone(dataset, f"is {dataset.state}")
+        raise DatasetDeleted(dataset, f"is {dataset.state}")
 
 
 async def _insert(

@@ -17,7 +17,7 @@ from sluice.contracts.access.owners import ALL, Visibility
 from sluice.contracts.common.problems import Conflict, Finding, NeedsForce, NotAvailable, NotFound
 from sluice.contracts.common.states import ChainState, DatasetType
 from sluice.contracts.data.asset_refs import MARK
-from sluice.contracts.data.assets import AssetKept
+from sluice.contracts.data.assets import AssetInUse
 from sluice.contracts.data.datasets import Dataset
 from sluice.servicekit.database import TRANSIENT_ERRORS
 from sluice.servicekit.running.logging import log_ids
@@ -88,7 +88,7 @@ async def delete_dataset(
         NotFound: The data set does not exist or is not visible.
         Forbidden: It belongs to another group.
         DatasetNeeded: Chains that have not ended need it.
-        AssetKept: It holds a version of an asset.
+        AssetInUse: It holds a version of an asset.
         Conflict: It is an output, and ``force`` is not set.
         NotAvailable: The DMS does not answer.
     """
@@ -96,18 +96,18 @@ async def delete_dataset(
     dataset = await context.dms.dataset(uid)
     require_owned(dataset, visibility)
     if MARK in dataset.meta and not taken_back:
-        raise AssetKept(uid, dataset.name, dataset.meta[MARK])
+        raise AssetInUse(uid, dataset.name, dataset.meta[MARK])
     last = dataset.type is DatasetType.OUTPUT or dataset.standing is not None
     if last and not force:
         return await context.dms.delete_dataset(uid)  # the DMS refuses, and says why
     now = database.clock.now()
     async with database.transaction() as transaction:
         await chains.lock_inputs(transaction.connection, [uid])
-        needing = await deletions.needed_by(transaction.connection, uid)
+        needing = await deletions.list_dependent_chains(transaction.connection, uid)
         if needing and not force:
             raise DatasetNeeded(dataset, needing)
         await deletions.give_up_input(transaction.connection, uid, now=now)
-        await deletions.ask(transaction.connection, uid, force=force, now=now)
+        await deletions.store_request(transaction.connection, uid, force=force, now=now)
     return await _carry_out(context, uid, force=force) or dataset
 
 
@@ -164,7 +164,7 @@ async def _carry_out(context: ChainsContext, uid: UUID, *, force: bool) -> Datas
     database = context.database
     with log_ids(dataset=uid):
         async with database.connection() as connection:
-            needing = await deletions.needed_by(connection, uid)
+            needing = await deletions.list_dependent_chains(connection, uid)
         for chain in needing:
             if chain.state is ChainState.IN_PROGRESS and not chain.ending:
                 with suppress(TooLate):
@@ -174,7 +174,7 @@ async def _carry_out(context: ChainsContext, uid: UUID, *, force: bool) -> Datas
                         reason=f"canceled because its data set {uid} is to be deleted",
                     )
         async with database.connection() as connection:
-            if needing and await deletions.needed_by(connection, uid):
+            if needing and await deletions.list_dependent_chains(connection, uid):
                 return None
         deleted: Dataset | None = None
         try:

@@ -26,7 +26,7 @@ async def delete_outputs(context: ChainsContext) -> bool:
     """
     database = context.database
     async with database.connection() as connection:
-        uids = await datasets.outputs_undelivered(connection, limit=BATCH)
+        uids = await datasets.list_undelivered_outputs(connection, limit=BATCH)
     for uid in uids:
         with suppress(NotFound):  # the DMS has deleted it already
             await context.dms.delete_dataset(uid, force=True)

@@ -9,12 +9,12 @@ from typing import Any
 
 from sluice.clients.operator import OperatorClient
 from sluice.contracts.chains.chains import NewChain
-from sluice.contracts.common.numbers import counted
+from sluice.contracts.common.numbers import format_count
 from sluice.contracts.common.problems import Finding, NotFound
 from sluice.contracts.data.asset_refs import AssetRef, is_asset
 from sluice.contracts.data.assets import AssetVersion
 from sluice.text.visible_text import quoted
-from wfms.chains.domain.assets import asset_value, trouble_with, wanted_assets
+from wfms.chains.domain.assets import asset_value, explain_misfit, list_bound_assets
 from wfms.chains.usecases.find_files import ChainRefused
 
 
@@ -27,13 +27,13 @@ async def find_given_assets(operator: OperatorClient, new: NewChain) -> NewChain
         ChainRefused: An asset does not exist or does not fit its parameter.
         NotAvailable: The operator service does not answer.
     """
-    given = {
+    refs = {
         name: AssetRef.read(value)
         for name, value in new.params.items()
         if name in new.plan.file_parameters and is_asset(value)
     }
-    found = await _found(operator, new, given)
-    return new.model_copy(update={"params": {**new.params, **found}})
+    values = await _find_values(operator, new, refs)
+    return new.model_copy(update={"params": {**new.params, **values}})
 
 
 async def find_bound_assets(operator: OperatorClient, new: NewChain) -> dict[str, Any]:
@@ -43,31 +43,31 @@ async def find_bound_assets(operator: OperatorClient, new: NewChain) -> dict[str
         ChainRefused: An asset does not exist or does not fit its parameter.
         NotAvailable: The operator service does not answer.
     """
-    return await _found(operator, new, wanted_assets(new.plan, new.params))
+    return await _find_values(operator, new, list_bound_assets(new.plan, new.params))
 
 
-async def _found(
-    operator: OperatorClient, new: NewChain, wanted: Mapping[str, AssetRef]
+async def _find_values(
+    operator: OperatorClient, new: NewChain, assets: Mapping[str, AssetRef]
 ) -> dict[str, Any]:
     """Find each asset with one request, so that all its parameters get the same version."""
-    refs = {ref.short: ref for ref in wanted.values()}
+    refs = {ref.short: ref for ref in assets.values()}
     answers = await asyncio.gather(*(_version(operator, ref) for ref in refs.values()))
     versions = dict(zip(refs, answers, strict=True))
     values: dict[str, Any] = {}
-    wrong: list[Finding] = []
-    for parameter, ref in wanted.items():
+    problems: list[Finding] = []
+    for parameter, ref in assets.items():
         answer = versions[ref.short]
-        why = (
+        reason = (
             answer
             if isinstance(answer, str)
-            else trouble_with(answer, new.plan.parameters[parameter].type)
+            else explain_misfit(answer, new.plan.parameters[parameter].type)
         )
-        if why or isinstance(answer, str):
-            wrong.append(Finding(message=f"parameter {quoted(parameter)}: {why}"))
+        if reason or isinstance(answer, str):
+            problems.append(Finding(message=f"parameter {quoted(parameter)}: {reason}"))
         else:
             values[parameter] = asset_value(answer, new.plan.parameters[parameter].type)
-    if wrong:
-        raise ChainRefused.of(new, wrong)
+    if problems:
+        raise ChainRefused.of(new, problems)
     return values
 
 
@@ -84,14 +84,14 @@ async def _version(operator: OperatorClient, ref: AssetRef) -> AssetVersion | st
         if asset.newest is None:
             return (
                 f"asset {quoted(ref.name)} has no version any more: all of its"
-                f" {counted(len(asset.versions), 'version')} were taken back; `sluice asset put"
-                f" {ref.name} FILE...` puts one in"
+                f" {format_count(len(asset.versions), 'version')} were taken back; `sluice asset"
+                f" put {ref.name} FILE...` puts one in"
             )
         return asset.newest
     version = asset.version(ref.version)
     if version is None:
-        known = ", ".join(str(each.version) for each in asset.versions)
-        return f"asset {quoted(ref.name)} has no version {ref.version}, but {known}"
+        numbers = ", ".join(str(each.version) for each in asset.versions)
+        return f"asset {quoted(ref.name)} has no version {ref.version}, but {numbers}"
     if version.removed_at is not None:
         return (
             f"version {ref.version} of asset {quoted(ref.name)} was taken back on"

@@ -13,12 +13,12 @@ from sluice.text.visible_text import quoted
 from wfms.chains.domain.parameters import given_files
 
 
-class DatasetGone(Conflict):
+class DatasetDeleted(Conflict):
     """The data set is deleted, or about to be."""
 
-    def __init__(self, dataset: Dataset, why: str) -> None:
+    def __init__(self, dataset: Dataset, reason: str) -> None:
         super().__init__(
-            f"data set {dataset.name} {why}: no chain can start on it",
+            f"data set {dataset.name} {reason}: no chain can start on it",
             dataset=dataset.uid,
             state=dataset.state,
         )
@@ -28,53 +28,56 @@ class ChainRefused(Unprocessable):
     """The data set, its parameters or names do not fit the plan; ``findings`` say why."""
 
     @classmethod
-    def of(cls, new: NewChain, wrong: list[Finding]) -> "ChainRefused":
+    def of(cls, new: NewChain, problems: list[Finding]) -> "ChainRefused":
         """Create the error from all findings."""
-        listed = "; ".join(finding.message for finding in wrong)
+        messages = "; ".join(finding.message for finding in problems)
         return cls(
-            f"template {new.template} cannot take data set {new.dataset.name}: {listed}",
-            findings=wrong,
+            f"template {new.template} cannot take data set {new.dataset.name}: {messages}",
+            findings=problems,
         )
 
 
-async def find_files(dms: DmsClient, new: NewChain, *, seen_by: Visibility) -> dict[str, Dataset]:
+async def find_files(
+    dms: DmsClient, new: NewChain, *, reader_visibility: Visibility
+) -> dict[str, Dataset]:
     """Return the data set that is the value of each parameter with a value.
 
     The value of a ``File`` or ``Directory`` parameter is a data set of one file, unless it is an
     asset. The parameters must have no findings.
 
     Raises:
-        ChainRefused: A data set does not exist, is not visible to ``seen_by``, or does not fit.
+        ChainRefused: A data set does not exist, is not visible to ``reader_visibility``, or does
+            not fit.
         NotAvailable: The DMS does not answer.
     """
-    found: dict[str, Dataset] = {}
-    wrong: list[Finding] = []
+    datasets: dict[str, Dataset] = {}
+    problems: list[Finding] = []
     for name, value in given_files(new.plan, new.params).items():
-        answer = await _find(dms, new, name, value, seen_by=seen_by)
+        answer = await _find(dms, new, name, value, reader_visibility=reader_visibility)
         if isinstance(answer, str):
-            wrong.append(Finding(message=f"parameter {quoted(name)}: {answer}"))
+            problems.append(Finding(message=f"parameter {quoted(name)}: {answer}"))
         else:
-            found[name] = answer
-    if wrong:
-        raise ChainRefused.of(new, wrong)
-    return found
+            datasets[name] = answer
+    if problems:
+        raise ChainRefused.of(new, problems)
+    return datasets
 
 
 async def _find(
-    dms: DmsClient, new: NewChain, name: str, value: FileValue, *, seen_by: Visibility
+    dms: DmsClient, new: NewChain, name: str, value: FileValue, *, reader_visibility: Visibility
 ) -> Dataset | str:
     """Return the data set, or why it cannot be the value of parameter ``name``."""
-    whole = name in new.plan.dataset_parameters
+    takes_whole_dataset = name in new.plan.dataset_parameters
     unknown = f"there is no data set {value.dataset}"
     try:
         dataset = await dms.dataset(value.dataset)
     except NotFound:
         return unknown
-    if value.asset is None and not seen_by.sees(dataset.group, dataset.shared_with):
+    if value.asset is None and not reader_visibility.sees(dataset.group, dataset.shared_with):
         return unknown
-    if trouble := _trouble_with(dataset, new, value):
+    if trouble := _explain_misfit(dataset, new, value):
         return trouble
-    if not whole and value.asset is None and dataset.count_files != 1:
+    if not takes_whole_dataset and value.asset is None and dataset.count_files != 1:
         return (
             f"data set {dataset.name} has {dataset.count_files} files; the value of a parameter of"
             f" type {new.plan.parameters[name].type} is one"
@@ -104,7 +107,7 @@ def require_owned(dataset: Dataset, visibility: Visibility) -> None:
         )
 
 
-def _trouble_with(dataset: Dataset, new: NewChain, value: FileValue) -> str:
+def _explain_misfit(dataset: Dataset, new: NewChain, value: FileValue) -> str:
     if dataset.uid == new.dataset.uid:
         return (
             f"data set {dataset.name} is the one to be carried through the template; a parameter"

@@ -25,13 +25,13 @@ async def find_secrets(operator: OperatorClient, new: NewChain) -> Plan:
     """
     refs = {ref.name: (parameter, ref) for parameter, ref in new.plan.secrets.items()}
     answers = await asyncio.gather(*(_newest(operator, new, ref) for _, ref in refs.values()))
-    wrong = [
+    problems = [
         Finding(message=f"parameter {quoted(parameter)}: {answer}")
         for (parameter, _), answer in zip(refs.values(), answers, strict=True)
         if isinstance(answer, str)
     ]
-    if wrong:
-        raise ChainRefused.of(new, wrong)
+    if problems:
+        raise ChainRefused.of(new, problems)
     versions = {
         name: answer
         for name, answer in zip(refs, answers, strict=True)
@@ -45,14 +45,14 @@ async def _newest(operator: OperatorClient, new: NewChain, ref: SecretRef) -> in
     try:
         secret = await operator.secret(ref.name, template_id=new.template_id)
     except NotFound:
-        how = _command(ref, [new.template])
-        return f"there is no secret {quoted(ref.name)}; {how} sets it"
+        command = _command(ref, [new.template])
+        return f"there is no secret {quoted(ref.name)}; {command} sets it"
     newest = secret.newest
     if not newest.may_be_used_by(new.template):
-        how = _command(ref, [*newest.templates, new.template])
+        command = _command(ref, [*newest.templates, new.template])
         return (
             f"secret {quoted(ref.name)} is not for this template, but for"
-            f" {', '.join(newest.templates)}; {how} adds it, and asks for the value again"
+            f" {', '.join(newest.templates)}; {command} adds it, and asks for the value again"
         )
     if secret.refused is not None:
         return f"secret {quoted(ref.name)} {secret.refused}; an administrator says whose may use it"

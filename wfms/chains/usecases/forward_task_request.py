@@ -9,15 +9,15 @@ from wfms.chains.usecases.context import ChainsContext
 from wfms.chains.usecases.read_tasks import NoSuchTask
 
 
-async def forward_cancel(context: ChainsContext, uid: UUID, asked: Cancel) -> TaskStatus:
+async def forward_cancel(context: ChainsContext, uid: UUID, request: Cancel) -> TaskStatus:
     """Cancel a task; its chain ends when the watcher reports the task's end.
 
     Raises:
         NoSuchTask: No chain has the task.
         ServiceError: The WMS refuses the request or does not answer.
     """
-    await _known(context.database, uid)
-    return await context.wms.cancel_task(uid, asked)
+    await _require_task(context.database, uid)
+    return await context.wms.cancel_task(uid, request)
 
 
 async def forward_rank(context: ChainsContext, uid: UUID, rank: float) -> TaskStatus:
@@ -27,11 +27,11 @@ async def forward_rank(context: ChainsContext, uid: UUID, rank: float) -> TaskSt
         NoSuchTask: No chain has the task.
         ServiceError: The WMS refuses the request or does not answer.
     """
-    await _known(context.database, uid)
+    await _require_task(context.database, uid)
     return await context.wms.prioritise(uid, rank)
 
 
-async def _known(database: Database, uid: UUID) -> None:
+async def _require_task(database: Database, uid: UUID) -> None:
     async with database.connection() as connection:
         if not (await tasks_page(connection, task=uid))[0]:
             raise NoSuchTask(uid)

@@ -31,7 +31,7 @@ async def hand_over_releases(context: ChainsContext) -> bool:
     """
     database = context.database
     async with database.connection() as connection:
-        uids = await datasets.all_undelivered(connection, limit=BATCH)
+        uids = await datasets.list_all_undelivered(connection, limit=BATCH)
     if not uids:
         return False
     await context.watcher.release(Release(datasets=uids))

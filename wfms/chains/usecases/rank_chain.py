@@ -45,14 +45,14 @@ async def rank_chain(context: ChainsContext, uid: UUID, rank: float) -> None:
         if locked.view.state is not ChainState.IN_PROGRESS or locked.view.ending is not None:
             raise HasNoMoreSteps(uid, locked.view.ending or locked.view.state)
         await chains.set_rank(transaction.connection, uid, rank)
-        tasks = await chains.running_tasks(transaction.connection, uid)
+        tasks = await chains.list_running_tasks(transaction.connection, uid)
     plan = locked.view.plan
     for step, task in tasks.items():
-        await _rank_task(context, task, ranked(plan.step(step).rank, rank), step=step)
+        await _rank_task(context, task, add_ranks(plan.step(step).rank, rank), step=step)
     log.info("chain.ranked", chain=str(uid), rank=rank, tasks=len(tasks))
 
 
-def ranked(of_step: float, of_chain: float) -> float:
+def add_ranks(of_step: float, of_chain: float) -> float:
     """Return the rank of a task from the ranks of its step and chain."""
     return min(of_step + of_chain, MAX_RANK)
 

@@ -7,7 +7,7 @@ from sluice.contracts.chains.attention import ChainCounts
 from sluice.contracts.chains.chains import Chain, ChainPage
 from sluice.contracts.common.problems import WrongCursor
 from sluice.servicekit.database import Database
-from wfms.chains.db.attention import counts
+from wfms.chains.db.attention import read_counts
 from wfms.chains.db.reading import ChainQuery, chains_page
 from wfms.chains.usecases.cancel_chain import UnknownChain
 
@@ -28,7 +28,7 @@ async def read_chain(database: Database, uid: UUID) -> Chain:
 async def count_chains(database: Database, visibility: Visibility = ALL) -> ChainCounts:
     """Count the chains that have not ended, and those that need a person."""
     async with database.connection() as connection:
-        return await counts(connection, visibility)
+        return await read_counts(connection, visibility)
 
 
 async def read_chains(database: Database, query: ChainQuery, *, after: str | None) -> ChainPage:

@@ -64,8 +64,10 @@ async def read_tasks(context: ChainsContext, query: TaskQuery) -> ChainTaskList:
             limit=query.limit,
             visibility=query.visibility,
         )
-    counted = await _with_counts(context.wms, tasks)
-    return ChainTaskList(tasks=counted, after=None if last is None else f"{last[0]}.{last[1]}")
+    tasks_with_counts = await _with_counts(context.wms, tasks)
+    return ChainTaskList(
+        tasks=tasks_with_counts, after=None if last is None else f"{last[0]}.{last[1]}"
+    )
 
 
 def _place(after: str) -> tuple[int, int]:
@@ -74,10 +76,10 @@ def _place(after: str) -> tuple[int, int]:
     Raises:
         WrongCursor: It is not the end of a page.
     """
-    found = _PLACE.fullmatch(after)
-    if found is None:
+    match = _PLACE.fullmatch(after)
+    if match is None:
         raise WrongCursor(after)
-    return int(found[1]), int(found[2])
+    return int(match[1]), int(match[2])
 
 
 async def read_task(context: ChainsContext, uid: UUID) -> ChainTask:
@@ -95,12 +97,12 @@ async def read_task(context: ChainsContext, uid: UUID) -> ChainTask:
 
 async def _with_counts(wms: WmsClient, tasks: list[ChainTask]) -> list[ChainTask]:
     counts: dict[UUID, TaskStatus] = {}
-    known = [
+    sent_uids = [
         task.task_uid for task in tasks if task.state not in {StepState.PENDING, StepState.STARTING}
     ]
-    for start in range(0, len(known), CHUNK):
+    for start in range(0, len(sent_uids), CHUNK):
         try:
-            answer = await wms.tasks(known[start : start + CHUNK], limit=CHUNK)
+            answer = await wms.tasks(sent_uids[start : start + CHUNK], limit=CHUNK)
         except ServiceError as error:
             log.warning("wms.no_counts", reason=error.detail)
             break

@@ -74,16 +74,16 @@ async def record_task_end(database: Database, ended: TaskEnded) -> Release:
                 chain_state=state,
                 reason=ended.reason,
             )
-        return Release(datasets=await datasets.releases_of(transaction.connection, chain))
+        return Release(datasets=await datasets.list_releases(transaction.connection, chain))
 
 
 async def _end_step(transaction: Transaction, ended: TaskEnded, *, now: datetime) -> UUID:
     connection = transaction.connection
-    step = await steps.step_of_task(connection, ended.uid)
+    step = await steps.find_step_of_task(connection, ended.uid)
     if step is None or await chains.lock_chain_row(connection, step.chain) is None:
         raise UnknownTask(ended)
     chain, name = step.chain, step.step
-    state = await steps.state_of(connection, step)
+    state = await steps.read_step_state(connection, step)
     if state.final:
         return chain
     if state is not StepState.IN_PROGRESS:
@@ -119,7 +119,7 @@ def _sentence(step: str, ended: TaskEnded) -> str:
 
 async def _end_upload(transaction: Transaction, ended: TaskEnded, *, now: datetime) -> UUID:
     connection = transaction.connection
-    chain = await datasets.chain_that_made(connection, ended.uid)
+    chain = await datasets.find_producer(connection, ended.uid)
     if chain is None or await chains.lock_chain_row(connection, chain) is None:
         raise UnknownTask(ended)
     if ended.state is TaskState.FINISHED:

@@ -8,7 +8,7 @@ from sluice.contracts.common.states import StorageType
 from sluice.contracts.data.datasets import Storage
 from sluice.contracts.jobs.tasks import Boost, Boosts
 from wfms.chains.db.reading import relieving_tasks
-from wfms.chains.domain.water_mark_reasons import reason_of
+from wfms.chains.domain.water_mark_reasons import describe_reason
 from wfms.chains.usecases.context import ChainsContext
 
 log = structlog.get_logger(__name__)
@@ -42,8 +42,8 @@ async def relieve_storages(context: ChainsContext) -> None:
 
 
 async def _list_filling_storages(context: ChainsContext) -> list[Storage]:
-    found = await context.dms.storages(StorageType.INPUT, everything=True)
-    return [storage for storage in found if storage.filling_since is not None]
+    storages = await context.dms.storages(StorageType.INPUT, everything=True)
+    return [storage for storage in storages if storage.filling_since is not None]
 
 
 async def _make_boosts(context: ChainsContext, filling: list[Storage]) -> list[Boost]:
@@ -51,8 +51,10 @@ async def _make_boosts(context: ChainsContext, filling: list[Storage]) -> list[B
         tasks = await relieving_tasks(connection, limit=MOST)
     reasons: dict[UUID, str] = {}
     for storage in filling:
-        there = await context.dms.on_storage(storage.name, list({dataset for _, dataset in tasks}))
-        reasons = {uid: reason_of(storage) for uid in there} | reasons
+        datasets_on_storage = await context.dms.list_datasets_on(
+            storage.name, list({dataset for _, dataset in tasks})
+        )
+        reasons = {uid: describe_reason(storage) for uid in datasets_on_storage} | reasons
     return [
         Boost(task_uid=task, reason=reasons[dataset])
         for task, dataset in tasks

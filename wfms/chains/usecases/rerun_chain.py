@@ -23,7 +23,7 @@ from sluice.contracts.data.asset_refs import MARK, is_asset
 from sluice.contracts.data.datasets import Dataset
 from sluice.contracts.jobs.tasks import TaskStatus
 from sluice.contracts.templates.chain_requirements import requires_text, unmet_parameters
-from sluice.contracts.templates.parameters import findings
+from sluice.contracts.templates.parameters import find_problems
 from sluice.contracts.templates.plan import Plan
 from sluice.servicekit.access.ownership import Ownership
 from sluice.servicekit.access.principal import Person
@@ -34,7 +34,7 @@ from wfms.chains.db.quotas import require_quota
 from wfms.chains.domain.identity import rerun_uid, task_uid
 from wfms.chains.domain.parameters import complete
 from wfms.chains.domain.rerun import Rerun, RerunRequest, from_outside, plan_rerun
-from wfms.chains.domain.rerun_counts import step_of_rerun
+from wfms.chains.domain.rerun_counts import describe_rerun_step
 from wfms.chains.domain.tasks import before_port
 from wfms.chains.usecases.advance_chain import advance_chain
 from wfms.chains.usecases.cancel_chain import UnknownChain
@@ -64,9 +64,9 @@ class CannotRerun(Conflict):
     """Data that the rerun needs does not exist any more; the findings say which."""
 
     def __init__(self, uid: UUID, missing: tuple[str, ...]) -> None:
-        wrong = [Finding(message=sentence) for sentence in missing]
+        problems = [Finding(message=sentence) for sentence in missing]
         super().__init__(
-            f"chain {uid} cannot be run again: {'; '.join(missing)}", findings=wrong, uid=uid
+            f"chain {uid} cannot be run again: {'; '.join(missing)}", findings=problems, uid=uid
         )
 
 
@@ -83,15 +83,15 @@ class ChainChanged(Conflict):
 class _Draft:
     """A rerun that is planned and not stored.
 
-    ``there`` has the existing data sets by uid. ``plan`` has the newest versions of secrets.
+    ``readable`` has the existing data sets by uid. ``plan`` has the newest versions of secrets.
     """
 
     before: StoredChain
     plan: Plan
     request: RerunRequest
     rerun: Rerun
-    there: Mapping[UUID, Dataset]
-    whose: Ownership
+    readable: Mapping[UUID, Dataset]
+    ownership: Ownership
 
     @property
     def takes(self) -> dict[UUID, str]:
@@ -100,32 +100,36 @@ class _Draft:
         for name in self.rerun.by_jobs:
             ports = [output.port for output in self.before.view.plan.step(name).outputs]
             places |= {(name, port): before_port(port) for port in ports}
-        known = {place: self.before.view.dataset(*place) for place in places}
+        datasets_by_place = {place: self.before.view.dataset(*place) for place in places}
         return {
-            dataset.uid: places[place] for place, dataset in known.items() if dataset is not None
+            dataset.uid: places[place]
+            for place, dataset in datasets_by_place.items()
+            if dataset is not None
         }
 
 
-async def plan_of_rerun(
-    context: ChainsContext, uid: UUID, asked: RerunChain, *, by: Person | None = None
+async def plan_chain_rerun(
+    context: ChainsContext, uid: UUID, rerun_request: RerunChain, *, by: Person | None = None
 ) -> RerunPlan:
     """Return what ``rerun_chain`` would do; missing data is part of the answer.
 
     It raises the same errors as ``rerun_chain`` except ``CannotRerun`` and ``ChainChanged``.
     """
-    draft = await _draft(context, uid, asked, by=by)
+    draft = await _make_draft(context, uid, rerun_request, by=by)
     counts = await _counts(context.wms, draft)
     plan = draft.before.view.plan
     return RerunPlan(
         chain_uid=uid,
-        steps=[step_of_rerun(draft.rerun, draft.request, step, counts) for step in plan.steps],
+        steps=[
+            describe_rerun_step(draft.rerun, draft.request, step, counts) for step in plan.steps
+        ],
         params=dict(draft.request.params),
         missing=list(draft.rerun.missing),
     )
 
 
 async def rerun_chain(
-    context: ChainsContext, uid: UUID, asked: RerunChain, *, by: Person | None = None
+    context: ChainsContext, uid: UUID, rerun_request: RerunChain, *, by: Person | None = None
 ) -> tuple[UUID, bool]:
     """Create a chain with the same data set and template version, for the person ``by``.
 
@@ -147,17 +151,17 @@ async def rerun_chain(
         NotAvailable: Another service does not answer.
     """
     database = context.database
-    new = rerun_uid(uid, asked.key or uuid4())
+    new = rerun_uid(uid, rerun_request.key or uuid4())
     for _ in range(TRIES):
         async with database.connection() as connection:
             if await chains.chain_exists(connection, new):
                 return new, False
-        draft = await _draft(context, uid, asked, by=by)
+        draft = await _make_draft(context, uid, rerun_request, by=by)
         if draft.rerun.missing:
             raise CannotRerun(uid, draft.rerun.missing)
         with suppress(ChainChanged):
             async with database.transaction() as transaction:
-                stored = await _store(
+                stored = await _store_rerun(
                     transaction,
                     new,
                     draft,
@@ -172,8 +176,8 @@ async def rerun_chain(
     raise ChainChanged(uid)
 
 
-async def _draft(
-    context: ChainsContext, uid: UUID, asked: RerunChain, *, by: Person | None
+async def _make_draft(
+    context: ChainsContext, uid: UUID, rerun_request: RerunChain, *, by: Person | None
 ) -> _Draft:
     async with context.database.transaction() as transaction:
         before = await chains.lock_chain(transaction.connection, uid)
@@ -182,65 +186,69 @@ async def _draft(
     if not before.view.state.final:
         raise NotOver(uid)
     plan = before.view.plan
-    asked = await _with_assets(context, before, asked)
-    params = complete(plan, {**before.params, **asked.params})
+    rerun_request = await _with_assets(context, before, rerun_request)
+    params = complete(plan, {**before.params, **rerun_request.params})
     request = RerunRequest(
         chain=uid,
         input=before.input_uid,
         before=before.params,
         params=params,
-        from_step=asked.from_step,
-        failed_only=asked.failed_only,
+        from_step=rerun_request.from_step,
+        failed_only=rerun_request.failed_only,
     )
-    seen_by = visibility([before.origin.group]) if by is None else by.visibility
-    renewed = await _checked(context, _as_new(before, asked), request, seen_by=seen_by)
-    kept = [
+    reader_visibility = visibility([before.origin.group]) if by is None else by.visibility
+    new_plan = await _check_plan(
+        context, _to_new_chain(before, rerun_request), request, reader_visibility=reader_visibility
+    )
+    retained = [
         dataset.uid
         for dataset in before.view.datasets
-        if dataset.step is not None and dataset.port is not None and dataset.kept
+        if dataset.step is not None and dataset.port is not None and dataset.is_retained
     ]
     outside = set(from_outside(plan, request).values())
-    found = await context.dms.datasets_of([*kept, *outside])
-    _require_seen(found, outside, seen_by)
+    found_datasets = await context.dms.list_datasets_by_uid([*retained, *outside])
+    _require_visible_inputs(found_datasets, outside, reader_visibility)
     # An open data set will be closed: its task has ended, or it is an input that is waited for.
-    there = {
+    readable = {
         dataset.uid: dataset
-        for dataset in found
+        for dataset in found_datasets
         if dataset.state not in {DatasetState.DELETING, DatasetState.DELETED}
     }
-    released = await _released(context, there.values())
-    rerun = plan_rerun(before.view, request, there=there.keys(), released=released)
-    whose = Ownership(before.origin.owner if by is None else by.name, before.origin.group)
-    return _Draft(before, renewed, request, rerun, there, whose)
+    released = await _select_partly_deleted(context, readable.values())
+    rerun = plan_rerun(before.view, request, readable=readable.keys(), released=released)
+    ownership = Ownership(before.origin.owner if by is None else by.name, before.origin.group)
+    return _Draft(before, new_plan, request, rerun, readable, ownership)
 
 
-def _require_seen(found: Iterable[Dataset], outside: Collection[UUID], seen_by: Visibility) -> None:
+def _require_visible_inputs(
+    datasets_to_read: Iterable[Dataset], outside: Collection[UUID], reader_visibility: Visibility
+) -> None:
     """Require that all data from outside is still visible. Everybody sees assets.
 
     Raises:
         NotFound: A data set is not visible any more.
     """
-    for dataset in found:
+    for dataset in datasets_to_read:
         if dataset.uid in outside and not (
-            MARK in dataset.meta or seen_by.sees(dataset.group, dataset.shared_with)
+            MARK in dataset.meta or reader_visibility.sees(dataset.group, dataset.shared_with)
         ):
             raise unknown_dataset(dataset.uid)
 
 
-async def _released(context: ChainsContext, datasets: Iterable[Dataset]) -> set[UUID]:
+async def _select_partly_deleted(context: ChainsContext, datasets: Iterable[Dataset]) -> set[UUID]:
     """Return the data sets of which some files are deleted already."""
-    known = await asyncio.gather(
+    current_datasets = await asyncio.gather(
         *(
             context.dms.dataset(dataset.uid)
             for dataset in datasets
             if dataset.type is DatasetType.INTERMEDIATE
         )
     )
-    return {dataset.uid for dataset in known if dataset.released}
+    return {dataset.uid for dataset in current_datasets if dataset.released}
 
 
-async def _checked(
-    context: ChainsContext, new: NewChain, request: RerunRequest, *, seen_by: Visibility
+async def _check_plan(
+    context: ChainsContext, new: NewChain, request: RerunRequest, *, reader_visibility: Visibility
 ) -> Plan:
     """Return the plan of the new chain.
 
@@ -248,19 +256,19 @@ async def _checked(
     created.
     """
     plan = new.plan
-    wrong = findings(plan, {**request.params, **new.params})
-    wrong += [
+    problems = find_problems(plan, {**request.params, **new.params})
+    problems += [
         Finding(message=requires_text([condition]))
         for condition in unmet_parameters(plan, request.params)
     ]
-    if wrong:
-        raise ChainRefused.of(new, wrong)
-    await find_files(context.dms, new, seen_by=seen_by)
+    if problems:
+        raise ChainRefused.of(new, problems)
+    await find_files(context.dms, new, reader_visibility=reader_visibility)
     return await find_secrets(context.operator, new)
 
 
 async def _with_assets(
-    context: ChainsContext, before: StoredChain, asked: RerunChain
+    context: ChainsContext, before: StoredChain, rerun_request: RerunChain
 ) -> RerunChain:
     """Return the request with the versions of the assets that were given now.
 
@@ -271,28 +279,28 @@ async def _with_assets(
         NotAvailable: The operator service does not answer.
     """
     plan = before.view.plan
-    if not any(map(is_asset, asked.params.values())):
-        return asked
-    new = _as_new(before, asked)
-    if wrong := findings(plan, {**before.params, **asked.params}):
-        raise ChainRefused.of(new, wrong)
-    given = await find_given_assets(context.operator, new)
-    return asked.model_copy(update={"params": given.params})
+    if not any(map(is_asset, rerun_request.params.values())):
+        return rerun_request
+    new = _to_new_chain(before, rerun_request)
+    if problems := find_problems(plan, {**before.params, **rerun_request.params}):
+        raise ChainRefused.of(new, problems)
+    with_assets = await find_given_assets(context.operator, new)
+    return rerun_request.model_copy(update={"params": with_assets.params})
 
 
-def _as_new(before: StoredChain, asked: RerunChain) -> NewChain:
+def _to_new_chain(before: StoredChain, rerun_request: RerunChain) -> NewChain:
     return NewChain(
         dataset=before.dataset,
         template_id=before.template.id,
         template=before.template.name,
         template_version=before.template.version,
         plan=before.view.plan,
-        params=asked.params,
+        params=rerun_request.params,
         group=before.origin.group,
     )
 
 
-async def _store(
+async def _store_rerun(
     transaction: Transaction, new: UUID, draft: _Draft, *, keep_failed: timedelta, now: datetime
 ) -> bool:
     """Store the new chain; return False if somebody else has stored the same rerun.
@@ -307,11 +315,11 @@ async def _store(
     outside = {
         name: uid
         for name, uid in from_outside(before.view.plan, draft.request).items()
-        if uid in draft.there
+        if uid in draft.readable
     }
     if await chains.lock_inputs(connection, [*outside.values(), *draft.takes]):
         raise ChainChanged(before.uid)
-    await require_quota(connection, draft.whose, by_person=True)
+    await require_quota(connection, draft.ownership, by_person=True)
     row = NewChainRow(
         uid=new,
         variant=str(new),
@@ -322,17 +330,21 @@ async def _store(
         keep_failed=keep_failed,
         rerun_of=before.uid,
         rank=0.0 if locked is None else locked.rank,
-        whose=draft.whose,
+        ownership=draft.ownership,
         input_copied=before.view.input_copied,
     )
     await chains.insert_chain(connection, row, now=now)
-    whole = [step.name for step in before.view.plan.steps if step.name not in draft.rerun.runs]
+    complete_steps = [
+        step.name for step in before.view.plan.steps if step.name not in draft.rerun.runs
+    ]
     await reruns.take_steps(
-        connection, new, before=before.uid, whole=whole, jobs=draft.rerun.by_jobs
+        connection, new, before=before.uid, complete_steps=complete_steps, jobs=draft.rerun.by_jobs
     )
     for name, uid in outside.items():
         port = None if name == before.view.plan.data_input else name
-        await datasets.insert_chain_dataset(connection, new, draft.there[uid], port=port, now=now)
+        await datasets.insert_chain_dataset(
+            connection, new, draft.readable[uid], port=port, now=now
+        )
     if not await datasets.take_datasets(
         connection, new, before=before.uid, ports=draft.takes, now=now
     ):
@@ -355,5 +367,5 @@ async def _counts(wms: WmsClient, draft: _Draft) -> dict[str, TaskStatus]:
     except ServiceError as error:
         log.warning("wms.no_counts", reason=error.detail)
         return {}
-    known = {status.uid: status for status in answer.tasks}
-    return {name: known[uid] for name, uid in tasks.items() if uid in known}
+    status_by_uid = {status.uid: status for status in answer.tasks}
+    return {name: status_by_uid[uid] for name, uid in tasks.items() if uid in status_by_uid}

@@ -45,7 +45,7 @@ from wfms.chains.domain.tasks import (
 )
 from wfms.chains.usecases.advance_chain import advance_chain
 from wfms.chains.usecases.context import ChainsContext
-from wfms.chains.usecases.rank_chain import ranked
+from wfms.chains.usecases.rank_chain import add_ranks
 
 log = structlog.get_logger(__name__)
 
@@ -65,12 +65,14 @@ class _Start:
     readers: Mapping[UUID, int] = field(default_factory=dict)
 
 
-class NameTaken(Conflict):
+class DatasetNameConflict(Conflict):
     """The DMS has a data set of this name that belongs to another chain or is not open any more."""
 
-    def __init__(self, name: str, known: Dataset | None) -> None:
+    def __init__(self, name: str, existing: Dataset | None) -> None:
         state = (
-            "gone again" if known is None else f"{known.state}, of chain {known.meta.get('chain')}"
+            "gone again"
+            if existing is None
+            else f"{existing.state}, of chain {existing.meta.get('chain')}"
         )
         super().__init__(
             f"the DMS refuses data set {name}: there is one of that name, {state}", dataset=name
@@ -91,26 +93,26 @@ async def start_steps(context: ChainsContext) -> bool:
             claims = await steps.claim_steps(
                 connection, token, hold=context.start_rules.hold, limit=context.start_rules.batch
             )
-        begun = await asyncio.gather(*(_start(context, claim) for claim in claims))
+        started = await asyncio.gather(*(_start(context, claim) for claim in claims))
     except asyncio.CancelledError:  # at a stop, another instance goes on at once
         async with context.database.connection() as connection:
             await steps.unclaim_steps(connection, token)
         raise
-    return any(begun) or len(claims) == context.start_rules.batch
+    return any(started) or len(claims) == context.start_rules.batch
 
 
 async def _start(context: ChainsContext, claim: StepClaim) -> bool:
     """Start a step, and return whether it has started."""
     with log_ids(chain=claim.chain, task=claim.task):
-        made: RegisteredDatasets = {}
+        registered: RegisteredDatasets = {}
         try:
             chain = await _load(context, claim)
-            start = None if chain.view.ending else await _process(context, claim, chain, made)
+            start = None if chain.view.ending else await _process(context, claim, chain, registered)
             if start is None:
-                await _find_leftovers(context, claim, chain, made)
-            return await _apply(context, claim, made, start)
+                await _find_leftovers(context, claim, chain, registered)
+            return await _apply(context, claim, registered, start)
         except (Unprocessable, Conflict) as refusal:
-            await _refuse(context, claim, made, refusal)
+            await _refuse(context, claim, registered, refusal)
         except ServiceError as error:
             await _postpone(context, claim, error.detail)
         except TRANSIENT_ERRORS as error:
@@ -130,9 +132,9 @@ async def _load(context: ChainsContext, claim: StepClaim) -> StoredChain:
 
 
 async def _process(
-    context: ChainsContext, claim: StepClaim, chain: StoredChain, made: RegisteredDatasets
+    context: ChainsContext, claim: StepClaim, chain: StoredChain, registered: RegisteredDatasets
 ) -> _Start:
-    """Choose storages, register the data sets (into ``made``) and inform the watcher."""
+    """Choose storages, register the data sets (into ``registered``) and inform the watcher."""
     plan = chain.view.plan
     step = plan.step(claim.step)
     storages = await context.dms.storages(everything=True)
@@ -140,12 +142,12 @@ async def _process(
         choose_storage(kind, storages).url for kind in (StorageType.INTERMEDIATE, StorageType.LOGS)
     )
     urls = {port: logs if port is None else data for port in ports(plan, claim.step)}
-    await _register(context, claim, chain, urls=urls, made=made)
+    await _register(context, claim, chain, urls=urls, registered=registered)
     step_datasets = StepDatasets(
-        sources=_datasets_of(chain, step.sources),
-        outputs={port: dataset_folder(made[port], data) for port in urls if port is not None},
-        logs=dataset_folder(made[None], logs),
-        before=_before(chain, claim.step),
+        sources=_select_source_datasets(chain, step.sources),
+        outputs={port: dataset_folder(registered[port], data) for port in urls if port is not None},
+        logs=dataset_folder(registered[None], logs),
+        before=_find_reused_task(chain, claim.step),
     )
     task = make_task(
         chain.origin, plan, step=claim.step, params=chain.params, datasets=step_datasets
@@ -170,17 +172,17 @@ async def _register(
     chain: StoredChain,
     *,
     urls: Folders,
-    made: RegisteredDatasets,
+    registered: RegisteredDatasets,
 ) -> None:
     async def register(port: str | None, url: str) -> None:
         new = new_dataset(
             chain.origin, chain.view.plan, step=claim.step, port=port, storage_url=url
         )
         try:
-            made[port] = await context.dms.register_dataset(new)
+            registered[port] = await context.dms.register_dataset(new)
         except Conflict:
             # An earlier attempt has registered it on another storage, which is used.
-            made[port] = await _known_dataset(context, new.name, claim)
+            registered[port] = await _find_own_dataset(context, new.name, claim)
 
     answers = await asyncio.gather(
         *(register(port, url) for port, url in urls.items()), return_exceptions=True
@@ -190,33 +192,35 @@ async def _register(
             raise answer
 
 
-async def _known_dataset(context: ChainsContext, name: str, claim: StepClaim) -> Dataset:
-    known = await context.dms.dataset_named(name)
+async def _find_own_dataset(context: ChainsContext, name: str, claim: StepClaim) -> Dataset:
+    existing = await context.dms.find_dataset_by_name(name)
     if (
-        known is None
-        or known.state is not DatasetState.OPEN
-        or known.meta.get("chain") != str(claim.chain)
+        existing is None
+        or existing.state is not DatasetState.OPEN
+        or existing.meta.get("chain") != str(claim.chain)
     ):
-        raise NameTaken(name, known)
-    return known
+        raise DatasetNameConflict(name, existing)
+    return existing
 
 
 async def _find_leftovers(
-    context: ChainsContext, claim: StepClaim, chain: StoredChain, made: RegisteredDatasets
+    context: ChainsContext, claim: StepClaim, chain: StoredChain, registered: RegisteredDatasets
 ) -> None:
     """Find empty data sets of an interrupted start in the DMS, so that they are released."""
     for port in ports(chain.view.plan, claim.step):
-        known = await context.dms.dataset_named(dataset_name(claim.chain, claim.step, port))
-        if known is not None:
-            made[port] = known
+        existing = await context.dms.find_dataset_by_name(
+            dataset_name(claim.chain, claim.step, port)
+        )
+        if existing is not None:
+            registered[port] = existing
 
 
 async def _apply(
-    context: ChainsContext, claim: StepClaim, made: RegisteredDatasets, start: _Start | None
+    context: ChainsContext, claim: StepClaim, registered: RegisteredDatasets, start: _Start | None
 ) -> bool:
     now = context.database.clock.now()
     async with context.database.transaction() as transaction:
-        current = await _lock_if_still_claimed(context, transaction, claim, made)
+        current = await _lock_if_still_claimed(context, transaction, claim, registered)
         if current is None:
             return False
         if start is None or current.ending is not None:
@@ -234,11 +238,11 @@ async def _apply(
 
 
 async def _refuse(
-    context: ChainsContext, claim: StepClaim, made: RegisteredDatasets, refusal: ServiceError
+    context: ChainsContext, claim: StepClaim, registered: RegisteredDatasets, refusal: ServiceError
 ) -> None:
     now = context.database.clock.now()
     async with context.database.transaction() as transaction:
-        if await _lock_if_still_claimed(context, transaction, claim, made) is None:
+        if await _lock_if_still_claimed(context, transaction, claim, registered) is None:
             return
         await steps.move_steps(
             transaction.connection,
@@ -265,7 +269,10 @@ async def _postpone(context: ChainsContext, claim: StepClaim, reason: str) -> No
 
 
 async def _lock_if_still_claimed(
-    context: ChainsContext, transaction: Transaction, claim: StepClaim, made: RegisteredDatasets
+    context: ChainsContext,
+    transaction: Transaction,
+    claim: StepClaim,
+    registered: RegisteredDatasets,
 ) -> LockedChain | None:
     """Lock the chain, store its new data sets, and return it if the claim still holds.
 
@@ -274,7 +281,7 @@ async def _lock_if_still_claimed(
     """
     now = context.database.clock.now()
     chain = await chains.lock_chain_row(transaction.connection, claim.chain)
-    for port, dataset in made.items():
+    for port, dataset in registered.items():
         await datasets.insert_chain_dataset(
             transaction.connection,
             claim.chain,
@@ -283,7 +290,7 @@ async def _lock_if_still_claimed(
             port=port,
             now=now,
         )
-    if await steps.still_claimed(transaction.connection, claim):
+    if await steps.is_still_claimed(transaction.connection, claim):
         return chain
     await advance_chain(transaction, claim.chain, now=now)
     return None
@@ -292,7 +299,7 @@ async def _lock_if_still_claimed(
 def _send(transaction: Transaction, start: _Start, *, rank: float) -> None:
     """Send the task with the chain's ``rank``, which cannot change while the chain is locked."""
     task = start.task
-    ranked_task = task.model_copy(update={"rank": ranked(task.rank, rank)})
+    ranked_task = task.model_copy(update={"rank": add_ranks(task.rank, rank)})
     ids = {"chain": task.chain_uid, "task": task.uid}
     transaction.send(WMS_TASKS, ranked_task, subject=task.uid, **ids)
     if start.readers:
@@ -300,7 +307,7 @@ def _send(transaction: Transaction, start: _Start, *, rank: float) -> None:
         transaction.send(WMS_READERS, readers, subject=task.uid, **ids)
 
 
-def _before(chain: StoredChain, step: str) -> ReusedTask | None:
+def _find_reused_task(chain: StoredChain, step: str) -> ReusedTask | None:
     earlier = chain.view.steps[step].jobs_from
     if earlier is None:
         return None
@@ -314,17 +321,17 @@ def _before(chain: StoredChain, step: str) -> ReusedTask | None:
     )
 
 
-def _datasets_of(chain: StoredChain, sources: Iterable[Source]) -> dict[Source, UUID]:
+def _select_source_datasets(chain: StoredChain, sources: Iterable[Source]) -> dict[Source, UUID]:
     """Return the data sets of the sources; file parameters without a value are left out."""
     plan = chain.view.plan
     files = {
         Source(step=None, port=name): file.dataset
         for name, file in given_files(plan, chain.params).items()
     }
-    found = {Source(step=None, port=plan.data_input): chain.input_uid, **files}
+    uids = {Source(step=None, port=plan.data_input): chain.input_uid, **files}
     for source in sources:
         if source.step is not None:
             dataset = chain.view.dataset(source.step, source.port)
             assert dataset is not None  # noqa: S101 - a step starts only after the one it reads has been sent, data sets noted
-            found[source] = dataset.uid
-    return found
+            uids[source] = dataset.uid
+    return uids

@@ -18,7 +18,7 @@ async def watch_uploads(context: ChainsContext) -> bool:
     """
     database = context.database
     async with database.connection() as connection:
-        uploads = await datasets.uploads_to_watch(connection, limit=BATCH)
+        uploads = await datasets.list_uploads_to_watch(connection, limit=BATCH)
     for upload in uploads:
         await context.watcher.watch(
             Watch(

@@ -19,8 +19,8 @@ from sluice.contracts.chains.intake import (
 )
 from sluice.contracts.common.base import Timestamp
 from sluice.contracts.common.problems import Conflict, NotAvailable, NotFound
-from sluice.servicekit.access.asking import Seen
 from sluice.servicekit.access.policy import SHIFT, allow
+from sluice.servicekit.access.principal_dependencies import CallerVisibility
 from sluice.servicekit.web.http import api_router, errors
 from wfms.intake.usecases.context import IntakeContext
 from wfms.intake.usecases.dismiss_dataset import dismiss_dataset, dismiss_datasets
@@ -38,7 +38,7 @@ def unmatched_router(context: IntakeContext, *, wake: Callable[[], None]) -> API
 
     @router.get("/unmatched")
     @allow(Role.VIEWER, CallingService.OPERATOR)
-    async def unmatched(visibility: Seen, limit: Limit = 200) -> UnmatchedList:
+    async def unmatched(visibility: CallerVisibility, limit: Limit = 200) -> UnmatchedList:
         """List data sets that no chain carries, with the reasons; newest first."""
         return await read_unmatched(database, limit=limit, visibility=visibility)
 
@@ -50,7 +50,7 @@ def unmatched_router(context: IntakeContext, *, wake: Callable[[], None]) -> API
 
     @router.delete("/unmatched/{uid}", status_code=204, responses=errors(NotFound, NotAvailable))
     @allow(CallingService.OPERATOR, gateway=SHIFT)
-    async def dismiss(uid: UUID, visibility: Seen) -> None:
+    async def dismiss(uid: UUID, visibility: CallerVisibility) -> None:
         """Remove a data set from the list of unmatched data sets.
 
         The data set itself stays.
@@ -59,7 +59,7 @@ def unmatched_router(context: IntakeContext, *, wake: Callable[[], None]) -> API
 
     @router.delete("/unmatched", responses=errors(NotAvailable))
     @allow(CallingService.OPERATOR, gateway=SHIFT)
-    async def dismiss_all(visibility: Seen, until: Timestamp) -> Dismissed:
+    async def dismiss_all(visibility: CallerVisibility, until: Timestamp) -> Dismissed:
         """Remove all data sets that were unmatched at `until` from the list.
 
         The data sets themselves stay.
@@ -68,13 +68,13 @@ def unmatched_router(context: IntakeContext, *, wake: Callable[[], None]) -> API
 
     @router.get("/ties")
     @allow(Role.VIEWER, CallingService.OPERATOR)
-    async def ties(visibility: Seen, limit: Limit = 200) -> TieList:
+    async def ties(visibility: CallerVisibility, limit: Limit = 200) -> TieList:
         """List templates of one priority that matched the same data sets, the latest first."""
         return await read_ties(database, limit=limit, visibility=visibility)
 
     @router.post("/rematch", responses=errors(NotFound, Conflict, NotAvailable))
     @allow(CallingService.OPERATOR, gateway=SHIFT)
-    async def rematch(request: Rematch, visibility: Seen) -> Rematched:
+    async def rematch(request: Rematch, visibility: CallerVisibility) -> Rematched:
         """Match an unmatched data set again, after a template was added or changed."""
         rematched = await rematch_dataset(context, request.dataset_uid, visibility)
         wake()
@@ -82,7 +82,7 @@ def unmatched_router(context: IntakeContext, *, wake: Callable[[], None]) -> API
 
     @router.post("/rematch-all", responses=errors(NotAvailable))
     @allow(CallingService.OPERATOR, gateway=SHIFT)
-    async def rematch_every(visibility: Seen) -> RematchedAll:
+    async def rematch_every(visibility: CallerVisibility) -> RematchedAll:
         """Match all unmatched data sets again, and remove deleted ones."""
         rematched = await rematch_all(context, visibility)
         wake()

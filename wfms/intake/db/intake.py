@@ -59,10 +59,10 @@ DELETE_UNMATCHED = "DELETE FROM unmatched WHERE dataset_uid = $1 RETURNING 1"
 
 #: Condition that a row belongs to one of these groups; null means all rows. A data set that is only
 #: shared with a group is not shown, because reasons name templates.
-_SEEN = "({0}::text[] IS NULL OR coalesce(dataset->>'group', 'everyone') = ANY({0}))".format
+_IS_VISIBLE = "({0}::text[] IS NULL OR coalesce(dataset->>'group', 'everyone') = ANY({0}))".format
 
 DELETE_UNMATCHED_UNTIL = f"""
-WITH gone AS (DELETE FROM unmatched WHERE since <= $1 AND {_SEEN("$2")} RETURNING 1)
+WITH gone AS (DELETE FROM unmatched WHERE since <= $1 AND {_IS_VISIBLE("$2")} RETURNING 1)
 SELECT count(*) FROM gone
 """
 
@@ -74,10 +74,10 @@ LOCK_UNMATCHED = "SELECT 1 FROM unmatched WHERE dataset_uid = $1 FOR UPDATE"
 
 SELECT_UNMATCHED = f"""
 SELECT dataset_uid, dataset_name, reason, findings, since, dataset FROM unmatched
-WHERE {_SEEN("$2")} ORDER BY since DESC, dataset_uid LIMIT $1
+WHERE {_IS_VISIBLE("$2")} ORDER BY since DESC, dataset_uid LIMIT $1
 """
 
-COUNT_UNMATCHED = f"SELECT count(*) FROM unmatched WHERE {_SEEN('$1')}"
+COUNT_UNMATCHED = f"SELECT count(*) FROM unmatched WHERE {_IS_VISIBLE('$1')}"
 
 OLDEST_UNMATCHED = """
 -- Unmatched data sets after a position, in order of arrival.
@@ -130,7 +130,7 @@ async def postpone_handover(
     await connection.execute(POSTPONE_HANDOVER, dataset, pause, reason)
 
 
-async def why_handover_waits(connection: Connection, dataset: UUID) -> str | None:
+async def read_handover_reason(connection: Connection, dataset: UUID) -> str | None:
     """Return the reason; None if the handover does not wait or was not tried yet."""
     reason: str | None = await connection.fetchval(WAITING_HANDOVER, dataset)
     return reason
@@ -146,7 +146,7 @@ async def delete_handover(connection: Connection, dataset: UUID) -> bool:
     return await connection.fetchval(DELETE_HANDOVER, dataset) is not None
 
 
-async def put_unmatched(
+async def store_unmatched(
     connection: Connection,
     dataset: Dataset,
     *,
@@ -155,10 +155,10 @@ async def put_unmatched(
     findings: list[Finding] | None = None,
 ) -> None:
     """Store an unmatched data set with its reason; one that is stored keeps its time."""
-    listed = [finding.model_dump(mode="json") for finding in findings or []]
-    whole = dataset.model_dump(mode="json")
+    finding_documents = [finding.model_dump(mode="json") for finding in findings or []]
+    document = dataset.model_dump(mode="json")
     await connection.execute(
-        UPSERT_UNMATCHED, dataset.uid, dataset.name, reason, listed, now, whole
+        UPSERT_UNMATCHED, dataset.uid, dataset.name, reason, finding_documents, now, document
     )
 
 
@@ -184,7 +184,7 @@ async def delete_unmatched_until(
     return int(await connection.fetchval(DELETE_UNMATCHED_UNTIL, until, visibility.names()) or 0)
 
 
-async def select_unmatched(
+async def list_unmatched(
     connection: Connection, *, limit: int, visibility: Visibility
 ) -> list[Unmatched]:
     """Return the visible unmatched data sets, newest first."""
@@ -197,7 +197,9 @@ async def count_unmatched(connection: Connection, visibility: Visibility) -> int
     return int(await connection.fetchval(COUNT_UNMATCHED, visibility.names()) or 0)
 
 
-async def unmatched_seen(connection: Connection, dataset: UUID, visibility: Visibility) -> bool:
+async def is_visible_unmatched(
+    connection: Connection, dataset: UUID, visibility: Visibility
+) -> bool:
     """Return whether the data set is unmatched and belongs to a group of the caller."""
     if visibility.groups is None:
         return await has_unmatched(connection, dataset)
@@ -212,7 +214,7 @@ class UnmatchedPlace(NamedTuple):
     uid: UUID
 
 
-async def oldest_unmatched(
+async def list_oldest_unmatched(
     connection: Connection, *, after: UnmatchedPlace | None, limit: int
 ) -> list[UnmatchedPlace]:
     """Return a page of unmatched data sets, the oldest first."""

@@ -33,7 +33,7 @@ FROM ties WHERE $2::text[] IS NULL OR groups <@ $2 ORDER BY at DESC, template, r
 """
 
 
-async def put_tie(
+async def store_tie(
     connection: Connection, dataset: Dataset, *, template: Template, rival: Template, now: datetime
 ) -> None:
     """Record that a tied pair of templates matched one more data set."""
@@ -56,7 +56,7 @@ async def delete_old_ties(connection: Connection, latest: Sequence[Template]) ->
     await connection.execute(DELETE_OLD_TIES, [template.id for template in latest])
 
 
-async def select_ties(connection: Connection, *, limit: int, visibility: Visibility) -> list[Tie]:
+async def list_ties(connection: Connection, *, limit: int, visibility: Visibility) -> list[Tie]:
     """Return the visible ties, the latest first."""
     rows = await connection.fetch(SELECT_TIES, limit, visibility.names())
     return [Tie.model_validate(dict(row)) for row in rows]

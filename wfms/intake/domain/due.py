@@ -4,20 +4,22 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 
 from sluice.contracts.access.owners import may_take
-from sluice.contracts.common.numbers import counted
+from sluice.contracts.common.numbers import format_count
 from sluice.contracts.data.append_only import GrowthTrigger
 from sluice.contracts.data.append_only_list import AppendOnlyDataset
 from sluice.contracts.templates.matching import facts_of, objection
 from sluice.contracts.templates.templates import Template
-from wfms.intake.domain.matching import latest_of
+from wfms.intake.domain.matching import select_latest
 
 
 def due_templates(templates: Iterable[Template]) -> list[Template]:
     """Return the latest versions of templates that have a trigger: growth or a schedule."""
-    return [template for template in latest_of(templates) if template.plan.due is not None]
+    return [template for template in select_latest(templates) if template.plan.due is not None]
 
 
-def sets_of(template: Template, standing: Iterable[AppendOnlyDataset]) -> list[AppendOnlyDataset]:
+def select_datasets(
+    template: Template, standing: Iterable[AppendOnlyDataset]
+) -> list[AppendOnlyDataset]:
     """Return the append-only data sets of which the template takes slices."""
     return [
         one
@@ -45,16 +47,18 @@ def is_due(every: GrowthTrigger, one: AppendOnlyDataset, *, template: str, now: 
     return every.hours is not None and now - last >= timedelta(hours=every.hours)
 
 
-def outcome_of(cut: Sequence[AppendOnlyDataset], held: Sequence[AppendOnlyDataset] = ()) -> str:
+def describe_outcome(
+    cut: Sequence[AppendOnlyDataset], blocked: Sequence[AppendOnlyDataset] = ()
+) -> str:
     """Return the outcome of a schedule in words.
 
-    ``cut`` has the data sets that gave a slice, ``held`` those that gave none because of a trigger
-    cycle.
+    ``cut`` has the data sets that gave a slice. ``blocked`` has those that gave none because of a
+    trigger cycle.
     """
-    told = [f"{counted(len(cut), 'slice')} of {_names(cut)}"] if cut else []
-    if held:
-        told.append(f"nothing of {_names(held)}, as templates form a ring")
-    return "; ".join(told) or "nothing was new"
+    parts = [f"{format_count(len(cut), 'slice')} of {_names(cut)}"] if cut else []
+    if blocked:
+        parts.append(f"nothing of {_names(blocked)}, as templates form a ring")
+    return "; ".join(parts) or "nothing was new"
 
 
 def _names(sets: Sequence[AppendOnlyDataset]) -> str:

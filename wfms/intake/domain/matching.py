@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sluice.contracts.access.owners import EVERYONE, may_take
-from sluice.contracts.common.numbers import counted
+from sluice.contracts.common.numbers import format_count
 from sluice.contracts.data.datasets import Dataset
 from sluice.contracts.templates.chain_requirements import DatasetFacts, requires_text, unmet
 from sluice.contracts.templates.matching import (
@@ -17,7 +17,7 @@ from sluice.contracts.templates.matching import (
 from sluice.contracts.templates.templates import Template
 
 #: Number of templates named in a reason; further ones are only counted.
-NAMED = 10
+MAX_NAMED = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ def decide(dataset: Dataset, templates: Iterable[Template]) -> Matched | NotMatc
     """
     latest = [
         template
-        for template in latest_of(templates)
+        for template in select_latest(templates)
         if may_take(template.group, dataset.group, dataset.shared_with)
     ]
     facts = facts_of(dataset)
@@ -57,17 +57,23 @@ def decide(dataset: Dataset, templates: Iterable[Template]) -> Matched | NotMatc
     }
     fitting = [template for template in latest if objections[template.name] is None]
     if not fitting:
-        told = [each for each in latest if each.group in {EVERYONE, dataset.group}]
-        named = [(each.name, objections[each.name] or "") for each in told]
-        return NotMatched(_nothing_fits(named, others=len(latest) - len(told)))
+        visible_templates = [each for each in latest if each.group in {EVERYONE, dataset.group}]
+        reasons_by_name = [(each.name, objections[each.name] or "") for each in visible_templates]
+        return NotMatched(
+            _explain_no_match(reasons_by_name, others=len(latest) - len(visible_templates))
+        )
     template, *others = sorted(
         fitting, key=lambda candidate: (-candidate.plan.priority, candidate.name)
     )
     params, missing = bind(template.plan, facts)
     if missing:
-        return NotMatched(f"{_named(template, dataset)} {missing_parameters_text(missing)}")
+        return NotMatched(
+            f"{_template_label(template, dataset)} {missing_parameters_text(missing)}"
+        )
     if broken := unmet(template.plan, DatasetFacts.of(dataset), params):
-        return NotMatched(f"{_named(template, dataset)} matches, but {requires_text(broken)}")
+        return NotMatched(
+            f"{_template_label(template, dataset)} matches, but {requires_text(broken)}"
+        )
     return Matched(
         template,
         params,
@@ -75,13 +81,13 @@ def decide(dataset: Dataset, templates: Iterable[Template]) -> Matched | NotMatc
     )
 
 
-def _named(template: Template, dataset: Dataset) -> str:
+def _template_label(template: Template, dataset: Dataset) -> str:
     """Return how a reason names the template; readers may not know templates of other groups."""
     own = template.group in {EVERYONE, dataset.group}
     return f"template {template.name}" if own else "a template of another group"
 
 
-def latest_of(templates: Iterable[Template]) -> list[Template]:
+def select_latest(templates: Iterable[Template]) -> list[Template]:
     """Return the latest version of each template, by name."""
     latest: dict[str, Template] = {}
     for template in templates:
@@ -90,13 +96,15 @@ def latest_of(templates: Iterable[Template]) -> list[Template]:
     return sorted(latest.values(), key=lambda template: template.name)
 
 
-def _nothing_fits(objections: Sequence[tuple[str, str]], *, others: int) -> str:
+def _explain_no_match(objections: Sequence[tuple[str, str]], *, others: int) -> str:
     """Return the reason; ``others`` counts templates that the reader may not know."""
     if not objections and not others:
         return "there is no template that data sets may go through"
-    named = "; ".join(f"{name} {why}" for name, why in objections[:NAMED])
-    more = max(0, len(objections) - NAMED) + others
-    if not named:
-        return f"no template matches: {counted(more, 'template')} of other groups were looked at"
+    listed_reasons = "; ".join(f"{name} {reason}" for name, reason in objections[:MAX_NAMED])
+    more = max(0, len(objections) - MAX_NAMED) + others
+    if not listed_reasons:
+        return (
+            f"no template matches: {format_count(more, 'template')} of other groups were looked at"
+        )
     remainder = f"; and {more} more" if more else ""
-    return f"no template matches: {named}{remainder}"
+    return f"no template matches: {listed_reasons}{remainder}"

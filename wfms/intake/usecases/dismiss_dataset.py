@@ -6,7 +6,7 @@ from uuid import UUID
 from sluice.contracts.access.owners import ALL, Visibility
 from sluice.contracts.chains.intake import Dismissed
 from sluice.servicekit.database import Database
-from wfms.intake.db.intake import delete_unmatched, delete_unmatched_until, unmatched_seen
+from wfms.intake.db.intake import delete_unmatched, delete_unmatched_until, is_visible_unmatched
 from wfms.intake.usecases.rematch_dataset import NotUnmatched
 
 
@@ -17,7 +17,7 @@ async def dismiss_dataset(database: Database, uid: UUID, visibility: Visibility 
         NotUnmatched: It is not among the unmatched ones that the caller sees.
     """
     async with database.transaction() as transaction:
-        if not await unmatched_seen(transaction.connection, uid, visibility):
+        if not await is_visible_unmatched(transaction.connection, uid, visibility):
             raise NotUnmatched(uid)
         if not await delete_unmatched(transaction.connection, uid):
             raise NotUnmatched(uid)

@@ -12,7 +12,7 @@ import structlog
 from sluice.contracts.common.states import DatasetType
 from wfms.intake.db import intake
 from wfms.intake.db.ties import delete_old_ties
-from wfms.intake.domain.matching import decide, latest_of
+from wfms.intake.domain.matching import decide, select_latest
 from wfms.intake.usecases.context import IntakeContext
 from wfms.intake.usecases.record_decisions import record_decisions
 
@@ -30,20 +30,20 @@ async def match_datasets(context: IntakeContext) -> bool:
     database = context.database
     async with database.connection() as connection:
         cursor = await intake.read_cursor(connection)
-    found = await context.dms.closed_datasets(
+    page = await context.dms.closed_datasets(
         after=cursor, type=DatasetType.INPUT, limit=context.page
     )
-    if not found.datasets:
+    if not page.datasets:
         return False
-    wanted = [dataset for dataset in found.datasets if not dataset.on_demand]
-    templates = (await context.operator.templates()).templates if wanted else []
-    decisions = [(dataset, decide(dataset, templates)) for dataset in wanted]
+    candidates = [dataset for dataset in page.datasets if not dataset.on_demand]
+    templates = (await context.operator.templates()).templates if candidates else []
+    decisions = [(dataset, decide(dataset, templates)) for dataset in candidates]
     now = database.clock.now()
     async with database.transaction() as transaction:
-        if not await intake.move_cursor(transaction.connection, old=cursor, new=found.after):
+        if not await intake.move_cursor(transaction.connection, old=cursor, new=page.after):
             log.info("intake.overtaken", cursor=cursor)
             return True
         await record_decisions(transaction.connection, decisions, now=now)
-        if wanted:
-            await delete_old_ties(transaction.connection, latest_of(templates))
-    return len(found.datasets) >= context.page
+        if candidates:
+            await delete_old_ties(transaction.connection, select_latest(templates))
+    return len(page.datasets) >= context.page

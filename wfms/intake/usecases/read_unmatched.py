@@ -5,8 +5,8 @@ from uuid import UUID
 from sluice.contracts.access.owners import ALL, Visibility
 from sluice.contracts.chains.intake import TieList, UnmatchedList, WaitingHandover
 from sluice.servicekit.database import Database
-from wfms.intake.db.intake import count_unmatched, select_unmatched, why_handover_waits
-from wfms.intake.db.ties import select_ties
+from wfms.intake.db.intake import count_unmatched, list_unmatched, read_handover_reason
+from wfms.intake.db.ties import list_ties
 
 
 async def read_unmatched(
@@ -15,7 +15,7 @@ async def read_unmatched(
     """Return the unmatched data sets, newest first."""
     async with database.connection() as connection:
         return UnmatchedList(
-            datasets=await select_unmatched(connection, limit=limit, visibility=visibility),
+            datasets=await list_unmatched(connection, limit=limit, visibility=visibility),
             total=await count_unmatched(connection, visibility),
         )
 
@@ -23,10 +23,10 @@ async def read_unmatched(
 async def read_handover(database: Database, dataset: UUID) -> WaitingHandover:
     """Return why the handover of a data set waits."""
     async with database.connection() as connection:
-        return WaitingHandover(reason=await why_handover_waits(connection, dataset))
+        return WaitingHandover(reason=await read_handover_reason(connection, dataset))
 
 
 async def read_ties(database: Database, *, limit: int, visibility: Visibility = ALL) -> TieList:
     """Return the ties, the latest first."""
     async with database.connection() as connection:
-        return TieList(ties=await select_ties(connection, limit=limit, visibility=visibility))
+        return TieList(ties=await list_ties(connection, limit=limit, visibility=visibility))

@@ -11,7 +11,7 @@ from sluice.contracts.data.datasets import Dataset
 from sluice.contracts.templates.templates import Template
 from sluice.servicekit.database import Connection
 from wfms.intake.db import intake
-from wfms.intake.db.ties import put_tie
+from wfms.intake.db.ties import store_tie
 from wfms.intake.domain.matching import Matched, NotMatched
 
 #: A data set, the template that takes it, and another template that matches too.
@@ -37,7 +37,7 @@ async def record_decisions(
     # Many data sets have the same ties. Write them in one order, so that transactions do not
     # deadlock.
     for dataset, template, other in sorted(ties, key=lambda tie: (tie[1].id, tie[2].id)):
-        await put_tie(connection, dataset, template=template, rival=other, now=now)
+        await store_tie(connection, dataset, template=template, rival=other, now=now)
 
 
 async def _record(
@@ -68,6 +68,6 @@ async def _record(
                 )
             return [(dataset, template, other) for other in tied]
         case NotMatched(reason):
-            await intake.put_unmatched(connection, dataset, reason=reason, now=now)
+            await intake.store_unmatched(connection, dataset, reason=reason, now=now)
             log.warning("dataset.unmatched", dataset=str(dataset.uid), reason=reason)
             return []

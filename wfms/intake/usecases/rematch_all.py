@@ -10,7 +10,7 @@ from sluice.contracts.templates.templates import Template
 from sluice.servicekit.database import Database
 from wfms.intake.db import intake
 from wfms.intake.usecases.context import IntakeContext
-from wfms.intake.usecases.rematch_dataset import Gone, NotUnmatched, decide_again
+from wfms.intake.usecases.rematch_dataset import NotUnmatched, UnmatchedDatasetDeleted, decide_again
 
 #: Number of data sets matched at the same time.
 _BATCH = 16
@@ -28,35 +28,35 @@ async def rematch_all(context: IntakeContext, visibility: Visibility = ALL) -> R
     """
     database = context.database
     templates = (await context.operator.templates()).templates
-    matched, gone, place = 0, 0, None
+    matched, deleted, position = 0, 0, None
     while True:
-        batch = await _next(database, place)
+        batch = await _next(database, position)
         if not batch:
             break
-        place = batch[-1]
+        position = batch[-1]
         outcomes = await asyncio.gather(
             *(_rematch(context, unmatched.uid, templates) for unmatched in batch)
         )
         matched += outcomes.count("matched")
-        gone += outcomes.count("gone")
+        deleted += outcomes.count("gone")
     async with database.connection() as connection:
         return RematchedAll(
-            matched=matched, gone=gone, left=await intake.count_unmatched(connection, visibility)
+            matched=matched, gone=deleted, left=await intake.count_unmatched(connection, visibility)
         )
 
 
 async def _next(
-    database: Database, place: intake.UnmatchedPlace | None
+    database: Database, position: intake.UnmatchedPlace | None
 ) -> list[intake.UnmatchedPlace]:
     async with database.connection() as connection:
-        return await intake.oldest_unmatched(connection, after=place, limit=_BATCH)
+        return await intake.list_oldest_unmatched(connection, after=position, limit=_BATCH)
 
 
 async def _rematch(context: IntakeContext, uid: UUID, templates: Sequence[Template]) -> str:
     try:
-        found = await decide_again(context, uid, templates=templates)
-    except Gone:
+        rematched = await decide_again(context, uid, templates=templates)
+    except UnmatchedDatasetDeleted:
         return "gone"
     except NotUnmatched:  # another request was faster
         return "left"
-    return "matched" if found.template is not None else "left"
+    return "matched" if rematched.template is not None else "left"

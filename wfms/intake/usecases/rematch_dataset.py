@@ -26,7 +26,7 @@ class NotUnmatched(NotFound):
         )
 
 
-class Gone(Conflict):
+class UnmatchedDatasetDeleted(Conflict):
     """The data set was deleted, and is not among the unmatched any more."""
 
     def __init__(self, dataset: UUID) -> None:
@@ -46,7 +46,7 @@ async def rematch_dataset(
         NotAvailable: Another service does not answer.
     """
     async with context.database.connection() as connection:
-        if not await intake.unmatched_seen(connection, uid, visibility):
+        if not await intake.is_visible_unmatched(connection, uid, visibility):
             raise NotUnmatched(uid)
     templates = (await context.operator.templates()).templates
     return await decide_again(context, uid, templates=templates)
@@ -76,7 +76,7 @@ async def decide_again(
             )
     match decision:
         case None:
-            raise Gone(uid)
+            raise UnmatchedDatasetDeleted(uid)
         case Matched(template):
             return Rematched(template=template.name)
         case NotMatched(reason):

@@ -51,7 +51,7 @@ async def _hand_over(context: IntakeContext, handover: Handover) -> None:
         try:
             chain = await context.chains.new_dataset(handover.chain)
         except (Unprocessable, Conflict) as refusal:
-            await _refused(database, handover, refusal)
+            await _record_refusal(database, handover, refusal)
         except ServiceError as error:
             # Room in a quota goes to whoever asks first, so ask again soon.
             full = "quantity" in error.fields
@@ -71,11 +71,11 @@ async def _hand_over(context: IntakeContext, handover: Handover) -> None:
             log.info("handover.done", chain=str(chain.uid))
 
 
-async def _refused(database: Database, handover: Handover, refusal: ServiceError) -> None:
+async def _record_refusal(database: Database, handover: Handover, refusal: ServiceError) -> None:
     now = database.clock.now()
     async with database.transaction() as transaction:
         if await intake.delete_handover(transaction.connection, handover.dataset):
-            await intake.put_unmatched(
+            await intake.store_unmatched(
                 transaction.connection,
                 handover.chain.dataset,
                 reason=refusal.detail,

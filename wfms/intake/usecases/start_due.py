@@ -31,12 +31,12 @@ from wfms.intake.db.schedules import (
     move_schedule,
     read_until,
 )
-from wfms.intake.domain.due import due_templates, is_due, outcome_of, sets_of
+from wfms.intake.domain.due import describe_outcome, due_templates, is_due, select_datasets
 from wfms.intake.usecases.context import IntakeContext
 
 log = structlog.get_logger(__name__)
 
-_GONE = {DatasetState.DELETING, DatasetState.DELETED}
+_DELETED_STATES = {DatasetState.DELETING, DatasetState.DELETED}
 
 
 async def start_due(context: IntakeContext) -> bool:
@@ -54,82 +54,92 @@ async def start_due(context: IntakeContext) -> bool:
     async with context.database.connection() as connection:
         await forget_others(connection, scheduled)
     takes = any(template.plan.takes_dataset for template in templates)
-    standing = await context.dms.append_only_datasets(generations=True) if takes else []
+    append_only_datasets = await context.dms.append_only_datasets(generations=True) if takes else []
     for template in templates:
-        due, sets = template.plan.due, []
-        for one in sets_of(template, standing):
-            held = why_cycle(template, one, templates, most=context.generations)
-            sets.append(_DueTemplate(one, held))
-        if due is None:
+        trigger, sets = template.plan.due, []
+        for dataset in select_datasets(template, append_only_datasets):
+            blocked_reason = why_cycle(template, dataset, templates, most=context.generations)
+            sets.append(_DueDataset(dataset, blocked_reason))
+        if trigger is None:
             continue
-        if due.every is not None:
-            await _start_grown(context, template, due.every, sets)
+        if trigger.every is not None:
+            await _start_grown(context, template, trigger.every, sets)
         else:
-            await _start_scheduled(context, template, due, sets)
+            await _start_scheduled(context, template, trigger, sets)
     return False
 
 
 @dataclass(frozen=True, slots=True)
-class _DueTemplate:
-    """A data set of which a template takes slices; ``held`` says why it gets none by itself."""
+class _DueDataset:
+    """A data set to cut slices of; ``blocked_reason`` says why none is cut by itself."""
 
-    one: AppendOnlyDataset
-    held: str | None
+    append_only: AppendOnlyDataset
+    blocked_reason: str | None
 
 
 async def _start_grown(
-    context: IntakeContext, template: Template, every: GrowthTrigger, sets: Sequence[_DueTemplate]
+    context: IntakeContext, template: Template, every: GrowthTrigger, sets: Sequence[_DueDataset]
 ) -> None:
     now = context.database.clock.now()
-    for taken in sets:
-        if is_due(every, taken.one, template=template.name, now=now):
-            await _cut(context, template, taken, all_files=every.all)
+    for due in sets:
+        if is_due(every, due.append_only, template=template.name, now=now):
+            await _cut(context, template, due, all_files=every.all)
 
 
 async def _cut(
     context: IntakeContext,
     template: Template,
-    taken: _DueTemplate,
+    due: _DueDataset,
     *,
     all_files: bool = False,
     occasion: str | None = None,
 ) -> bool:
     """Cut a slice, and return whether there is one."""
-    one = taken.one
-    if taken.held is not None:
-        log.debug("slice.held", template=template.name, of=one.dataset.name, reason=taken.held)
+    append_only = due.append_only
+    if due.blocked_reason is not None:
+        log.debug(
+            "slice.held",
+            template=template.name,
+            of=append_only.dataset.name,
+            reason=due.blocked_reason,
+        )
         return False
-    cut = CutSlice(
-        reader=template.name, after=one.used_by(template.name), all=all_files, occasion=occasion
+    request = CutSlice(
+        reader=template.name,
+        after=append_only.used_by(template.name),
+        all=all_files,
+        occasion=occasion,
     )
     try:
-        made = await context.dms.cut_slice(one.dataset.uid, cut)
+        slice_uid = await context.dms.cut_slice(append_only.dataset.uid, request)
     except (Conflict, NotFound) as refusal:  # the data set is being deleted
         log.warning("slice.refused", template=template.name, reason=refusal.detail)
         return False
-    if made is not None:
-        log.info("slice.cut", template=template.name, dataset=str(made), of=one.dataset.name)
-    return made is not None
+    if slice_uid is not None:
+        log.info(
+            "slice.cut", template=template.name, dataset=str(slice_uid), of=append_only.dataset.name
+        )
+    return slice_uid is not None
 
 
 async def _start_scheduled(
-    context: IntakeContext, template: Template, due: Trigger, sets: Sequence[_DueTemplate]
+    context: IntakeContext, template: Template, trigger: Trigger, sets: Sequence[_DueDataset]
 ) -> None:
-    database, spec = context.database, Spec(template.name, f"{due.schedule} {due.zone}")
+    database, spec = context.database, Spec(template.name, f"{trigger.schedule} {trigger.zone}")
     now = database.clock.now()
     async with database.connection() as connection:
         until = await read_until(connection, spec)
         if until is None:
             await begin_schedule(connection, spec, now=now)
             return
-    time = last_time(due.schedule or "", due.zone, after=until, until=now)
+    time = last_time(trigger.schedule or "", trigger.zone, after=until, until=now)
     if time is None:
         return
-    seen = _ScheduleTime(spec, until, time)
+    schedule_time = _ScheduleTime(spec, until, time)
     if template.plan.takes_dataset:
-        await _start_slices(context, template, sets, seen)
+        await _start_slices(context, template, sets, schedule_time)
     else:
-        await _start_chain(context, template, seen)
+        await _start_chain(context, template, schedule_time)
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,19 +152,28 @@ class _ScheduleTime:
 
 
 async def _start_slices(
-    context: IntakeContext, template: Template, sets: Sequence[_DueTemplate], seen: _ScheduleTime
+    context: IntakeContext,
+    template: Template,
+    sets: Sequence[_DueDataset],
+    schedule_time: _ScheduleTime,
 ) -> None:
-    occasion = seen.time.isoformat()
-    cut = [each.one for each in sets if await _cut(context, template, each, occasion=occasion)]
-    held = [each.one for each in sets if each.held is not None]
+    occasion = schedule_time.time.isoformat()
+    cut = [due.append_only for due in sets if await _cut(context, template, due, occasion=occasion)]
+    blocked = [due.append_only for due in sets if due.blocked_reason is not None]
     async with context.database.connection() as connection:
         await move_schedule(
-            connection, seen.spec, old=seen.until, new=seen.time, outcome=outcome_of(cut, held)
+            connection,
+            schedule_time.spec,
+            old=schedule_time.until,
+            new=schedule_time.time,
+            outcome=describe_outcome(cut, blocked),
         )
 
 
-async def _start_chain(context: IntakeContext, template: Template, seen: _ScheduleTime) -> None:
-    dataset = await _stand_in(context, template, seen.time)
+async def _start_chain(
+    context: IntakeContext, template: Template, schedule_time: _ScheduleTime
+) -> None:
+    dataset = await _register_placeholder(context, template, schedule_time.time)
     chain = NewChain(
         dataset=dataset,
         template_id=template.id,
@@ -167,9 +186,9 @@ async def _start_chain(context: IntakeContext, template: Template, seen: _Schedu
     async with context.database.transaction() as transaction:
         moved = await move_schedule(
             transaction.connection,
-            seen.spec,
-            old=seen.until,
-            new=seen.time,
+            schedule_time.spec,
+            old=schedule_time.until,
+            new=schedule_time.time,
             outcome=f"a chain of {dataset.name}",
         )
         if moved:
@@ -177,7 +196,9 @@ async def _start_chain(context: IntakeContext, template: Template, seen: _Schedu
             log.info("schedule.started", template=template.name, dataset=str(dataset.uid))
 
 
-async def _stand_in(context: IntakeContext, template: Template, time: datetime) -> Dataset:
+async def _register_placeholder(
+    context: IntakeContext, template: Template, time: datetime
+) -> Dataset:
     """Create an empty data set as a placeholder for the chain's input.
 
     Its name has the template and the time, so that a repetition finds it. If that name is taken, or
@@ -197,5 +218,5 @@ async def _stand_in(context: IntakeContext, template: Template, time: datetime) 
             dataset = await context.dms.register_dataset(new)
         except Conflict:
             continue
-        if dataset.state not in _GONE:
+        if dataset.state not in _DELETED_STATES:
             return await context.dms.close_dataset(dataset.uid, files=0)

@@ -9,8 +9,8 @@ from flask import Flask, current_app, request
 from sluice.contracts.access.access import Role
 from sluice.contracts.common.problems import Forbidden
 from sluice.servicekit.access.check import only_own, require
-from sluice.servicekit.access.policy import RoutePolicy, policy_of
-from sluice.servicekit.access.principal import Person, Principal, ServiceCaller, principal_of
+from sluice.servicekit.access.policy import RoutePolicy, get_policy
+from sluice.servicekit.access.principal import Person, Principal, ServiceCaller, find_principal
 
 _PART = re.compile(r"<(?:\w+:)?(\w+)>")
 
@@ -30,7 +30,7 @@ def check_access(flask: Flask, owner: Owner) -> None:
         NoPolicy: A view has no policy.
     """
     policies = {
-        endpoint: policy_of(view, route=f"the page {endpoint}")
+        endpoint: get_policy(view, route=f"the page {endpoint}")
         for endpoint, view in flask.view_functions.items()
     }
 
@@ -60,13 +60,13 @@ def caller() -> Person:
     return principal if isinstance(principal, Person) else Person(str(principal), Role.ADMIN)
 
 
-def person_who_asks() -> Person | None:
+def find_requesting_person() -> Person | None:
     """Return the person who sends the request, or None for anonymous requests and services."""
     principal = principal_now()
     return principal if isinstance(principal, Person) else None
 
 
-def is_asked_by_service() -> bool:
+def is_service_request() -> bool:
     """Return whether a service sends the request for itself, not on behalf of a person."""
     principal = principal_now()
     return isinstance(principal, ServiceCaller) and principal.behalf is None
@@ -74,7 +74,7 @@ def is_asked_by_service() -> bool:
 
 def principal_now() -> Principal | None:
     """Return the principal of the current request, or None."""
-    return principal_of(request.environ.get("asgi.scope", {}))
+    return find_principal(request.environ.get("asgi.scope", {}))
 
 
 def may(endpoint: str, owner: str | None = None) -> bool:
@@ -84,7 +84,7 @@ def may(endpoint: str, owner: str | None = None) -> bool:
         endpoint: Endpoint of the page.
         owner: Owner of the object that the page is about.
     """
-    declared = policy_of(current_app.view_functions[f"pages.{endpoint}"], route=endpoint)
+    declared = get_policy(current_app.view_functions[f"pages.{endpoint}"], route=endpoint)
     person = caller()
     if declared.role is not None and person.role.includes(declared.role):
         return True
@@ -95,7 +95,7 @@ def may(endpoint: str, owner: str | None = None) -> bool:
 def views_and_policies(flask: Flask) -> dict[str, RoutePolicy]:
     """Return the policies of all views by method and address, written as in FastAPI."""
     return {
-        f"{method} {_address(rule.rule)}": policy_of(
+        f"{method} {_address(rule.rule)}": get_policy(
             flask.view_functions[rule.endpoint], route=rule.endpoint
         )
         for rule in flask.url_map.iter_rules()

@@ -20,7 +20,12 @@ from sluice.servicekit.database import (
     to_not_available,
     unstorable,
 )
-from sluice.servicekit.web.not_found import methods_at, name_with_slash, not_an_id, unserved
+from sluice.servicekit.web.not_found import (
+    malformed_id_problem,
+    methods_at,
+    name_with_slash,
+    unserved_problem,
+)
 from wfms.operator.errors import TooLarge
 
 log = structlog.get_logger(__name__)
@@ -55,8 +60,8 @@ def answer_errors(app: Flask, error_page: ErrorPage) -> None:
             return Response(error.get_body(), status=error.code, headers=error.get_headers())
         if isinstance(error, NotFound | MethodNotAllowed):
             allowed = _methods_here(error)
-            problem = None if allowed else _misnamed(app.url_map.bind(""))
-            response = answer(problem or unserved(request.method, request.path, allowed))
+            problem = None if allowed else _find_misnamed_address(app.url_map.bind(""))
+            response = answer(problem or unserved_problem(request.method, request.path, allowed))
             response.allow.update(allowed)
             return response
         title = error.name or "Error"
@@ -64,7 +69,7 @@ def answer_errors(app: Flask, error_page: ErrorPage) -> None:
             Problem(title=title, status=error.code or 500, detail=error.description or "")
         )
 
-    def passing(error: Exception) -> Response:
+    def transient_error(error: Exception) -> Response:
         log.warning("http.to_not_available", path=request.path, reason=error_text(error))
         return answer(to_not_available(error).problem())
 
@@ -83,7 +88,7 @@ def answer_errors(app: Flask, error_page: ErrorPage) -> None:
     app.register_error_handler(ServiceError, service_error)
     app.register_error_handler(HTTPException, http_error)
     for kind in TRANSIENT_ERRORS:
-        app.register_error_handler(kind, passing)
+        app.register_error_handler(kind, transient_error)
     app.register_error_handler(UNSTORABLE, not_storable)
     app.register_error_handler(Exception, unexpected)
 
@@ -96,21 +101,21 @@ def _methods_here(error: NotFound | MethodNotAllowed) -> set[str]:
     )
 
 
-def _misnamed(addresses: MapAdapter) -> Problem | None:
+def _find_misnamed_address(addresses: MapAdapter) -> Problem | None:
     """Return the problem of a name with a slash, or of a wrong id in an address, or None."""
     if (problem := name_with_slash(request.environ["asgi.scope"])) is not None:
         return problem
     parts = request.path.split("/")
-    for place, given in enumerate(parts[2:], 2):
-        for example, wanted in _IDS.items():
-            tried = "/".join([*parts[:place], example, *parts[place + 1 :]])
+    for place, segment in enumerate(parts[2:], 2):
+        for example, expected in _IDS.items():
+            candidate = "/".join([*parts[:place], example, *parts[place + 1 :]])
             try:
-                addresses.match(tried, method=request.method)
+                addresses.match(candidate, method=request.method)
             except (NotFound, RequestRedirect):
                 continue
             except MethodNotAllowed:
                 pass
-            return not_an_id(parts[place - 1], given, wanted)
+            return malformed_id_problem(parts[place - 1], segment, expected)
     return None
 
 

@@ -7,7 +7,7 @@ from weakref import WeakValueDictionary
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from sluice.contracts.access.access import Role
-from sluice.servicekit.access.principal import Person, principal_of
+from sluice.servicekit.access.principal import Person, find_principal
 
 #: Path segments of requests that may check a template or a tool, which takes long.
 _CHECKED = frozenset({"templates", "run-templates", "tools"})
@@ -34,7 +34,7 @@ class FairThreads:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer the request as soon as its person may use a thread."""
-        person = principal_of(scope) if scope["type"] == "http" else None
+        person = find_principal(scope) if scope["type"] == "http" else None
         if not isinstance(person, Person) or person.role is Role.ADMIN:
             await self._app(scope, receive, send)
             return

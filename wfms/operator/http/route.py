@@ -39,7 +39,7 @@ class RouteResponse:
 
 
 #: Query parameters of a route that takes a plain text or an archive.
-UPLOADED_AS = ("name", "main")
+UPLOAD_PARAMETERS = ("name", "main")
 
 #: Called on the event loop with the parts of the path by name, and with ``query`` and ``body`` if
 #: the route declares them.
@@ -70,7 +70,7 @@ class Route:
     body: type[Contract] | None = None
     query: type[Contract] | None = None
     #: The query, if another service reads it.
-    passed_on: type[Contract] | None = None
+    forwarded_query: type[Contract] | None = None
     #: The OpenAPI operation, if another service answers. Answers, body and errors are there.
     operation: Mapping[str, Any] | None = None
     errors: tuple[type[ServiceError], ...] = ()
@@ -82,7 +82,7 @@ class Route:
     #: The route takes bytes.
     sends_bytes: bool = False
     #: The view gets the person who sends the request as ``caller``.
-    told_caller: bool = False
+    needs_caller: bool = False
 
 
 def blueprint(routes: list[Route], bridge: Bridge) -> Blueprint:
@@ -96,11 +96,11 @@ def blueprint(routes: list[Route], bridge: Bridge) -> Blueprint:
 
 
 def _serve(route: Route, bridge: Bridge) -> Callable[..., Response]:
-    known = _query_parameters(route)
+    known_parameters = _query_parameters(route)
 
     @under(route.access)
     def serve(**path: Any) -> Response:
-        require_known_query(principal_now(), request.args, known)
+        require_known_query(principal_now(), request.args, known_parameters)
         arguments: dict[str, Any] = dict(path)
         if route.query is not None:
             arguments["query"] = parse_query(route.query)
@@ -108,7 +108,7 @@ def _serve(route: Route, bridge: Bridge) -> Callable[..., Response]:
             arguments["body"] = route.read()
         elif route.body is not None:
             arguments["body"] = parse_json(route.body)
-        if route.told_caller:
+        if route.needs_caller:
             arguments["caller"] = caller()
         return _response(bridge.run(_call(route.view, arguments)), route.status)
 
@@ -116,11 +116,11 @@ def _serve(route: Route, bridge: Bridge) -> Callable[..., Response]:
 
 
 def _query_parameters(route: Route) -> frozenset[str]:
-    asked = route.query or route.passed_on
+    query = route.query or route.forwarded_query
     return frozenset(
         {
-            *(asked.model_fields if asked else ()),
-            *(UPLOADED_AS if route.uploads else ()),
+            *(query.model_fields if query else ()),
+            *(UPLOAD_PARAMETERS if route.uploads else ()),
             *(
                 parameter["name"]
                 for parameter in (route.operation or {}).get("parameters", ())
@@ -162,7 +162,7 @@ def parse_json(model: type[ModelT]) -> ModelT:
     try:
         return model.model_validate_json(read_body() or b"{}")
     except ValidationError as error:
-        raise refused("body", error) from error
+        raise to_request_refused("body", error) from error
 
 
 def parse_query(model: type[ModelT]) -> ModelT:
@@ -178,10 +178,10 @@ def parse_query(model: type[ModelT]) -> ModelT:
     try:
         return model.model_validate(values)
     except ValidationError as error:
-        raise refused("query", error) from error
+        raise to_request_refused("query", error) from error
 
 
-def refused(part: str, error: ValidationError) -> RequestRefused:
+def to_request_refused(part: str, error: ValidationError) -> RequestRefused:
     """Return the error for a part of a request that failed validation."""
     findings = [
         Finding(message=f"{'.'.join([part, *map(str, e['loc'])])}: {sentence_of(e)}")

@@ -1,7 +1,7 @@
 """Gauges of the watcher, read from its tables."""
 
 from sluice.contracts.common.states import WatchKind
-from sluice.servicekit.gauges import Measurement, rows_of
+from sluice.servicekit.gauges import Measurement, read_rows
 
 FOLLOWED = " UNION ALL ".join(
     f"SELECT '{kind}', count(*) FROM watches WHERE NOT reported AND ended_at IS NULL AND kind ="
@@ -17,12 +17,12 @@ MEASUREMENTS = (
     Measurement(
         "sluice_watches",
         "Tasks and uploads that the watcher follows.",
-        rows_of(FOLLOWED),
+        read_rows(FOLLOWED),
         ("kind",),
     ),
     Measurement(
         "sluice_watch_unreported_seconds",
         "Age of the oldest end that has not been reported to the chain service, or 0.",
-        rows_of(UNREPORTED),
+        read_rows(UNREPORTED),
     ),
 )

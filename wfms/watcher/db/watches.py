@@ -93,7 +93,7 @@ async def insert_watch(connection: Connection, watch: Watch, *, now: datetime) -
     )
 
 
-async def select_watches(
+async def list_watches(
     connection: Connection,
     *,
     uid: UUID | None = None,

@@ -64,10 +64,10 @@ async def _find_ended(context: WatcherContext, page: Sequence[OpenWatch]) -> lis
     running = [watch for watch in page if watch.outcome is None]
     tasks = [watch for watch in running if watch.kind is WatchKind.TASK]
     uploads = [watch for watch in running if watch.kind is WatchKind.UPLOAD]
-    of_tasks, of_uploads = await asyncio.gather(
+    task_outcomes, upload_outcomes = await asyncio.gather(
         _find_task_outcomes(context, tasks), _find_upload_outcomes(context, uploads)
     )
-    if not (outcomes := of_tasks | of_uploads):
+    if not (outcomes := task_outcomes | upload_outcomes):
         return [watch for watch in page if watch.outcome]
     now = context.database.clock.now()
     async with context.database.transaction() as transaction:
@@ -93,10 +93,10 @@ async def _find_task_outcomes(
     outcomes = {
         task.uid: outcome for task in answer.tasks if (outcome := task_outcome(task)) is not None
     }
-    known = {task.uid for task in answer.tasks}
+    known_uids = {task.uid for task in answer.tasks}
     oldest = context.database.clock.now() - context.rules.unknown_after
     for watch in tasks:
-        if watch.uid not in known and watch.created_at <= oldest:
+        if watch.uid not in known_uids and watch.created_at <= oldest:
             outcome = await _find_unsent_outcome(context, watch)
             if outcome is not None:
                 outcomes[watch.uid] = outcome
@@ -117,19 +117,19 @@ async def _find_upload_outcomes(
     if not uploads:
         return {}
     try:
-        known = {
+        datasets_by_uid = {
             dataset.uid: dataset
-            for dataset in await context.dms.uploads_of([watch.uid for watch in uploads])
+            for dataset in await context.dms.list_uploads([watch.uid for watch in uploads])
         }
     except ServiceError as error:
         log.warning("dms.no_answer", reason=error.detail)
         return {}
     for watch in uploads:
-        if watch.uid not in known:
+        if watch.uid not in datasets_by_uid:
             log.warning("upload.unknown", dataset=str(watch.uid))
     return {
         uid: outcome
-        for uid, dataset in known.items()
+        for uid, dataset in datasets_by_uid.items()
         if (outcome := upload_outcome(dataset)) is not None
     }
 

@@ -8,9 +8,9 @@ from uuid import UUID
 
 from sluice.contracts.jobs.job_inputs import InputFile
 from sluice.servicekit.database import Connection
-from wms.db.jobs.splitting import SplitClaim, stored_files
+from wms.db.jobs.splitting import SplitClaim, dump_files
 from wms.db.statement import statement
-from wms.db.tasks.tasks import IS_ASKED, UpstreamRead
+from wms.db.tasks.tasks import IS_HUMAN_TASK, UpstreamRead
 from wms.domain.splitting.grouping import JobDraft
 
 _SELECT_WRITER = statement("""
@@ -55,7 +55,7 @@ WITH added AS (
     INSERT INTO jobs (task_uid, seq, inputs, not_before, state, ready_at)
     SELECT $1, n.*, now(), k.state, CASE WHEN k.state = '{{job.READY}}' THEN now() END
     FROM jsonb_to_recordset($2) AS n(seq bigint, inputs jsonb), (
-        SELECT CASE WHEN {IS_ASKED} THEN '{{job.ASKED}}' ELSE '{{job.READY}}' END AS state
+        SELECT CASE WHEN {IS_HUMAN_TASK} THEN '{{job.ASKED}}' ELSE '{{job.READY}}' END AS state
         FROM tasks WHERE uid = $1
     ) AS k
     ON CONFLICT (task_uid, seq) DO NOTHING RETURNING state
@@ -87,10 +87,10 @@ WHERE (f.reader = $1 OR f.writer = $1) AND r.uid = f.reader AND w.uid = f.writer
 """
 
 
-async def writer_of(connection: Connection, dataset: UUID, *, chain: UUID) -> UUID | None:
+async def find_writer(connection: Connection, dataset: UUID, *, chain: UUID) -> UUID | None:
     """Return the live task of the chain that writes the data set, or None."""
-    found: UUID | None = await connection.fetchval(_SELECT_WRITER, chain, str(dataset))
-    return found
+    writer: UUID | None = await connection.fetchval(_SELECT_WRITER, chain, str(dataset))
+    return writer
 
 
 async def begin_flow(
@@ -99,27 +99,27 @@ async def begin_flow(
     reading: UpstreamRead,
     *,
     shared: Sequence[InputFile],
-    due: bool,
+    has_missing_jobs: bool,
     is_grouping: bool = False,
 ) -> bool:
     """Start the dataflow into the claimed task; return False if the claim or the task has ended.
 
     The caller must hold the locks of both tasks. ``shared`` are inputs that every job gets.
-    ``due``: jobs have to be made of files that exist already. ``is_grouping``: the task groups the
-    files.
+    ``has_missing_jobs``: jobs have to be made of files that exist already. ``is_grouping``: the
+    task groups the files.
     """
-    stored = stored_files(shared) or None
-    begun = await connection.fetchval(
+    stored = dump_files(shared) or None
+    started = await connection.fetchval(
         _BEGIN_FLOW,
         claim.uid,
         claim.token,
         reading.writer,
         reading.dataset,
         stored,
-        due,
+        has_missing_jobs,
         is_grouping,
     )
-    return begun is not None
+    return started is not None
 
 
 async def park_task(connection: Connection, claim: SplitClaim, *, reason: str) -> None:
@@ -139,15 +139,15 @@ async def set_caught_up(connection: Connection, reader: UUID) -> None:
 
 
 async def add_jobs(
-    connection: Connection, task: UUID, drafts: Sequence[JobDraft], *, made_up_to: int = -1
+    connection: Connection, task: UUID, drafts: Sequence[JobDraft], *, last_complete_seq: int = -1
 ) -> int:
     """Add those of the jobs that do not exist yet, and return how many were added.
 
-    The caller must hold the task's lock. All jobs with numbers up to ``made_up_to`` exist from now
-    on.
+    The caller must hold the task's lock. All jobs with numbers up to ``last_complete_seq``
+    exist from now on.
     """
-    rows = [{"seq": draft.seq, "inputs": stored_files(draft.inputs)} for draft in drafts]
-    return await connection.fetchval(_ADD_JOBS, task, rows, made_up_to) or 0
+    rows = [{"seq": draft.seq, "inputs": dump_files(draft.inputs)} for draft in drafts]
+    return await connection.fetchval(_ADD_JOBS, task, rows, last_complete_seq) or 0
 
 
 async def forget_flows(connection: Connection, ended: UUID) -> None:

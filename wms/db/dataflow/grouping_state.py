@@ -12,7 +12,7 @@ from uuid import UUID
 from sluice.contracts.jobs.job_inputs import InputFile
 from sluice.servicekit.database import Connection
 from wms.db.dataflow.flows import add_jobs
-from wms.db.jobs.splitting import SplitClaim, stored_files
+from wms.db.jobs.splitting import SplitClaim, dump_files
 from wms.db.statement import statement
 from wms.domain.splitting.flow import GroupedJobs
 from wms.domain.splitting.grouping import JobDraft
@@ -127,7 +127,7 @@ class GroupingState:
         entries: Number of entries so far.
         taken_seq: Number of the last entry that is in a job; -1 if none is.
         made: Number of jobs so far.
-        below: The last result of ``complete_below``, where the next search starts.
+        below: The last result of ``find_complete_below``, where the next search starts.
     """
 
     entries: int
@@ -142,11 +142,11 @@ class Downstream:
 
     Attributes:
         tasks: The task itself and its downstream tasks.
-        taken: The highest number of the task's jobs that is in a group; -1 if none is.
+        last_grouped: The highest number of the task's jobs that is in a group; -1 if none is.
     """
 
     tasks: list[UUID]
-    taken: int
+    last_grouped: int
 
 
 async def get_grouping_state(connection: Connection, reader: UUID) -> GroupingState | None:
@@ -161,30 +161,30 @@ async def keep_entries(connection: Connection, reader: UUID, entries: Sequence[J
         {
             "seq": entry.seq,
             "size": sum(file.size for file in entry.files),
-            "inputs": stored_files(entry.inputs),
+            "inputs": dump_files(entry.inputs),
         }
         for entry in entries
     ]
     await connection.execute(_KEEP_ENTRIES, reader, rows)
 
 
-async def complete_below(
-    connection: Connection, writer: UUID, *, reader: UUID, known: GroupingState
+async def find_complete_below(
+    connection: Connection, writer: UUID, *, reader: UUID, state: GroupingState
 ) -> int:
     """Return the number below which the upstream task writes nothing more.
 
     The search starts at the last result, so each job is read about once, however large the groups
     are.
     """
-    after = max(known.taken_seq, known.below - 1)
-    found: int = await connection.fetchval(SELECT_COMPLETE_BELOW, writer, after)
-    if found > known.below:
-        await connection.execute(_SET_BELOW, reader, found)
-    return found
+    after = max(state.taken_seq, state.below - 1)
+    below: int = await connection.fetchval(SELECT_COMPLETE_BELOW, writer, after)
+    if below > state.below:
+        await connection.execute(_SET_BELOW, reader, below)
+    return below
 
 
 async def forget_below(connection: Connection, readers: Sequence[UUID]) -> None:
-    """Reset the results of ``complete_below``, because jobs that had ended are retried."""
+    """Reset the results of ``find_complete_below``, because jobs that had ended are retried."""
     await connection.execute(_FORGET_BELOW, readers)
 
 
@@ -212,21 +212,21 @@ async def add_grouped_jobs(
 
     ``taken_seq`` is the last entry in a job so far. It stays if the new jobs contain no entry.
     """
-    await add_jobs(connection, reader, jobs.drafts, made_up_to=jobs.drafts[-1].last_seq)
-    taken = taken_seq if jobs.taken is None else jobs.taken
-    await connection.execute(_TAKE_ENTRIES, reader, len(jobs.drafts), taken)
+    await add_jobs(connection, reader, jobs.drafts, last_complete_seq=jobs.drafts[-1].last_seq)
+    last_entry = taken_seq if jobs.last_entry is None else jobs.last_entry
+    await connection.execute(_TAKE_ENTRIES, reader, len(jobs.drafts), last_entry)
 
 
 async def lock_grouping(
-    connection: Connection, claim: SplitClaim, *, last: bool, hold: timedelta
+    connection: Connection, claim: SplitClaim, *, last: bool, span: timedelta
 ) -> bool:
     """Renew the claim, or activate the task if these are its ``last`` jobs.
 
     Returns:
         False if the claim has expired or the task has ended.
     """
-    held = await connection.fetchval(_LOCK_GROUPING, claim.uid, claim.token, hold, last)
-    return held is not None
+    locked_uid = await connection.fetchval(_LOCK_GROUPING, claim.uid, claim.token, span, last)
+    return locked_uid is not None
 
 
 async def set_due(connection: Connection, reader: UUID) -> None:
@@ -239,11 +239,11 @@ async def set_due_behind(connection: Connection, tasks: Sequence[UUID]) -> int:
 
     They may have waited for files that these tasks will never write.
     """
-    found: int = await connection.fetchval(_SET_DUE_BEHIND, tasks)
-    return found
+    marked: int = await connection.fetchval(_SET_DUE_BEHIND, tasks)
+    return marked
 
 
-async def downstream(connection: Connection, task: UUID) -> Downstream:
+async def find_downstream(connection: Connection, task: UUID) -> Downstream:
     """Return the task and its downstream tasks that take its files as they come."""
     [row] = await connection.fetch(_SELECT_DOWNSTREAM, task)
     return Downstream(row["tasks"], row["taken"])

@@ -90,16 +90,18 @@ async def read_parts(
     ]
 
 
-async def levels_of(connection: Connection, task: UUID) -> dict[int, TreeLevel]:
+async def list_levels(connection: Connection, task: UUID) -> dict[int, TreeLevel]:
     """Return the levels of the tree except the first."""
     rows = await connection.fetch(_SELECT_LEVELS, task)
     return {row["level"]: TreeLevel(**row) for row in rows}
 
 
-async def first_open(connection: Connection, task: UUID, *, after: int, before: int) -> int | None:
+async def find_first_open_job(
+    connection: Connection, task: UUID, *, after: int, before: int
+) -> int | None:
     """Return the first job between the two that has not written its file, or None."""
-    found: int | None = await connection.fetchval(SELECT_FIRST_OPEN, task, after, before)
-    return found
+    seq: int | None = await connection.fetchval(SELECT_FIRST_OPEN, task, after, before)
+    return seq
 
 
 async def set_level(

@@ -18,39 +18,39 @@ from wms.domain.retry_rules import RetryDecision
 
 _SELECT_IN_FLIGHT = statement("""
 -- The named jobs that a pilot has now, each with its duplicate attempt if there is or was one. The
--- columns follow the fields of JobInFlight and Twin.
+-- columns follow the fields of JobInFlight and DuplicateAttempt.
 SELECT j.id, j.task_uid, j.seq, j.state, j.attempt, j.pilot, j.failures, j.losses, j.ram,
     j.gpu_memory, j.leased_at, j.started_at, j.inputs,
     extract(epoch FROM now() - j.leased_at)::float8 AS since_lease,
     extract(epoch FROM now() - j.started_at)::float8 AS ran,
     CASE WHEN j.stop_attempt = j.attempt THEN j.stop_reason END AS stopping,
-    s.attempt AS twin_attempt, s.pilot AS twin_pilot, s.leased_at AS twin_leased_at,
-    s.started_at AS twin_started_at,
-    extract(epoch FROM now() - s.leased_at)::float8 AS twin_since_lease,
-    extract(epoch FROM now() - s.started_at)::float8 AS twin_ran,
-    s.lease_until IS NOT NULL AS twin_lives, s.stop_reason AS twin_stopping
+    s.attempt AS duplicate_attempt, s.pilot AS duplicate_pilot, s.leased_at AS duplicate_leased_at,
+    s.started_at AS duplicate_started_at,
+    extract(epoch FROM now() - s.leased_at)::float8 AS duplicate_since_lease,
+    extract(epoch FROM now() - s.started_at)::float8 AS duplicate_ran,
+    s.lease_until IS NOT NULL AS duplicate_lives, s.stop_reason AS duplicate_stopping
 FROM jobs AS j LEFT JOIN second_attempts AS s ON s.job_id = j.id
 WHERE j.id = ANY($1::bigint[]) AND j.state IN ('{job.LEASED}', '{job.RUNNING}')
 """)
 
 #: SQL: the end time. The transaction may have begun before the lease or start: it may have waited
 #: for a lock.
-OVER = "greatest(now(), leased_at, started_at)"
+END_TIME = "greatest(now(), leased_at, started_at)"
 #: CTEs: the attempts that have ended ($1), and their insertion into ``attempts``.
-ENDED = """ended AS (
+ENDED_CTE = """ended AS (
     SELECT * FROM jsonb_to_recordset($1) AS e(
         id bigint, attempt int, state text, failures int, losses int, ram bigint, gpu bigint,
         delay double precision, outcome text, reported text, exit_code int, error_class text,
         message text, peak_memory double precision, cpu_seconds double precision, log_url text,
         duration double precision, leased_at timestamptz, started_at timestamptz, pilot uuid)
 )"""
-WRITTEN = f"""written AS (
+INSERTION_CTE = f"""written AS (
     INSERT INTO attempts (job_id, attempt, pilot, leased_at, started_at, ended_at, outcome,
         reported, exit_code, error_class, message, peak_memory, cpu_seconds, log_url)
     SELECT id, attempt, pilot, leased_at,
         CASE WHEN duration IS NULL THEN started_at
             ELSE greatest(leased_at, now() - make_interval(secs => duration)) END,
-        {OVER}, outcome, reported, exit_code, error_class, message, peak_memory, cpu_seconds,
+        {END_TIME}, outcome, reported, exit_code, error_class, message, peak_memory, cpu_seconds,
         log_url
     FROM ended
 )"""
@@ -61,7 +61,7 @@ _END_ATTEMPTS = statement(f"""
 -- and count for the pilot that reported ($3: uid or NULL; $4, $5: finished, failed). Guarded by
 -- attempt and state: the caller expects a number of updated jobs, and rolls back otherwise. Times
 -- are those of the database, and only durations come from a pilot's clock.
-WITH {ENDED}, {WRITTEN}, moved AS (
+WITH {ENDED_CTE}, {INSERTION_CTE}, moved AS (
     UPDATE jobs AS j SET
         state = e.state, failures = e.failures, losses = e.losses, ram = coalesce(e.ram, j.ram),
         gpu_memory = coalesce(e.gpu, j.gpu_memory),
@@ -110,7 +110,8 @@ WITH stopped AS (
     RETURNING id, attempt, pilot, leased_at, started_at
 )
 INSERT INTO attempts (job_id, attempt, pilot, leased_at, started_at, ended_at, outcome, message)
-SELECT id, attempt, pilot, leased_at, started_at, {OVER}, '{{outcome.CANCELED}}', $2 FROM stopped
+SELECT id, attempt, pilot, leased_at, started_at, {END_TIME}, '{{outcome.CANCELED}}', $2
+FROM stopped
 """)
 
 _CANCEL_SECOND = statement(f"""
@@ -120,7 +121,7 @@ WITH stopped AS (DELETE FROM second_attempts WHERE task_uid = $1 RETURNING *), c
     WHERE j.id = s.job_id AND j.attempt < s.attempt
 )
 INSERT INTO attempts (job_id, attempt, pilot, leased_at, started_at, ended_at, outcome, message)
-SELECT job_id, attempt, pilot, leased_at, started_at, {OVER}, '{{outcome.CANCELED}}', $2
+SELECT job_id, attempt, pilot, leased_at, started_at, {END_TIME}, '{{outcome.CANCELED}}', $2
 FROM stopped WHERE lease_until IS NOT NULL
 """)
 
@@ -168,9 +169,9 @@ class DuplicateAttempt:
 class JobInFlight:
     """A job with one of its attempts.
 
-    ``since_lease``, ``ran`` and ``stopping`` mean the same as in ``DuplicateAttempt``. ``twin`` is
-    the other attempt, if there is or was one. ``is_second``: this attempt is stored in the table
-    ``second_attempts``.
+    ``since_lease``, ``ran`` and ``stopping`` mean the same as in ``DuplicateAttempt``.
+    ``duplicate`` is the other attempt, if there is or was one. ``is_second``: this attempt is
+    stored in the table ``second_attempts``.
     """
 
     id: int
@@ -189,20 +190,20 @@ class JobInFlight:
     since_lease: float = 0.0
     ran: float | None = None
     stopping: str | None = None
-    twin: DuplicateAttempt | None = None
+    duplicate: DuplicateAttempt | None = None
     is_second: bool = False
 
     @property
-    def goes_on_with(self) -> DuplicateAttempt | None:
+    def live_duplicate(self) -> DuplicateAttempt | None:
         """The other attempt, if it still lives."""
-        return self.twin if self.twin is not None and self.twin.lives else None
+        return self.duplicate if self.duplicate is not None and self.duplicate.lives else None
 
     def at(self, attempt: int, pilot: UUID) -> "JobInFlight | None":
         """Return the job as seen from this attempt of the pilot; None if it has no such attempt."""
         if (self.attempt, self.pilot) == (attempt, pilot):
             return self
-        twin = self.goes_on_with
-        if twin is None or (twin.attempt, twin.pilot) != (attempt, pilot):
+        duplicate = self.live_duplicate
+        if duplicate is None or (duplicate.attempt, duplicate.pilot) != (attempt, pilot):
             return None
         first = DuplicateAttempt(
             self.attempt,
@@ -216,20 +217,20 @@ class JobInFlight:
         )
         return replace(
             self,
-            attempt=twin.attempt,
-            pilot=twin.pilot,
-            leased_at=twin.leased_at,
-            started_at=twin.started_at,
-            since_lease=twin.since_lease,
-            ran=twin.ran,
-            stopping=twin.stopping,
-            twin=first,
+            attempt=duplicate.attempt,
+            pilot=duplicate.pilot,
+            leased_at=duplicate.leased_at,
+            started_at=duplicate.started_at,
+            since_lease=duplicate.since_lease,
+            ran=duplicate.ran,
+            stopping=duplicate.stopping,
+            duplicate=first,
             is_second=True,
         )
 
 
-#: Positions in a row: number of the columns before those of the twin, and the column of the state.
-_OWN, _STATE = map(JobInFlight.__slots__.index, ("twin", "state"))
+#: Positions in a row: the first column of the duplicate attempt, and the column of the state.
+_DUPLICATE_INDEX, _STATE_INDEX = map(JobInFlight.__slots__.index, ("duplicate", "state"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,8 +239,8 @@ class EndedAttempt:
 
     ``verdict`` is the next state of the job. ``reported`` is None if the pilot reported nothing.
     ``files`` are registered with it, by data set. ``duration``: seconds the job ran by the pilot's
-    clock, at most the time since its lease. ``spent``: used amounts of the job's resources by name;
-    a resource not named here counts as fully used.
+    clock, at most the time since its lease. ``spent_amounts``: used amounts of the job's resources
+    by name; a resource not named here counts as fully used.
     """
 
     job: JobInFlight
@@ -254,7 +255,7 @@ class EndedAttempt:
     log_url: str | None = None
     duration: float | None = None
     files: Sequence[tuple[UUID, NewFile]] = ()
-    spent: Mapping[str, float] = field(default_factory=dict)
+    spent_amounts: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def is_beside(self) -> bool:
@@ -276,7 +277,9 @@ class TaskChange:
     registered: Mapping[str, int]
 
 
-async def jobs_in_flight(connection: Connection, jobs: Sequence[int]) -> dict[int, JobInFlight]:
+async def list_jobs_in_flight(
+    connection: Connection, jobs: Sequence[int]
+) -> dict[int, JobInFlight]:
     """Return those of the jobs that a pilot has, by job id."""
     rows = await connection.fetch(_SELECT_IN_FLIGHT, jobs)
     return {row["id"]: _in_flight(tuple(row)) for row in rows}
@@ -284,9 +287,11 @@ async def jobs_in_flight(connection: Connection, jobs: Sequence[int]) -> dict[in
 
 def _in_flight(columns: Sequence[Any]) -> JobInFlight:
     """Return the job of one row; a busy WMS reads thousands of rows a second."""
-    twin = None if columns[_OWN] is None else DuplicateAttempt(*columns[_OWN:])
-    fields = [*columns[:_OWN], twin]
-    fields[_STATE] = JobState(fields[_STATE])
+    duplicate = (
+        None if columns[_DUPLICATE_INDEX] is None else DuplicateAttempt(*columns[_DUPLICATE_INDEX:])
+    )
+    fields = [*columns[:_DUPLICATE_INDEX], duplicate]
+    fields[_STATE_INDEX] = JobState(fields[_STATE_INDEX])
     return JobInFlight(*fields)
 
 
@@ -363,7 +368,7 @@ async def cancel_waiting_jobs(connection: Connection, task: UUID, *, message: st
     await connection.execute(_CANCEL_WAITING, task, message, timeout=_CANCEL_TIMEOUT)
 
 
-async def outcomes_reported(
+async def list_reported_outcomes(
     connection: Connection, attempts: Sequence[tuple[int, int]], *, pilot: UUID
 ) -> dict[tuple[int, int], AttemptOutcome]:
     """Return the outcomes that the pilot reported in accepted reports, by job and attempt."""
@@ -376,6 +381,6 @@ async def outcomes_reported(
     }
 
 
-async def jobs_ended(connection: Connection, ids: Sequence[int]) -> set[int]:
+async def list_ended_jobs(connection: Connection, ids: Sequence[int]) -> set[int]:
     """Return those of the jobs that have ended."""
     return {row["id"] for row in await connection.fetch(_SELECT_ENDED, ids)} if ids else set()

@@ -13,7 +13,7 @@ from uuid import UUID
 
 from sluice.contracts.pilots.pilots import JobToken
 from sluice.servicekit.database import Connection
-from wms.db.jobs.attempts import ENDED, OVER, WRITTEN, EndedAttempt, attempt_row
+from wms.db.jobs.attempts import END_TIME, ENDED_CTE, INSERTION_CTE, EndedAttempt, attempt_row
 from wms.db.jobs.leases import ClaimedJob, ExtendedLease
 from wms.db.statement import statement
 
@@ -68,7 +68,7 @@ FROM first AS f WHERE s.job_id = f.id
 
 _END_BESIDE = f"""
 -- End duplicate attempts ($1), and return their number. The other attempts of the jobs go on.
-WITH {ENDED}, {WRITTEN}, marked AS (
+WITH {ENDED_CTE}, {INSERTION_CTE}, marked AS (
     UPDATE second_attempts AS s SET lease_until = NULL FROM ended AS e
     WHERE s.job_id = e.id AND s.attempt = e.attempt AND s.lease_until IS NOT NULL
     RETURNING s.job_id
@@ -86,7 +86,7 @@ WITH gone AS (
     WHERE j.id = g.job_id AND j.attempt < g.attempt AND j.state <> '{{job.FINISHED}}'
 )
 INSERT INTO attempts (job_id, attempt, pilot, leased_at, started_at, ended_at, outcome, message)
-SELECT job_id, attempt, pilot, leased_at, started_at, {OVER}, '{{outcome.CANCELED}}', $2
+SELECT job_id, attempt, pilot, leased_at, started_at, {END_TIME}, '{{outcome.CANCELED}}', $2
 FROM gone WHERE lease_until IS NOT NULL
 """)
 
@@ -109,7 +109,7 @@ RETURNING s.job_id AS id, s.attempt, s.task_uid, s.started_at IS NOT NULL AS sta
 """
 
 
-async def claim_second(
+async def claim_duplicate(
     connection: Connection,
     job: JobToken,
     *,
@@ -149,20 +149,20 @@ async def end_duplicates(connection: Connection, jobs: Sequence[int], *, message
         await connection.execute(_END_DUPLICATES, jobs, message)
 
 
-async def extend_seconds(
+async def extend_duplicates(
     connection: Connection,
     *,
     pilot: UUID,
-    named: Sequence[tuple[JobToken, bool]],
+    tokens: Sequence[tuple[JobToken, bool]],
     lease: timedelta,
 ) -> list[ExtendedLease]:
     """Renew leases of duplicate attempts, as ``extend_leases`` does for first attempts.
 
     Each attempt is named with whether it has started.
     """
-    if not named:
+    if not tokens:
         return []
-    ids, attempts = [job.id for job, _ in named], [job.attempt for job, _ in named]
-    started = [is_started for _, is_started in named]
+    ids, attempts = [job.id for job, _ in tokens], [job.attempt for job, _ in tokens]
+    started = [is_started for _, is_started in tokens]
     rows = await connection.fetch(_EXTEND, ids, attempts, started, pilot, lease)
     return [ExtendedLease(**row) for row in rows]

@@ -19,13 +19,13 @@ from sluice.servicekit.database import Connection
 from wms.db.jobs.attempts import JobInFlight
 from wms.db.statement import statement
 
-SELECT_ASKING = """
+SELECT_HUMAN_TASKS = """
 -- Uses the index tasks_asking.
 SELECT uid, owner, owner_group, shared_inputs, asked FROM tasks
 WHERE needs ? 'ask' AND ended_at IS NULL ORDER BY created_at, uid
 """
 
-SELECT_ASKED = statement("""
+SELECT_UNANSWERED_JOBS = statement("""
 -- `id + 0` makes the planner use the index jobs_asked instead of the primary key, which has the
 -- jobs of all tasks.
 SELECT id, seq, inputs FROM jobs
@@ -53,17 +53,17 @@ class HumanTaskRow:
 
     Attributes:
         shared: Inputs that all its jobs get.
-        asked: Number of jobs that wait for an answer.
+        unanswered: Number of jobs that wait for an answer.
     """
 
     uid: UUID
     owner: str | None
     group: str
     shared: Sequence[InputFile]
-    asked: int
+    unanswered: int
 
 
-async def live_human_tasks(connection: Connection) -> list[HumanTaskRow]:
+async def list_live_human_tasks(connection: Connection) -> list[HumanTaskRow]:
     """Return the live human tasks, oldest first."""
     return [
         HumanTaskRow(
@@ -73,21 +73,21 @@ async def live_human_tasks(connection: Connection) -> list[HumanTaskRow]:
             [InputFile.model_validate(file) for file in row["shared_inputs"] or ()],
             row["asked"],
         )
-        for row in await connection.fetch(SELECT_ASKING)
+        for row in await connection.fetch(SELECT_HUMAN_TASKS)
     ]
 
 
-async def human_jobs(
+async def list_jobs_to_answer(
     connection: Connection, task: UUID, *, after: int, limit: int
 ) -> list[HumanJob]:
     """Return the jobs of a task that wait for an answer and have an id above ``after``, by id."""
     return [
         HumanJob(id=row["id"], seq=row["seq"], input=InputFile.model_validate(row["inputs"][0]))
-        for row in await connection.fetch(SELECT_ASKED, task, after, limit)
+        for row in await connection.fetch(SELECT_UNANSWERED_JOBS, task, after, limit)
     ]
 
 
-async def jobs_of(connection: Connection, task: UUID, jobs: Sequence[int]) -> set[int]:
+async def list_job_ids(connection: Connection, task: UUID, jobs: Sequence[int]) -> set[int]:
     """Return those of the given job ids that belong to the task, whatever their states."""
     return {row["id"] for row in await connection.fetch(_SELECT_OF_TASK, list(jobs), task)}
 
@@ -111,7 +111,7 @@ async def draw_attempts(
     }
 
 
-async def answered(connection: Connection, jobs: Sequence[int]) -> set[int]:
+async def list_answered_jobs(connection: Connection, jobs: Sequence[int]) -> set[int]:
     """Return those of the jobs that people have answered."""
     rows = await connection.fetch(_SELECT_ANSWERED, list(jobs), PEOPLE)
     return {row["job_id"] for row in rows}

@@ -12,7 +12,7 @@ _TURN = """PARTITION BY j.pilot{more}
     ORDER BY j.state = '{{job.RUNNING}}' DESC, j.leased_at, j.id ROWS UNBOUNDED PRECEDING"""
 
 #: Subquery: every attempt that a pilot has now, with fields of its job.
-FLYING = """
+ATTEMPTS_IN_FLIGHT = """
     SELECT id, task_uid, seq, state, attempt, pilot, leased_at, started_at, ram
     FROM jobs WHERE state IN ('{job.LEASED}', '{job.RUNNING}')
     UNION ALL SELECT j.id, j.task_uid, j.seq,
@@ -23,11 +23,11 @@ FLYING = """
 
 #: Subquery: for each job and pilot, whether the pilot's own named resources suffice for the job and
 #: all jobs before it.
-_NAMED = f"""
+_NAMED_RESOURCES = f"""
     SELECT id, pilot, bool_and(amount <= offered) AS fits FROM (
         SELECT j.id, j.pilot, (p.resources->'named'->>n.name)::float + 1e-6 AS offered,
             sum(n.amount::float) OVER ({_TURN.format(more=", n.name")}) AS amount
-        FROM ({FLYING}) AS j JOIN tasks AS t ON t.uid = j.task_uid
+        FROM ({ATTEMPTS_IN_FLIGHT}) AS j JOIN tasks AS t ON t.uid = j.task_uid
         JOIN pilots AS p ON p.uid = j.pilot
         CROSS JOIN LATERAL jsonb_each_text(t.needs->'named') AS n (name, amount)
         WHERE t.needs ? 'named' AND p.resources->'named' ? n.name
@@ -56,10 +56,10 @@ _TURNS = f"""
             row_number() OVER turn AS place,
             sum(t.cores) OVER turn AS all_cores, sum(coalesce(j.ram, t.ram)) OVER turn AS all_ram,
             sum({_DISK}) OVER turn AS all_disk, sum({_GPUS}) OVER turn AS all_gpus
-        FROM ({FLYING}) AS j JOIN tasks AS t ON t.uid = j.task_uid
+        FROM ({ATTEMPTS_IN_FLIGHT}) AS j JOIN tasks AS t ON t.uid = j.task_uid
         JOIN pilots AS p ON p.uid = j.pilot
         WINDOW turn AS ({_TURN.format(more="")})
-    ) AS own LEFT JOIN ({_NAMED}) AS named USING (id, pilot)
+    ) AS own LEFT JOIN ({_NAMED_RESOURCES}) AS named USING (id, pilot)
 """
 
 #: Subquery: for each pilot ``leased``, ``running`` (as reported by heartbeats, which miss short
@@ -83,6 +83,6 @@ IN_FLIGHT = f"""
 """
 
 #: SQL: the allocation on the node of pilot ``p`` with its row ``f`` of ``IN_FLIGHT``.
-BOOKED = """jsonb_build_object('cores', coalesce(f.cores, 0), 'ram', coalesce(f.ram, 0),
+ALLOCATION = """jsonb_build_object('cores', coalesce(f.cores, 0), 'ram', coalesce(f.ram, 0),
         'disk', coalesce(f.disk, 0), 'gpus', coalesce(f.gpus, 0),
         'named', coalesce(f.named, jsonb_build_object())) AS booked"""

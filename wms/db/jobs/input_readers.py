@@ -28,17 +28,17 @@ ORDER BY j.seq LIMIT $2
 _FORGET_READERS = "DELETE FROM input_readers WHERE task_uid = $1"
 
 
-async def insert_readers(connection: Connection, told: InputReaders) -> bool:
+async def insert_readers(connection: Connection, message: InputReaders) -> bool:
     """Store the readers of a task's inputs, unless they are known or the task has ended.
 
     Returns:
         Whether they were stored.
     """
-    readers = {str(uid): count for uid, count in told.readers.items()}
-    return await connection.fetchval(_INSERT_READERS, told.task_uid, readers) is not None
+    readers = {str(uid): count for uid, count in message.readers.items()}
+    return await connection.fetchval(_INSERT_READERS, message.task_uid, readers) is not None
 
 
-async def jobs_finished_before(
+async def list_finished_inputs(
     connection: Connection, task: UUID, *, limit: int
 ) -> list[tuple[int, Inputs]]:
     """Return the numbers and inputs of the task's finished jobs, in order.

@@ -15,7 +15,7 @@ from sluice.contracts.common.states import JobState
 from sluice.contracts.jobs.tasks import JobOrder, JobPage
 from sluice.servicekit.database import Connection
 from wms.db.statement import statement
-from wms.db.tasks.status import JOB, job_of
+from wms.db.tasks.status import JOB, build_job
 
 _ENDED = tuple(state for state in JobState if state.final)
 _IN_FLIGHT = frozenset({JobState.LEASED, JobState.RUNNING})
@@ -27,8 +27,7 @@ SELECT {_COLUMNS}, seq::text AS place FROM jobs
 WHERE task_uid = $1 AND seq > $2::bigint ORDER BY seq LIMIT $3
 """
 
-#: By the index jobs_settled. The state is a literal, so that the planner can use this partial
-#: index.
+#: The statements use the partial index jobs_settled, so the state is a literal.
 BY_SEQ_SETTLED = {
     state: (
         f"""
@@ -48,7 +47,7 @@ WHERE task_uid = $1 AND state = '{{job.READY}}'
 ORDER BY not_before, seq LIMIT $4
 """)
 
-ASKED = statement(f"""
+UNANSWERED = statement(f"""
 -- In the order of creation. Uses the index jobs_asked.
 SELECT {_COLUMNS}, id::text AS place FROM jobs
 WHERE task_uid = $1 AND state = '{{job.ASKED}}' AND id + 0 > $2::bigint ORDER BY id + 0 LIMIT $3
@@ -73,7 +72,7 @@ LEFT JOIN pilots AS p ON p.uid = coalesce(a.pilot, n.pilot)
 """
 
 
-def _by_figure(column: str, states: Sequence[JobState]) -> str:
+def _build_figure_statement(column: str, states: Sequence[JobState]) -> str:
     """Return the statement of a page with the greatest values of the column first.
 
     It reads a page of each state by its index and takes the first rows of them.
@@ -93,7 +92,7 @@ ORDER BY {column} DESC, seq DESC LIMIT $4)
 _FIGURES = {JobOrder.TIME: "seconds", JobOrder.MEMORY: "peak_memory"}
 #: (order, state) → statement. State None means all jobs that have ended.
 BY_FIGURE: dict[tuple[JobOrder, JobState | None], str] = {
-    (order, state): _by_figure(column, _ENDED if state is None else (state,))
+    (order, state): _build_figure_statement(column, _ENDED if state is None else (state,))
     for order, column in _FIGURES.items()
     for state in (*_ENDED, None)
 }
@@ -126,22 +125,22 @@ class JobQuery:
     full: bool = False
 
 
-async def job_page(connection: Connection, uid: UUID, query: JobQuery) -> JobPage:
+async def read_job_page(connection: Connection, uid: UUID, query: JobQuery) -> JobPage:
     """Return a page of the task's jobs.
 
     Raises:
         WrongCursor: ``after`` is not a cursor of this order.
         NotOrdered: The order does not apply to this state.
     """
-    sql, place = _statement_of(query)
-    rows = await connection.fetch(sql, uid, *place, query.limit + 1, *_extra(query))
+    sql, place = _select_statement(query)
+    rows = await connection.fetch(sql, uid, *place, query.limit + 1, *_list_extra_arguments(query))
     is_last, rows = len(rows) <= query.limit, rows[: query.limit]
     last = await _last_attempts(connection, rows) if query.full else {}
-    jobs = [job_of(row, **last.get(row["id"], {})) for row in rows]
+    jobs = [build_job(row, **last.get(row["id"], {})) for row in rows]
     return JobPage(jobs=jobs, after=None if is_last else rows[-1]["place"])
 
 
-def _extra(query: JobQuery) -> list[str]:
+def _list_extra_arguments(query: JobQuery) -> list[str]:
     return (
         [query.state]
         if query.order is JobOrder.SEQ and query.state in _IN_FLIGHT and query.state
@@ -149,7 +148,7 @@ def _extra(query: JobQuery) -> list[str]:
     )
 
 
-def _statement_of(query: JobQuery) -> tuple[str, list[Any]]:
+def _select_statement(query: JobQuery) -> tuple[str, list[Any]]:
     """Return the statement and the arguments of the place where the page begins."""
     state, after = query.state, query.after
     if query.order is not JobOrder.SEQ:
@@ -158,15 +157,15 @@ def _statement_of(query: JobQuery) -> tuple[str, list[Any]]:
         return BY_FIGURE[query.order, state], _figure_place(after)
     if state is JobState.READY:
         return READY, _ready_place(after)
-    place = [-1 if not after else _number(after, after)]
+    place = [-1 if not after else _parse_number(after, after)]
     if state is None:
         return BY_SEQ, place
     if state is JobState.ASKED:
-        return ASKED, place
+        return UNANSWERED, place
     return (IN_FLIGHT if state in _IN_FLIGHT else BY_SEQ_SETTLED[state]), place
 
 
-def _number(digits: str, after: str) -> int:
+def _parse_number(digits: str, after: str) -> int:
     if not (digits.isascii() and digits.isdigit()) or len(digits) > 18:
         raise WrongCursor(after)
     return int(digits)
@@ -177,7 +176,7 @@ def _ready_place(after: str | None) -> list[Any]:
         return ["-infinity", -1]
     time, slash, seq = after.rpartition("/")
     # PostgreSQL rejects an invalid time (422).
-    return [time if slash else "-infinity", _number(seq, after)]
+    return [time if slash else "-infinity", _parse_number(seq, after)]
 
 
 def _figure_place(after: str | None) -> list[Any]:
@@ -185,7 +184,7 @@ def _figure_place(after: str | None) -> list[Any]:
         return [math.inf, 0]
     figure, _, seq = after.rpartition("/")
     try:
-        return [float(figure), _number(seq, after)]
+        return [float(figure), _parse_number(seq, after)]
     except ValueError as error:
         raise WrongCursor(after) from error
 
@@ -193,9 +192,11 @@ def _figure_place(after: str | None) -> list[Any]:
 async def _last_attempts(connection: Connection, rows: Sequence[Any]) -> dict[int, dict[str, Any]]:
     """Return the fields of ``Job`` about its last attempt, by job id."""
     columns = ([row[key] for row in rows] for key in ("id", "attempt", "pilot"))
-    began = {row["id"]: row["started_at"] for row in rows if row["state"] in _IN_FLIGHT}
-    found = {row["id"]: dict(row) for row in await connection.fetch(_SELECT_LAST, *columns)}
-    for uid, last in found.items():
+    start_times = {row["id"]: row["started_at"] for row in rows if row["state"] in _IN_FLIGHT}
+    attempts_by_job = {
+        row["id"]: dict(row) for row in await connection.fetch(_SELECT_LAST, *columns)
+    }
+    for uid, last in attempts_by_job.items():
         del last["id"]
-        last["started_at"] = last["started_at"] or began.get(uid)
-    return found
+        last["started_at"] = last["started_at"] or start_times.get(uid)
+    return attempts_by_job

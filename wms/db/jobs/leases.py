@@ -14,7 +14,7 @@ from sluice.servicekit.database import Connection
 from wms.db.statement import statement
 
 #: Seconds for which a job that is due after a failure goes only to pilots where it did not fail.
-_ELSEWHERE = 10
+_ELSEWHERE_SECONDS = 10
 _FAILED_AT = """EXISTS (
                     SELECT 1 FROM attempts AS a WHERE a.job_id = jobs.id AND a.pilot = {pilot}
                         AND a.outcome = '{{outcome.FAILED}}')"""
@@ -36,7 +36,7 @@ WITH task AS MATERIALIZED (
     WHERE task_uid = (SELECT uid FROM task) AND state = '{{job.READY}}'
         AND not_before > '-infinity' AND not_before <= now() AND (ram IS NULL OR ram <= $4)
         AND (gpu_memory IS NULL OR gpu_memory <= $6)
-        AND (failures = 0 OR not_before <= now() - interval '{_ELSEWHERE} s'
+        AND (failures = 0 OR not_before <= now() - interval '{_ELSEWHERE_SECONDS} s'
             OR NOT {_FAILED_AT.format(pilot="$3")}
             OR NOT EXISTS (
                 SELECT 1 FROM pilots AS p
@@ -252,7 +252,7 @@ async def claim_jobs(
     return [ClaimedJob(task_uid=task, **row) for row in rows]
 
 
-async def larger_need(
+async def find_larger_request(
     connection: Connection, task: UUID, *, above: int, most: int
 ) -> LargerRequest | None:
     """Return the least memory that due jobs need beyond ``above`` MiB, up to ``most`` MiB.
@@ -264,7 +264,9 @@ async def larger_need(
     return None if row is None or row["ram"] is None else LargerRequest(**row)
 
 
-async def keep_free(connection: Connection, task: UUID, *, pilot: UUID, span: timedelta) -> bool:
+async def reserve_pilot(
+    connection: Connection, task: UUID, *, pilot: UUID, span: timedelta
+) -> bool:
     """Reserve the pilot for a job of the task.
 
     Returns:
@@ -286,14 +288,14 @@ async def extend_leases(
     Attempts that are marked to be stopped are not renewed. The caller must hold the locks of the
     tasks.
     """
-    named = [*running, *waiting]
+    tokens = [*running, *waiting]
     started = [True] * len(running) + [False] * len(waiting)
-    ids, attempts = [job.id for job in named], [job.attempt for job in named]
+    ids, attempts = [job.id for job in tokens], [job.attempt for job in tokens]
     rows = await connection.fetch(_EXTEND_LEASES, ids, attempts, started, pilot, lease)
     return [ExtendedLease(**row) for row in rows]
 
 
-async def bytes_of_inputs(connection: Connection, jobs: Sequence[int]) -> dict[int, int]:
+async def count_input_bytes(connection: Connection, jobs: Sequence[int]) -> dict[int, int]:
     """Return the bytes of the inputs of each job, shared inputs included."""
     rows = await connection.fetch(_SELECT_BYTES, jobs)
     return {row["id"]: row["bytes"] for row in rows}
@@ -308,13 +310,13 @@ async def stop_renewing(connection: Connection, reasons: Mapping[tuple[int, int]
     await connection.execute(_STOP_RENEWING, ids, attempts, list(reasons.values()))
 
 
-async def leased_task(connection: Connection, job: JobToken, *, pilot: UUID) -> UUID | None:
+async def find_leased_task(connection: Connection, job: JobToken, *, pilot: UUID) -> UUID | None:
     """Return the task of the job, or None if the pilot does not have this attempt any more."""
-    found: UUID | None = await connection.fetchval(_SELECT_LEASED, job.id, job.attempt, pilot)
-    return found
+    task_uid: UUID | None = await connection.fetchval(_SELECT_LEASED, job.id, job.attempt, pilot)
+    return task_uid
 
 
-async def job_holders(
+async def list_job_holders(
     connection: Connection, jobs: Sequence[int]
 ) -> dict[tuple[int, int], JobHolder]:
     """Return the holders by job and attempt; jobs that are not stored are left out."""
@@ -324,12 +326,12 @@ async def job_holders(
     }
 
 
-async def expired_leases(connection: Connection, *, grace: timedelta, limit: int) -> list[int]:
+async def list_expired_leases(connection: Connection, *, grace: timedelta, limit: int) -> list[int]:
     """Return jobs whose leases ended more than ``grace`` ago, longest overdue first."""
     return [row["id"] for row in await connection.fetch(SELECT_EXPIRED, grace, limit)]
 
 
-async def still_expired(
+async def list_still_expired(
     connection: Connection, jobs: Sequence[int], *, grace: timedelta
 ) -> list[PilotAttempt]:
     """Return the attempts at these jobs whose leases have not been renewed meanwhile.

@@ -9,7 +9,7 @@ from sluice.contracts.common.states import JobState
 from sluice.contracts.jobs.tasks import PEOPLE
 from sluice.servicekit.database import Connection
 from wms.db.statement import statement
-from wms.db.tasks.tasks import IS_ASKED
+from wms.db.tasks.tasks import IS_HUMAN_TASK
 
 _RESET_JOBS = statement(f"""
 -- Reset failed and quarantined jobs of the task with numbers above $3. $2 restricts this to one
@@ -22,7 +22,7 @@ WITH troubled AS (
         AND NOT EXISTS (SELECT FROM attempts WHERE job_id = jobs.id AND pilot = $4)
 ), moved AS (
     UPDATE jobs AS j SET
-        state = CASE WHEN (SELECT {IS_ASKED} FROM tasks WHERE uid = $1)
+        state = CASE WHEN (SELECT {IS_HUMAN_TASK} FROM tasks WHERE uid = $1)
             THEN '{{job.ASKED}}' ELSE '{{job.READY}}' END,
         failures = 0, losses = 0, not_before = now(), ended_at = NULL, pilot = NULL
     FROM troubled AS t WHERE j.id = t.id AND j.state = t.state
@@ -33,8 +33,8 @@ SELECT state, error_class FROM troubled
 _COUNT_RESET = f"""
 UPDATE tasks SET
     failed = failed - $2, quarantined = quarantined - $3, errors = $4,
-    ready = ready + CASE WHEN {IS_ASKED} THEN 0 ELSE $2::bigint + $3 END,
-    asked = asked + CASE WHEN {IS_ASKED} THEN $2::bigint + $3 ELSE 0 END
+    ready = ready + CASE WHEN {IS_HUMAN_TASK} THEN 0 ELSE $2::bigint + $3 END,
+    asked = asked + CASE WHEN {IS_HUMAN_TASK} THEN $2::bigint + $3 ELSE 0 END
 WHERE uid = $1
 """
 
@@ -49,7 +49,7 @@ class ResetJob:
     error_class: str | None
 
 
-async def task_of_job(connection: Connection, job: int) -> UUID:
+async def get_task_uid(connection: Connection, job: int) -> UUID:
     """Return the task of the job.
 
     Raises:

@@ -7,9 +7,9 @@ from uuid import UUID
 
 from sluice.contracts.common.states import JobState
 from sluice.servicekit.database import Connection
-from wms.db.jobs.splitting import stored_files
+from wms.db.jobs.splitting import dump_files
 from wms.db.statement import statement
-from wms.db.tasks.tasks import IS_ASKED
+from wms.db.tasks.tasks import IS_HUMAN_TASK
 from wms.domain.splitting.grouping import JobDraft
 
 _SAME_SHARED_INPUTS = """
@@ -23,12 +23,12 @@ SELECT id, seq, inputs FROM jobs
 WHERE task_uid = $1 AND seq BETWEEN $2 AND $3 AND state = '{job.FINISHED}'
 """)
 
-_COUNT_TAKEN = f"""
+_COUNT_REUSED = f"""
 -- Count $2 of the jobs just added (as ready or asked) as finished. $3 maps each data set to the
 -- number of files registered for them.
 UPDATE tasks SET
-    ready = ready - CASE WHEN {IS_ASKED} THEN 0 ELSE $2 END,
-    asked = asked - CASE WHEN {IS_ASKED} THEN $2 ELSE 0 END, finished = finished + $2,
+    ready = ready - CASE WHEN {IS_HUMAN_TASK} THEN 0 ELSE $2 END,
+    asked = asked - CASE WHEN {IS_HUMAN_TASK} THEN $2 ELSE 0 END, finished = finished + $2,
     registered = registered || (
         SELECT coalesce(jsonb_object_agg(
             new.key, coalesce((registered->>new.key)::bigint, 0) + new.value::bigint), '{{}}')
@@ -36,7 +36,7 @@ UPDATE tasks SET
 WHERE uid = $1
 """
 
-_READERS_LACK = """
+_SET_READERS_DUE = """
 -- Downstream tasks that take files one by one find these files in the catalogue.
 UPDATE flows SET due = true WHERE writer = $1 AND NOT due
 """
@@ -58,13 +58,13 @@ class ReusedJob:
     source: int
 
 
-async def same_shared_inputs(connection: Connection, task: UUID, other: UUID) -> bool:
+async def have_same_shared_inputs(connection: Connection, task: UUID, other: UUID) -> bool:
     """Return whether both tasks exist and give all their jobs the same shared inputs."""
     same: bool = await connection.fetchval(_SAME_SHARED_INPUTS, task, other)
     return same
 
 
-async def finished_jobs(
+async def list_finished_jobs(
     connection: Connection, task: UUID, *, first: int, last: int
 ) -> dict[int, FinishedJob]:
     """Return the finished jobs numbered from ``first`` to ``last``, by number."""
@@ -72,7 +72,7 @@ async def finished_jobs(
     return {row["seq"]: FinishedJob(row["id"], row["inputs"]) for row in rows}
 
 
-async def insert_taken(
+async def insert_reused_jobs(
     connection: Connection, task: UUID, jobs: Sequence[ReusedJob], *, files: Mapping[UUID, int]
 ) -> None:
     """Insert jobs as finished that were counted as ready or unanswered.
@@ -86,7 +86,7 @@ async def insert_taken(
             (
                 task,
                 job.draft.seq,
-                stored_files(job.draft.inputs),
+                dump_files(job.draft.inputs),
                 JobState.FINISHED,
                 now,
                 f"taken over from job {job.source}",
@@ -96,6 +96,6 @@ async def insert_taken(
         columns=["task_uid", "seq", "inputs", "state", "ended_at", "message"],
     )
     await connection.execute(
-        _COUNT_TAKEN, task, len(jobs), {str(uid): count for uid, count in files.items()}
+        _COUNT_REUSED, task, len(jobs), {str(uid): count for uid, count in files.items()}
     )
-    await connection.execute(_READERS_LACK, task)
+    await connection.execute(_SET_READERS_DUE, task)

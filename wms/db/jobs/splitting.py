@@ -9,13 +9,13 @@ from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-from sluice.contracts.access.quotas import QuotaHolder, holders_of
+from sluice.contracts.access.quotas import QuotaHolder, quota_holders
 from sluice.contracts.common.states import JobState, TaskState
 from sluice.contracts.jobs.job_inputs import InputFile, JobInput
 from sluice.contracts.jobs.tasks import ReusedTask
 from sluice.servicekit.database import Connection
 from wms.db.statement import statement
-from wms.db.tasks.tasks import IS_ASKED, UpstreamRead
+from wms.db.tasks.tasks import IS_HUMAN_TASK, UpstreamRead
 from wms.domain.splitting.grouping import JobDraft
 
 _CLAIM_TASK = statement("""
@@ -55,8 +55,8 @@ _COUNT_PAGE = statement(f"""
 -- nothing. $8 marks the last page.
 UPDATE tasks SET
     total = total + $3, reason = '',
-    ready = ready + CASE WHEN {IS_ASKED} THEN 0 ELSE $3 END,
-    asked = asked + CASE WHEN {IS_ASKED} THEN $3 ELSE 0 END,
+    ready = ready + CASE WHEN {IS_HUMAN_TASK} THEN 0 ELSE $3 END,
+    asked = asked + CASE WHEN {IS_HUMAN_TASK} THEN $3 ELSE 0 END,
     split_cursor = $4, split_skip = $5, split_group = $6, split_last_seq = $7,
     state = CASE WHEN $8 THEN '{{task.ACTIVE}}' ELSE state END,
     split_token = CASE WHEN $8 THEN NULL ELSE split_token END,
@@ -91,7 +91,7 @@ class SplitClaim:
 
     Attributes:
         claimed_at: By the database's clock.
-        taken_over: The task whose finished jobs it takes over.
+        reused_task: The task whose finished jobs it takes over.
         reading: The upstream task and data set whose files it takes as they come.
         holders: The group and person whose quotas count, in the order in which they are locked.
     """
@@ -101,22 +101,22 @@ class SplitClaim:
     claimed_at: datetime
     state: TaskState
     place: SplitPlace
-    taken_over: ReusedTask | None = None
+    reused_task: ReusedTask | None = None
     reading: UpstreamRead | None = None
     holders: Sequence[QuotaHolder] = ()
 
 
 async def claim_task(
-    connection: Connection, token: UUID, *, before: datetime | None, hold: timedelta
+    connection: Connection, token: UUID, *, before: datetime | None, span: timedelta
 ) -> SplitClaim | None:
-    """Claim the highest-ranked task that is to be split, for the time ``hold``.
+    """Claim the highest-ranked task that is to be split, for the time ``span``.
 
     ``before`` excludes tasks that were looked at since then, by the database's clock.
 
     Returns:
         None if no such task is left.
     """
-    row = await connection.fetchrow(_CLAIM_TASK, token, before, hold)
+    row = await connection.fetchrow(_CLAIM_TASK, token, before, span)
     if row is None:
         return None
     return SplitClaim(
@@ -127,11 +127,11 @@ async def claim_task(
         place=SplitPlace(
             row["split_cursor"], row["split_skip"], row["split_group"], row["split_last_seq"]
         ),
-        taken_over=(
+        reused_task=(
             None if row["taken_over"] is None else ReusedTask.model_validate(row["taken_over"])
         ),
         reading=None if row["writer"] is None else UpstreamRead(row["writer"], row["dataset"]),
-        holders=holders_of(group=row["owner_group"], owner=row["owner"]),
+        holders=quota_holders(group=row["owner_group"], owner=row["owner"]),
     )
 
 
@@ -147,7 +147,7 @@ async def begin_splitting(
 
     ``shared`` are inputs that every job gets.
     """
-    stored = stored_files(shared) or None
+    stored = dump_files(shared) or None
     return (await connection.fetchval(_BEGIN_SPLITTING, claim.uid, claim.token, stored)) is not None
 
 
@@ -158,7 +158,7 @@ async def count_page(
     jobs: int,
     place: SplitPlace,
     last: bool,
-    hold: timedelta,
+    span: timedelta,
 ) -> bool:
     """Lock the task and count the jobs that this transaction adds.
 
@@ -167,7 +167,7 @@ async def count_page(
     Returns:
         False if the claim has expired or the task has ended.
     """
-    counted = await connection.fetchval(
+    uid = await connection.fetchval(
         _COUNT_PAGE,
         claim.uid,
         claim.token,
@@ -177,9 +177,9 @@ async def count_page(
         place.group,
         place.last_seq,
         last,
-        hold,
+        span,
     )
-    return counted is not None
+    return uid is not None
 
 
 async def lock_claimed(connection: Connection, claim: SplitClaim) -> bool:
@@ -188,22 +188,22 @@ async def lock_claimed(connection: Connection, claim: SplitClaim) -> bool:
 
 
 async def insert_jobs(
-    connection: Connection, task: UUID, drafts: Iterable[JobDraft], *, asked: bool = False
+    connection: Connection, task: UUID, drafts: Iterable[JobDraft], *, by_people: bool = False
 ) -> None:
     """Insert jobs in order, with COPY because a page makes thousands of rows.
 
-    ``asked``: people do the jobs. They are never ready, so they have no time of becoming ready.
+    ``by_people``: people do the jobs. They are never ready, so they have no time of becoming ready.
     """
     records: list[tuple[Any, ...]] = [
-        (task, draft.seq, stored_files(draft.inputs)) for draft in drafts
+        (task, draft.seq, dump_files(draft.inputs)) for draft in drafts
     ]
     columns = ["task_uid", "seq", "inputs"]
-    if asked:
+    if by_people:
         records = [(*record, JobState.ASKED, None) for record in records]
         columns += ["state", "ready_at"]
     await connection.copy_records_to_table("jobs", records=records, columns=columns)
 
 
-def stored_files(files: Iterable[JobInput]) -> list[dict[str, Any]]:
+def dump_files(files: Iterable[JobInput]) -> list[dict[str, Any]]:
     """Return the files as they are stored."""
     return [file.model_dump(exclude_defaults=True) for file in files]

@@ -101,7 +101,7 @@ class LimitState:
     limit: Limit
     waiting: int
 
-    def told(self) -> ResourceLimit:
+    def to_contract(self) -> ResourceLimit:
         """Return the limit as the API shows it."""
         limit = self.limit
         return ResourceLimit(
@@ -114,20 +114,20 @@ class LimitState:
         )
 
 
-async def limit_states(
+async def list_limit_states(
     connection: Connection, names: Iterable[str] | None = None
 ) -> list[LimitState]:
     """Return the limits of these resources, or all limits."""
-    given = None if names is None else list(names)
-    return [_state(row) for row in await connection.fetch(SELECT_LIMITS, given)]
+    name_list = None if names is None else list(names)
+    return [_build_limit_state(row) for row in await connection.fetch(SELECT_LIMITS, name_list)]
 
 
-async def with_limits(connection: Connection, demands: Sequence[Demand]) -> list[Demand]:
+async def add_limits(connection: Connection, demands: Sequence[Demand]) -> list[Demand]:
     """Return the demands, each with the current limits of the resources that it needs."""
     names = {name for demand in demands for name in demand.needs.named}
     if not names:
         return list(demands)
-    limits = {state.limit.name: state.limit for state in await limit_states(connection, names)}
+    limits = {state.limit.name: state.limit for state in await list_limit_states(connection, names)}
     return [
         replace(
             demand,
@@ -147,7 +147,7 @@ async def lock_named(connection: Connection, demand: Demand) -> Demand:
         The demand with the limits as they are under the lock.
     """
     await connection.execute(_LOCK_NAMES, sorted(demand.needs.named))
-    [locked] = await with_limits(connection, [demand])
+    [locked] = await add_limits(connection, [demand])
     return locked
 
 
@@ -158,7 +158,7 @@ async def spend(connection: Connection, demand: Demand, *, jobs: int) -> None:
             await connection.execute(_SPEND, limit.name, demand.needs.named[limit.name] * jobs)
 
 
-async def give_back(
+async def return_unspent(
     connection: Connection, unspent: Mapping[str, Sequence[tuple[float, datetime]]]
 ) -> None:
     """Return to the quotas what attempts reserved and did not spend.
@@ -175,7 +175,7 @@ async def give_back(
         await connection.execute(_GIVE_BACK, name, list(amounts), list(times))
 
 
-async def holders(connection: Connection, name: str, *, most: int) -> list[UsingStep]:
+async def list_largest_users(connection: Connection, name: str, *, most: int) -> list[UsingStep]:
     """Return the steps whose jobs use most of the resource."""
     return [UsingStep(**row) for row in await connection.fetch(_SELECT_HOLDERS, name, most)]
 
@@ -192,7 +192,7 @@ async def remove_limit(connection: Connection, name: str) -> bool:
     return await connection.fetchval(_REMOVE_LIMIT, name) is not None
 
 
-def _state(row: Any) -> LimitState:
+def _build_limit_state(row: Any) -> LimitState:
     period = None if row["period"] is None else LimitPeriod(row["period"])
     limit = Limit(row["name"], row["amount"], row["used"], period, row["refills"])
     return LimitState(limit, row["waiting"])

@@ -25,7 +25,7 @@ _PAUSE = f"make_interval(secs => least({FIRST_PAUSE} * 2 ^ least(w.trials, 20), 
 WAITS_FOR_ROOM = "EXISTS (SELECT FROM room_waits AS w WHERE w.task_uid = t.uid)"
 CLOSED_FOR_ROOM = "EXISTS (SELECT FROM room_waits AS w WHERE w.task_uid = t.uid AND NOT w.open)"
 
-_PUT = f"""
+_INSERT_OR_UPDATE = f"""
 -- Tasks ($1) that found no room on storages ($2) for $3 bytes, as pilots ($4) reported for attempts
 -- leased at $5. The size from a trial replaces earlier ones.
 INSERT INTO room_waits AS w (task_uid, url, needed, pilot_uid, try_at)
@@ -56,13 +56,13 @@ WHERE task_uid = $1 AND open
 RETURNING task_uid
 """)
 
-_END = """
+_DELETE_STORED = """
 -- Tasks ($1) with attempts, leased at $2 at the latest, that have stored their outputs.
 DELETE FROM room_waits AS w USING unnest($1::uuid[], $2::timestamptz[]) AS e(uid, leased_at)
 WHERE w.task_uid = e.uid AND e.leased_at > w.since RETURNING w.task_uid
 """
 
-_LOOKED = f"""
+_RECORD_FREE_SPACE = f"""
 -- Record the state of the storage at $1: its name $2, free bytes $3 (NULL if unknown), and whether
 -- it is full anyway ($4). When a storage that was too full for the largest attempt has room, a
 -- trial starts at once. While it seems too full, a trial starts after the longest pause.
@@ -133,19 +133,21 @@ class TaskRoomWait:
     owner_group: str
 
 
-async def put_room_waits(connection: Connection, found: Mapping[UUID, StorageFullReport]) -> None:
+async def put_room_waits(
+    connection: Connection, full_reports: Mapping[UUID, StorageFullReport]
+) -> None:
     """Let tasks wait for room.
 
     Args:
         connection: A connection whose transaction has locked the tasks.
-        found: What each task has no room for.
+        full_reports: What each task has no room for.
     """
-    if not found:
+    if not full_reports:
         return
-    missing = found.values()
+    missing = full_reports.values()
     await connection.execute(
-        _PUT,
-        list(found),
+        _INSERT_OR_UPDATE,
+        list(full_reports),
         [room.url for room in missing],
         [room.needed for room in missing],
         [room.pilot for room in missing],
@@ -170,15 +172,15 @@ async def end_room_waits(connection: Connection, leased: Mapping[UUID, datetime]
     """
     if not leased:
         return set()
-    rows = await connection.fetch(_END, list(leased), list(leased.values()))
+    rows = await connection.fetch(_DELETE_STORED, list(leased), list(leased.values()))
     return {row["task_uid"] for row in rows}
 
 
-async def note_free(
+async def record_free_space(
     connection: Connection, url: str, *, name: str, free: int | None, full: bool
 ) -> bool:
     """Record the free space of a storage; return True if a task may try it now."""
-    rows = await connection.fetch(_LOOKED, url, name, free, full)
+    rows = await connection.fetch(_RECORD_FREE_SPACE, url, name, free, full)
     return any(row["open"] for row in rows)
 
 
@@ -187,7 +189,7 @@ async def drop_ended(connection: Connection) -> None:
     await connection.execute(_DROP_ENDED)
 
 
-async def room_waits(
+async def list_task_room_waits(
     connection: Connection, tasks: Collection[UUID] | None = None
 ) -> list[TaskRoomWait]:
     """Return the tasks, or those of ``tasks``, that wait for room, longest first."""
@@ -195,6 +197,6 @@ async def room_waits(
     return [TaskRoomWait(**row) for row in rows]
 
 
-async def tasks_with_ready_jobs(connection: Connection) -> Sequence[UUID]:
+async def list_tasks_with_ready_jobs(connection: Connection) -> Sequence[UUID]:
     """Return live tasks that have ready jobs and do not wait for room."""
     return [row["uid"] for row in await connection.fetch(_SELECT_WITH_READY)]

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from sluice.servicekit.database import Connection
-from wms.db.jobs.in_flight import FLYING
+from wms.db.jobs.in_flight import ATTEMPTS_IN_FLIGHT
 from wms.db.pilots.worker_times import WorkKind
 from wms.db.statement import statement
 
@@ -17,7 +17,8 @@ WITH told AS (
     WHERE state = '{{pilot.ACTIVE}}' AND loaded <> '[]' GROUP BY 1, 2
 ), given AS (
     SELECT p.uid, t.needs->'warm'->>'kind' AS kind, least(count(*), p.slots) AS times
-    FROM ({FLYING}) AS f JOIN tasks AS t ON t.uid = f.task_uid JOIN pilots AS p ON p.uid = f.pilot
+    FROM ({ATTEMPTS_IN_FLIGHT}) AS f JOIN tasks AS t ON t.uid = f.task_uid
+    JOIN pilots AS p ON p.uid = f.pilot
     WHERE t.needs ? 'warm' AND p.state = '{{pilot.ACTIVE}}' GROUP BY 1, 2, p.slots
 )
 SELECT kind, sum(greatest(told.times, given.times))::bigint AS serving,
@@ -60,13 +61,13 @@ class ActiveStep:
     depth: int
 
 
-async def loaded_kinds(connection: Connection) -> dict[str, KindUsage]:
+async def list_loaded_kinds(connection: Connection) -> dict[str, KindUsage]:
     """Return how often each kind is loaded, by kind."""
     rows = await connection.fetch(_SELECT_LOADED)
     return {row["kind"]: KindUsage(row["serving"], row["loading"]) for row in rows}
 
 
-async def live_steps(connection: Connection) -> list[ActiveStep]:
+async def list_live_steps(connection: Connection) -> list[ActiveStep]:
     """Return the steps of the tasks that are waiting, splitting or active."""
     return [
         ActiveStep(WorkKind(row["template"], row["step"]), row["kind"], row["depth"])

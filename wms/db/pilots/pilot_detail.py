@@ -13,14 +13,14 @@ from sluice.contracts.common.problems import NotFound
 from sluice.contracts.common.states import AttemptOutcome
 from sluice.contracts.pilots.pilot_detail import KnownWork, PilotDetail, PilotJob, PilotStep
 from sluice.servicekit.database import Connection
-from wms.db.jobs.in_flight import BOOKED, FLYING, IN_FLIGHT
-from wms.db.pilots.pilot_pages import PRESENT, pilot_of
-from wms.db.pilots.worker_times import Worker, WorkKind, times_of_worker
+from wms.db.jobs.in_flight import ALLOCATION, ATTEMPTS_IN_FLIGHT, IN_FLIGHT
+from wms.db.pilots.pilot_pages import PRESENT, build_pilot
+from wms.db.pilots.worker_times import Worker, WorkKind, list_times_of_worker
 from wms.db.statement import statement
 from wms.domain.scheduling.worker_times import WorkerTimes
 
 #: Most attempts that are shown one by one, and most that are read for the summary by step.
-SHOWN, LOOKED_THROUGH = 20, 1000
+MAX_LISTED, MAX_SUMMARISED = 20, 1000
 
 _SELECT_PILOT = statement(f"""
 WITH flying AS ({IN_FLIGHT})
@@ -29,13 +29,13 @@ SELECT p.uid, name, host, state, slots, resources, engines, sandbox, registered_
     acknowledged_by, acknowledged_at, stopping, to_load,
     CASE WHEN {PRESENT} THEN loaded ELSE '[]' END AS loaded,
     CASE WHEN {PRESENT} THEN trouble ELSE '' END AS trouble,
-    CASE WHEN {PRESENT} THEN coalesce(f.busy, 0) ELSE 0 END AS busy, {BOOKED}
+    CASE WHEN {PRESENT} THEN coalesce(f.busy, 0) ELSE 0 END AS busy, {ALLOCATION}
 FROM pilots AS p LEFT JOIN flying AS f ON f.pilot = p.uid WHERE p.uid = $1
 """)
 
 SELECT_JOBS = statement(f"""
 -- There are at most a few for each slot of a pilot, found by the index jobs_in_flight.
-WITH flying AS MATERIALIZED ({FLYING})
+WITH flying AS MATERIALIZED ({ATTEMPTS_IN_FLIGHT})
 SELECT j.id AS job_id, j.attempt, j.task_uid, t.chain_uid, t.step, j.seq, j.leased_at, j.started_at
 FROM flying AS j JOIN tasks AS t ON t.uid = j.task_uid
 WHERE j.pilot = $1 AND ($3::text[] IS NULL OR t.owner_group = ANY($3))
@@ -54,7 +54,7 @@ ORDER BY a.ended_at DESC, a.job_id
 """
 
 
-async def pilot_detail(
+async def get_pilot_detail(
     connection: Connection, uid: UUID, visibility: Visibility = ALL
 ) -> PilotDetail:
     """Return a pilot with its jobs and attempts.
@@ -70,23 +70,23 @@ async def pilot_detail(
     pilot = await connection.fetchrow(_SELECT_PILOT, uid)
     if pilot is None:
         raise NotFound(f"no pilot {uid} has registered", pilot=uid)
-    jobs = await connection.fetch(SELECT_JOBS, uid, LOOKED_THROUGH, visibility.names())
-    ended = await connection.fetch(SELECT_ENDED, uid, LOOKED_THROUGH, visibility.names())
-    shown = {(row["step"], row["template"]) for row in ended}
+    jobs = await connection.fetch(SELECT_JOBS, uid, MAX_SUMMARISED, visibility.names())
+    ended = await connection.fetch(SELECT_ENDED, uid, MAX_SUMMARISED, visibility.names())
+    visible_steps = {(row["step"], row["template"]) for row in ended}
     failed = [row for row in ended if AttemptOutcome(row["outcome"]) in _FAILURES]
     return PilotDetail(
-        pilot=pilot_of(dict(pilot)),
+        pilot=build_pilot(dict(pilot)),
         jobs=[PilotJob(**row) for row in jobs],
-        ended=[_job(row) for row in ended[:SHOWN]],
-        failures=[_job(row) for row in failed[:SHOWN]],
+        ended=[_build_pilot_job(row) for row in ended[:MAX_LISTED]],
+        failures=[_build_pilot_job(row) for row in failed[:MAX_LISTED]],
         steps=_by_step(ended),
         attempts=len(ended),
         known=[
-            _known(work, times)
-            for work, times in await times_of_worker(
-                connection, Worker(pilot["name"], pilot["host"]), limit=SHOWN
+            _build_known_work(work, times)
+            for work, times in await list_times_of_worker(
+                connection, Worker(pilot["name"], pilot["host"]), limit=MAX_LISTED
             )
-            if visibility.groups is None or (work.step, work.template) in shown
+            if visibility.groups is None or (work.step, work.template) in visible_steps
         ],
     )
 
@@ -94,7 +94,7 @@ async def pilot_detail(
 _FAILURES = frozenset({AttemptOutcome.FAILED, AttemptOutcome.LOST})
 
 
-def _known(work: WorkKind, times: WorkerTimes) -> KnownWork:
+def _build_known_work(work: WorkKind, times: WorkerTimes) -> KnownWork:
     seconds, likely = (times.typical, times.likely) if times.timed else (None, None)
     return KnownWork(
         step=work.step,
@@ -107,18 +107,21 @@ def _known(work: WorkKind, times: WorkerTimes) -> KnownWork:
     )
 
 
-def _job(row: Any) -> PilotJob:
+def _build_pilot_job(row: Any) -> PilotJob:
     return PilotJob(**{name: value for name, value in row.items() if name != "template"})
 
 
 def _by_step(rows: Sequence[Any]) -> list[PilotStep]:
-    found: dict[tuple[str, str], list[Any]] = {}
+    rows_by_step: dict[tuple[str, str], list[Any]] = {}
     for row in rows:
-        found.setdefault((row["step"], row["template"]), []).append(row)
-    return [_step(step, template, attempts) for (step, template), attempts in sorted(found.items())]
+        rows_by_step.setdefault((row["step"], row["template"]), []).append(row)
+    return [
+        _build_pilot_step(step, template, attempts)
+        for (step, template), attempts in sorted(rows_by_step.items())
+    ]
 
 
-def _step(step: str, template: str, rows: Sequence[Any]) -> PilotStep:
+def _build_pilot_step(step: str, template: str, rows: Sequence[Any]) -> PilotStep:
     finished = [row for row in rows if row["outcome"] == AttemptOutcome.FINISHED]
     times = [row["seconds"] for row in finished if row["seconds"] is not None]
     return PilotStep(

@@ -12,7 +12,7 @@ from sluice.contracts.chains.attention import Acknowledgement
 from sluice.contracts.common.problems import WrongCursor
 from sluice.contracts.pilots.pilot_list import Pilot, PilotList
 from sluice.servicekit.database import Connection
-from wms.db.jobs.in_flight import BOOKED, IN_FLIGHT
+from wms.db.jobs.in_flight import ALLOCATION, IN_FLIGHT
 from wms.db.statement import statement
 
 #: Most pilots on a page.
@@ -31,7 +31,7 @@ _KINDS = ((PRESENT, "registered_at"), (_UNSEEN, "away_since"), (_PAST, "away_sin
 _ALL, _NEED_ATTENTION = range(len(_KINDS)), (1,)
 
 
-def _kind(number: int) -> str:
+def _build_kind_subquery(number: int) -> str:
     """Return the subquery of the pilots of a kind from a place on.
 
     $1 is a name or NULL, $2 the number of rows.
@@ -53,9 +53,9 @@ SELECT p.uid, name, host, state, slots, resources, engines, sandbox, registered_
     acknowledged_by, acknowledged_at, stopping, to_load,
     CASE WHEN {PRESENT} THEN loaded ELSE '[]' END AS loaded,
     CASE WHEN {PRESENT} THEN trouble ELSE '' END AS trouble,
-    CASE WHEN {PRESENT} THEN coalesce(f.busy, 0) ELSE 0 END AS busy, {BOOKED},
+    CASE WHEN {PRESENT} THEN coalesce(f.busy, 0) ELSE 0 END AS busy, {ALLOCATION},
     kind || '/' || replace(place::text, ' ', 'T') || '/' || p.uid AS cursor
-FROM ({" UNION ALL ".join(_kind(number) for number in _ALL)}) AS p
+FROM ({" UNION ALL ".join(_build_kind_subquery(number) for number in _ALL)}) AS p
 LEFT JOIN flying AS f ON f.pilot = p.uid
 ORDER BY kind, place DESC, p.uid DESC LIMIT $2
 """)
@@ -91,7 +91,7 @@ class PilotQuery:
     limit: int = MOST
 
 
-async def pilot_page(connection: Connection, query: PilotQuery) -> PilotList:
+async def read_pilot_page(connection: Connection, query: PilotQuery) -> PilotList:
     """Return a page of pilots.
 
     Raises:
@@ -99,22 +99,24 @@ async def pilot_page(connection: Connection, query: PilotQuery) -> PilotList:
     """
     numbers = _NEED_ATTENTION if query.attention else tuple(_ALL)
     rows = await connection.fetch(
-        SELECT_PILOTS, query.name, query.limit + 1, *page_places(query.after, numbers)
+        SELECT_PILOTS, query.name, query.limit + 1, *find_page_places(query.after, numbers)
     )
     is_last, rows = len(rows) <= query.limit, rows[: query.limit]
-    pilots = [pilot_of(dict(row)) for row in rows]
+    pilots = [build_pilot(dict(row)) for row in rows]
     total = await connection.fetchval(COUNT_PILOTS[numbers], query.name)
     return PilotList(pilots=pilots, after=None if is_last else rows[-1]["cursor"], total=total)
 
 
-def page_places(after: str | None, wanted: Collection[int]) -> list[Any]:
+def find_page_places(after: str | None, kind_numbers: Collection[int]) -> list[Any]:
     """Return where the page begins in each kind: at its begin, behind the cursor, or at its end."""
-    kind, place = (-1, _BEGIN) if not after else _place(after)
+    kind, place = (-1, _BEGIN) if not after else _parse_place(after)
     places = [place if number == kind else _BEGIN if number > kind else _END for number in _ALL]
-    return [value for number in _ALL for value in (places[number] if number in wanted else _END)]
+    return [
+        value for number in _ALL for value in (places[number] if number in kind_numbers else _END)
+    ]
 
 
-def _place(after: str) -> tuple[int, tuple[str, UUID]]:
+def _parse_place(after: str) -> tuple[int, tuple[str, UUID]]:
     kind, _, rest = after.partition("/")
     time, _, uid = rest.partition("/")
     try:
@@ -124,7 +126,7 @@ def _place(after: str) -> tuple[int, tuple[str, UUID]]:
         raise WrongCursor(after) from error
 
 
-def pilot_of(row: dict[str, Any]) -> Pilot:
+def build_pilot(row: dict[str, Any]) -> Pilot:
     """Return the pilot of a row."""
     by, at = row.pop("acknowledged_by"), row.pop("acknowledged_at")
     row.pop("cursor", None)

@@ -16,10 +16,10 @@ from sluice.contracts.common.states import ContainerEngine, PilotState, SandboxK
 from sluice.contracts.jobs.warm_workers import WarmWorkerState
 from sluice.contracts.pilots.pilots import NodeResources, RegisterPilot
 from sluice.servicekit.database import Connection
-from wms.db.pilots.worker_times import Worker, worker_of
+from wms.db.pilots.worker_times import Worker, build_worker
 from wms.db.statement import statement
 from wms.db.tasks.steps import TASKS_WITH_PRIORITY
-from wms.db.tasks.tasks import DEMAND, IN_DEMAND, demand_of
+from wms.db.tasks.tasks import DEMAND, IN_DEMAND, build_demand
 from wms.domain.scheduling.matching import Demand, PilotNode
 from wms.domain.transitions import PILOT_MOVES
 
@@ -50,12 +50,12 @@ UPDATE pilots SET
         WHEN drain THEN '{pilot.DRAINING}' ELSE '{pilot.ACTIVE}' END
 WHERE uid = $1 AND NOT (state = '{pilot.LOST}' AND site IS NOT NULL)
 RETURNING state, resources, engines, sandbox, stopping, name, host, to_load, placed_kind,
-    (loaded <> '[]' OR trouble <> '') AS has_told
+    (loaded <> '[]' OR trouble <> '') AS has_reported_state
 """
 
 _TOUCH_PILOT = statement(_TOUCH)
 
-_TOUCH_AND_LOOK = statement(f"""
+_TOUCH_AND_LIST_DEMANDS = statement(f"""
 -- The same, with a row for each task that has ready jobs, or one row without a task. Only the first
 -- row describes the node.
 WITH seen AS ({_TOUCH})
@@ -91,7 +91,7 @@ UPDATE pilots SET removed_at = coalesce(removed_at, now())
 WHERE uid = $1 AND state IN ('{pilot.GONE}', '{pilot.LOST}') RETURNING uid
 """)
 
-_SET_TOLD = """
+_SET_REPORTED_STATE = """
 -- Write only changes: most heartbeats report the same as the previous one.
 UPDATE pilots SET loaded = $2, trouble = $3
 WHERE uid = $1 AND (loaded, trouble) IS DISTINCT FROM ($2::jsonb, $3::text)
@@ -159,7 +159,7 @@ class PilotRow:
 
     Attributes:
         stopping: It has to return the jobs that it has.
-        has_told: Its last report named loaded tools or trouble.
+        has_reported_state: Its last report named loaded tools or trouble.
         to_load: The step whose jobs it gets first.
         placed_kind: The kind of warm worker that the placement policy has told it to load.
     """
@@ -168,7 +168,7 @@ class PilotRow:
     node: PilotNode
     worker: Worker
     stopping: bool = False
-    has_told: bool = False
+    has_reported_state: bool = False
     to_load: str | None = None
     placed_kind: str | None = None
 
@@ -190,7 +190,7 @@ class PilotLoss:
     acknowledged: Acknowledgement | None
 
 
-def node_of(row: Any) -> PilotNode:
+def build_node(row: Any) -> PilotNode:
     """Return the pilot's node from a row."""
     return PilotNode(
         NodeResources.model_validate(row["resources"]),
@@ -199,7 +199,7 @@ def node_of(row: Any) -> PilotNode:
     )
 
 
-def _require(uid: UUID, row: Any) -> Any:
+def _require_row(uid: UUID, row: Any) -> Any:
     """Return the row.
 
     Raises:
@@ -245,36 +245,42 @@ async def touch_pilot(connection: Connection, uid: UUID) -> PilotRow:
     Raises:
         NotFound: The pilot has not registered.
     """
-    row = _require(uid, await connection.fetchrow(_TOUCH_PILOT, uid))
+    row = _require_row(uid, await connection.fetchrow(_TOUCH_PILOT, uid))
     return PilotRow(
-        PilotState(row["state"]), node_of(row), worker_of(row), row["stopping"], row["has_told"]
+        PilotState(row["state"]),
+        build_node(row),
+        build_worker(row),
+        row["stopping"],
+        row["has_reported_state"],
     )
 
 
-async def touch_and_look(connection: Connection, uid: UUID) -> tuple[PilotRow, list[Demand]]:
+async def touch_and_list_demands(
+    connection: Connection, uid: UUID
+) -> tuple[PilotRow, list[Demand]]:
     """Record that the pilot was seen, and return the tasks that have ready jobs.
 
     Raises:
         NotFound: The pilot has not registered.
     """
-    rows = await connection.fetch(_TOUCH_AND_LOOK, uid)
-    first = _require(uid, rows[0] if rows else None)
-    seen = PilotRow(
+    rows = await connection.fetch(_TOUCH_AND_LIST_DEMANDS, uid)
+    first = _require_row(uid, rows[0] if rows else None)
+    pilot_row = PilotRow(
         PilotState(first["pilot_state"]),
-        node_of(first),
-        worker_of(first),
+        build_node(first),
+        build_worker(first),
         to_load=first["to_load"],
         placed_kind=first["placed_kind"],
     )
-    return seen, [demand_of(row) for row in rows if row["uid"] is not None]
+    return pilot_row, [build_demand(row) for row in rows if row["uid"] is not None]
 
 
-async def set_told(
+async def set_reported_state(
     connection: Connection, uid: UUID, *, loaded: Sequence[WarmWorkerState], trouble: str
 ) -> None:
     """Store the tools that a pilot has loaded, and why it takes no jobs."""
     tools = [tool.model_dump(mode="json") for tool in loaded]
-    await connection.execute(_SET_TOLD, uid, tools, trouble)
+    await connection.execute(_SET_REPORTED_STATE, uid, tools, trouble)
 
 
 async def see_pilot(connection: Connection, uid: UUID) -> None:
@@ -283,7 +289,7 @@ async def see_pilot(connection: Connection, uid: UUID) -> None:
     Raises:
         NotFound: The pilot has not registered.
     """
-    _require(uid, await connection.fetchval(_SEE_PILOT, uid))
+    _require_row(uid, await connection.fetchval(_SEE_PILOT, uid))
 
 
 async def set_draining(connection: Connection, uid: UUID) -> None:
@@ -292,7 +298,7 @@ async def set_draining(connection: Connection, uid: UUID) -> None:
     Raises:
         NotFound: The pilot has not registered.
     """
-    _require(uid, await connection.fetchval(_SET_DRAINING, uid))
+    _require_row(uid, await connection.fetchval(_SET_DRAINING, uid))
 
 
 async def set_stopping(connection: Connection, uid: UUID) -> bool:
@@ -321,7 +327,7 @@ async def set_gone(connection: Connection, uid: UUID) -> None:
     Raises:
         NotFound: The pilot has not registered.
     """
-    _require(uid, await connection.fetchval(_SET_GONE, uid))
+    _require_row(uid, await connection.fetchval(_SET_GONE, uid))
 
 
 async def set_lost(connection: Connection, *, unseen: timedelta) -> list[LostPilot]:
@@ -351,27 +357,27 @@ async def set_acknowledged(connection: Connection, uid: UUID, *, by: str) -> boo
     return await connection.fetchval(_SET_ACKNOWLEDGED, uid, by) is not None
 
 
-async def pilot_loss(connection: Connection, uid: UUID) -> PilotLoss:
+async def get_pilot_loss(connection: Connection, uid: UUID) -> PilotLoss:
     """Return whether the pilot is lost and who has acknowledged it.
 
     Raises:
         NotFound: The pilot has not registered.
     """
-    row = _require(uid, await connection.fetchrow(_SELECT_LOSS, uid))
+    row = _require_row(uid, await connection.fetchrow(_SELECT_LOSS, uid))
     by, at = row["acknowledged_by"], row["acknowledged_at"]
     acknowledged = None if at is None else Acknowledgement(by=by, at=at)
     return PilotLoss(PilotState(row["state"]), acknowledged)
 
 
-async def node_of_pilot(connection: Connection, uid: UUID) -> PilotNode:
+async def get_pilot_node(connection: Connection, uid: UUID) -> PilotNode:
     """Return a pilot's node, whatever the pilot's state.
 
     Raises:
         NotFound: The pilot has not registered.
     """
-    return node_of(_require(uid, await connection.fetchrow(_SELECT_NODE, uid)))
+    return build_node(_require_row(uid, await connection.fetchrow(_SELECT_NODE, uid)))
 
 
-async def active_nodes(connection: Connection) -> list[PilotNode]:
+async def list_active_nodes(connection: Connection) -> list[PilotNode]:
     """Return the nodes of active pilots."""
-    return [node_of(row) for row in await connection.fetch(_SELECT_NODES)]
+    return [build_node(row) for row in await connection.fetch(_SELECT_NODES)]

@@ -5,13 +5,13 @@ from dataclasses import dataclass, field
 from uuid import UUID
 
 from sluice.servicekit.database import Connection
-from wms.db.jobs.in_flight import FLYING
-from wms.db.pilots.pilots import node_of
+from wms.db.jobs.in_flight import ATTEMPTS_IN_FLIGHT
+from wms.db.pilots.pilots import build_node
 from wms.db.pilots.worker_times import Worker, WorkKind
 from wms.db.statement import statement
 from wms.domain.scheduling.matching import PilotNode
 
-_SELECT_IN_HAND = statement(f"""
+_SELECT_PILOTS_WITH_JOBS = statement(f"""
 -- Active pilots of these workers, with a row for each attempt in the order of leases, or one row
 -- without an attempt. Uses the index jobs_in_flight.
 SELECT p.uid, p.name, p.host, t.template, t.step, f.state = '{{job.RUNNING}}' AS runs,
@@ -20,7 +20,7 @@ SELECT p.uid, p.name, p.host, t.template, t.step, f.state = '{{job.RUNNING}}' AS
     p.engines, p.sandbox
 FROM pilots AS p
 JOIN unnest($1::text[], $2::text[]) AS w (name, host) ON p.name = w.name AND p.host = w.host
-LEFT JOIN ({FLYING}) AS f ON f.pilot = p.uid LEFT JOIN tasks AS t ON t.uid = f.task_uid
+LEFT JOIN ({ATTEMPTS_IN_FLIGHT}) AS f ON f.pilot = p.uid LEFT JOIN tasks AS t ON t.uid = f.task_uid
 WHERE p.state = '{{pilot.ACTIVE}}'
 ORDER BY f.leased_at, f.id
 """)
@@ -49,19 +49,19 @@ class PilotWithJobs:
     jobs: list[AssignedJobRow] = field(default_factory=list)
 
 
-async def pilots_with_jobs(
+async def list_pilots_with_jobs(
     connection: Connection, workers: Iterable[Worker]
 ) -> list[PilotWithJobs]:
     """Return the active pilots of these workers with their jobs, in no order."""
     columns = list(zip(*workers, strict=True)) or [(), ()]
-    rows = await connection.fetch(_SELECT_IN_HAND, *map(list, columns))
-    found = {
-        row["uid"]: PilotWithJobs(row["uid"], Worker(row["name"], row["host"]), node_of(row))
+    rows = await connection.fetch(_SELECT_PILOTS_WITH_JOBS, *map(list, columns))
+    pilots = {
+        row["uid"]: PilotWithJobs(row["uid"], Worker(row["name"], row["host"]), build_node(row))
         for row in rows
         if row["resources"] is not None
     }
     for row in rows:
         if row["step"] is not None:
             work = WorkKind(row["template"], row["step"])
-            found[row["uid"]].jobs.append(AssignedJobRow(work, row["runs"], row["since"]))
-    return list(found.values())
+            pilots[row["uid"]].jobs.append(AssignedJobRow(work, row["runs"], row["since"]))
+    return list(pilots.values())

@@ -8,7 +8,7 @@ from uuid import UUID
 
 from sluice.contracts.jobs.warm_workers import WarmWorkerState
 from sluice.servicekit.database import Connection
-from wms.db.pilots.pilots import node_of
+from wms.db.pilots.pilots import build_node
 from wms.db.statement import statement
 from wms.domain.scheduling.matching import PilotNode
 
@@ -68,9 +68,9 @@ async def clear_placements(connection: Connection) -> None:
     await connection.execute(_CLEAR)
 
 
-async def pilots_to_place(connection: Connection) -> list[PlacedPilot]:
+async def list_pilots_to_place(connection: Connection) -> list[PlacedPilot]:
     """Return the active pilots that have warm workers or a placement, and no order of a person."""
-    return [_placed(dict(row)) for row in await connection.fetch(_SELECT_PILOTS)]
+    return [_build_placed_pilot(dict(row)) for row in await connection.fetch(_SELECT_PILOTS)]
 
 
 async def place_pilot(connection: Connection, uid: UUID, kind: str) -> None:
@@ -78,6 +78,6 @@ async def place_pilot(connection: Connection, uid: UUID, kind: str) -> None:
     await connection.execute(_PLACE, uid, kind)
 
 
-def _placed(row: Mapping[str, Any]) -> PlacedPilot:
+def _build_placed_pilot(row: Mapping[str, Any]) -> PlacedPilot:
     tools = [WarmWorkerState.model_validate(tool) for tool in row["loaded"]]
-    return PlacedPilot(row["uid"], node_of(row), tools, row["placed_kind"], row["now"])
+    return PlacedPilot(row["uid"], build_node(row), tools, row["placed_kind"], row["now"])

@@ -97,7 +97,7 @@ class PilotStarts:
     another_is_there: bool
 
 
-def digest(secret: str) -> bytes:
+def compute_digest(secret: str) -> bytes:
     """Return the SHA-256 digest of a secret."""
     return hashlib.sha256(secret.encode(errors="replace")).digest()
 
@@ -107,23 +107,23 @@ async def insert_site(connection: Connection, new: NewSite, *, secret: str) -> S
     row = await connection.fetchrow(
         _INSERT,
         new.name,
-        digest(secret),
+        compute_digest(secret),
         timedelta(days=new.days),
         new.most_pilots,
         new.labels,
         new.resources,
     )
-    return None if row is None else _site(row)
+    return None if row is None else _build_site(row)
 
 
-async def all_sites(connection: Connection) -> list[Site]:
+async def list_all_sites(connection: Connection) -> list[Site]:
     """Return all sites by name, revoked ones last."""
-    return [_site(row) for row in await connection.fetch(_SELECT_ALL)]
+    return [_build_site(row) for row in await connection.fetch(_SELECT_ALL)]
 
 
-async def site_by_token(connection: Connection, secret: str) -> SiteByToken | None:
+async def find_site_by_token(connection: Connection, secret: str) -> SiteByToken | None:
     """Return the site of the token, or None."""
-    row = await connection.fetchrow(_SELECT_BY_DIGEST, digest(secret))
+    row = await connection.fetchrow(_SELECT_BY_DIGEST, compute_digest(secret))
     return None if row is None else SiteByToken(**row)
 
 
@@ -134,10 +134,10 @@ async def lock_site(connection: Connection, uid: UUID) -> LockedSite | None:
     """
     await connection.execute(_LOCK, uid)
     row = await connection.fetchrow(_SELECT_LOCKED, uid)
-    return None if row is None else LockedSite(_site(row), row["is_over"])
+    return None if row is None else LockedSite(_build_site(row), row["is_over"])
 
 
-async def starts_with(
+async def find_pilot_starts(
     connection: Connection, key: str, *, site: UUID, pilot: UUID, lease: timedelta
 ) -> PilotStarts:
     """Return what is known of the starts with this key at a locked site."""
@@ -148,13 +148,13 @@ async def starts_with(
 async def mark_site_revoked(connection: Connection, name: str) -> Site | None:
     """Revoke the site; return None if there is none of that name."""
     row = await connection.fetchrow(_REVOKE, name)
-    return None if row is None else _site(row)
+    return None if row is None else _build_site(row)
 
 
-async def revoked_sites(connection: Connection) -> frozenset[UUID]:
+async def list_revoked_sites(connection: Connection) -> frozenset[UUID]:
     """Return the revoked sites."""
     return frozenset(row["uid"] for row in await connection.fetch(_SELECT_REVOKED))
 
 
-def _site(row: Any) -> Site:
+def _build_site(row: Any) -> Site:
     return Site(**{name: row[name] for name in Site.model_fields})

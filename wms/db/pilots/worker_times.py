@@ -130,49 +130,49 @@ class Stragglers:
     """Running jobs, longest first, with the statistics of their work by worker and ``anywhere``."""
 
     jobs: Sequence[RunningJob]
-    known: "KnownTimes"
+    times: "TimesByWork"
     anywhere: Mapping[WorkKind, WorkerTimes | None]
 
 
-KnownTimes = dict[WorkKind, dict[Worker, WorkerTimes]]
+TimesByWork = dict[WorkKind, dict[Worker, WorkerTimes]]
 
 
-async def running_jobs(connection: Connection, *, limit: int) -> list[RunningJob]:
+async def list_running_jobs(connection: Connection, *, limit: int) -> list[RunningJob]:
     """Return the longest running jobs that may get a duplicate attempt."""
-    return [_running(dict(row)) for row in await connection.fetch(_SELECT_RUNNING, limit)]
+    return [_build_running_job(dict(row)) for row in await connection.fetch(_SELECT_RUNNING, limit)]
 
 
-def _running(row: dict[str, Any]) -> RunningJob:
+def _build_running_job(row: dict[str, Any]) -> RunningJob:
     work = WorkKind(row.pop("template"), row.pop("step"))
     return RunningJob(work=work, worker=Worker(row.pop("name"), row.pop("host")), **row)
 
 
-async def times_of(connection: Connection, works: Iterable[WorkKind]) -> KnownTimes:
+async def list_times(connection: Connection, works: Iterable[WorkKind]) -> TimesByWork:
     """Return the statistics of these kinds of work, by worker."""
-    wanted = list(set(works))
+    kinds = list(set(works))
     rows = await connection.fetch(
-        _SELECT_TIMES, [work.template for work in wanted], [work.step for work in wanted]
+        _SELECT_TIMES, [work.template for work in kinds], [work.step for work in kinds]
     )
-    known: KnownTimes = {}
+    times: TimesByWork = {}
     for row in rows:
-        known.setdefault(_work(row), {})[worker_of(row)] = _times(row)
-    return known
+        times.setdefault(_build_work_kind(row), {})[build_worker(row)] = _build_times(row)
+    return times
 
 
-async def times_of_worker(
+async def list_times_of_worker(
     connection: Connection, worker: Worker, *, limit: int
 ) -> list[tuple[WorkKind, WorkerTimes]]:
     """Return the statistics of the worker, latest work first."""
     rows = await connection.fetch(_SELECT_OF_WORKER, worker.name, worker.host, limit)
-    return [(_work(row), _times(row)) for row in rows]
+    return [(_build_work_kind(row), _build_times(row)) for row in rows]
 
 
 async def lock_times(
     connection: Connection, keys: Sequence[tuple[WorkKind, Worker]]
 ) -> dict[tuple[WorkKind, Worker], WorkerTimes]:
     """Lock the known statistics of these workers until the transaction ends, and return them."""
-    rows = await connection.fetch(_LOCK_TIMES, *_columns(keys))
-    return {(_work(row), worker_of(row)): _times(row) for row in rows}
+    rows = await connection.fetch(_LOCK_TIMES, *_list_columns(keys))
+    return {(_build_work_kind(row), build_worker(row)): _build_times(row) for row in rows}
 
 
 async def set_times(
@@ -181,24 +181,24 @@ async def set_times(
     """Store the statistics of workers."""
     figures = [attrgetter(*_FIGURES)(each) for each in times.values()]
     await connection.execute(
-        _SET_TIMES, *_columns(list(times)), *map(list, zip(*figures, strict=True))
+        _SET_TIMES, *_list_columns(list(times)), *map(list, zip(*figures, strict=True))
     )
 
 
-async def workers_of(connection: Connection, pilots: Iterable[UUID]) -> dict[UUID, Worker]:
+async def list_workers(connection: Connection, pilots: Iterable[UUID]) -> dict[UUID, Worker]:
     """Return the workers of the pilots."""
     rows = await connection.fetch(_SELECT_WORKERS, list(set(pilots)))
-    return {row["uid"]: worker_of(row) for row in rows}
+    return {row["uid"]: build_worker(row) for row in rows}
 
 
-async def active_workers(connection: Connection) -> set[Worker]:
+async def list_active_workers(connection: Connection) -> set[Worker]:
     """Return the workers that have an active pilot."""
-    return {worker_of(row) for row in await connection.fetch(_SELECT_ACTIVE)}
+    return {build_worker(row) for row in await connection.fetch(_SELECT_ACTIVE)}
 
 
-async def failing_works(connection: Connection) -> list[WorkKind]:
+async def list_failing_works(connection: Connection) -> list[WorkKind]:
     """Return the kinds of work at which some worker fails often."""
-    return [_work(row) for row in await connection.fetch(_SELECT_FAILING)]
+    return [_build_work_kind(row) for row in await connection.fetch(_SELECT_FAILING)]
 
 
 async def may_probe(
@@ -216,19 +216,19 @@ async def forget_times(connection: Connection, *, days: int, limit: int) -> None
     await connection.execute(_FORGET, days, limit)
 
 
-def _columns(keys: Sequence[tuple[WorkKind, Worker]]) -> list[list[str]]:
+def _list_columns(keys: Sequence[tuple[WorkKind, Worker]]) -> list[list[str]]:
     rows = ((*work, *worker) for work, worker in keys)
     return [list(column) for column in zip(*rows, strict=True)]
 
 
-def _work(row: Any) -> WorkKind:
+def _build_work_kind(row: Any) -> WorkKind:
     return WorkKind(row["template"], row["step"])
 
 
-def worker_of(row: Any) -> Worker:
+def build_worker(row: Any) -> Worker:
     """Return the worker of a row."""
     return Worker(row["name"], row["host"])
 
 
-def _times(row: Any) -> WorkerTimes:
+def _build_times(row: Any) -> WorkerTimes:
     return WorkerTimes(*(row[name] for name in _FIGURES))

@@ -5,15 +5,15 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from sluice.servicekit.database import Connection
-from wms.db.limits.limits import holders, with_limits
-from wms.db.limits.room_waits import TaskRoomWait, room_waits
-from wms.db.pilots.pilots import active_nodes, node_of
+from wms.db.limits.limits import add_limits, list_largest_users
+from wms.db.limits.room_waits import TaskRoomWait, list_task_room_waits
+from wms.db.pilots.pilots import build_node, list_active_nodes
 from wms.db.statement import statement
-from wms.db.tasks.steps import priority_of_task
-from wms.db.tasks.tasks import demands
-from wms.db.times.timelines import names_of
-from wms.domain.explanations import MissingRoom, StepBefore, WaitingFacts
-from wms.domain.scheduling.capacity import blocked
+from wms.db.tasks.steps import find_task_priority
+from wms.db.tasks.tasks import list_demands
+from wms.db.times.timelines import list_pilot_names
+from wms.domain.explanations import MissingRoom, UpstreamProgress, WaitingFacts
+from wms.domain.scheduling.capacity import find_scarce_resources
 from wms.domain.scheduling.matching import PilotNode
 
 SELECT_PAUSED = statement("""
@@ -39,10 +39,10 @@ WHERE state IN ('{pilot.ACTIVE}', '{pilot.DRAINING}')
     OR (state = '{pilot.LOST}' AND seen_at > now() - interval '1 hour')
 """)
 
-_SELECT_BEFORE = """
+_SELECT_UPSTREAM = """
 -- The upstream task whose files this task takes one by one.
 SELECT w.step, w.finished + w.failed + w.canceled AS ended, w.total,
-    coalesce((w.registered->>(f.dataset_uid::text))::bigint, 0) AS given
+    coalesce((w.registered->>(f.dataset_uid::text))::bigint, 0) AS files
 FROM flows AS f JOIN tasks AS w ON w.uid = f.writer WHERE f.reader = $1
 """
 
@@ -77,14 +77,14 @@ class PresentNodes:
     newest: float
 
 
-async def present_nodes(connection: Connection) -> PresentNodes:
+async def list_present_nodes(connection: Connection) -> PresentNodes:
     """Return the nodes of active, draining and recently lost pilots."""
     rows = await connection.fetch(_SELECT_PRESENT)
     newest = min((row["age"] for row in rows), default=0.0)
-    return PresentNodes([node_of(row) for row in rows], newest)
+    return PresentNodes([build_node(row) for row in rows], newest)
 
 
-async def ready_job(connection: Connection, job: int) -> ReadyJob | None:
+async def find_ready_job(connection: Connection, job: int) -> ReadyJob | None:
     """Return the job, or None if it is not ready."""
     row = await connection.fetchrow(_SELECT_READY, job)
     return None if row is None else ReadyJob(**row)
@@ -97,23 +97,25 @@ def _missing_room(waits: Sequence[TaskRoomWait]) -> MissingRoom | None:
     return MissingRoom(wait.name or wait.url, wait.needed, wait.free, wait.open)
 
 
-async def waiting_facts(connection: Connection, task: UUID) -> WaitingFacts:
+async def read_waiting_facts(connection: Connection, task: UUID) -> WaitingFacts:
     """Return the facts that explain why the task waits."""
-    before = await connection.fetchrow(_SELECT_BEFORE, task)
-    waiting = await with_limits(connection, await demands(connection))
+    upstream = await connection.fetchrow(_SELECT_UPSTREAM, task)
+    waiting = await add_limits(connection, await list_demands(connection))
     own = next((demand for demand in waiting if demand.uid == task), None)
-    scarce = set[str]() if own is None else blocked(own)
-    keeper = None if own is None else own.kept_by
-    names = {} if keeper is None else await names_of(connection, [keeper])
+    scarce = set[str]() if own is None else find_scarce_resources(own)
+    reserved_pilot = None if own is None else own.reserved_pilot
+    names = {} if reserved_pilot is None else await list_pilot_names(connection, [reserved_pilot])
     paused = await connection.fetchrow(SELECT_PAUSED, task)
     return WaitingFacts(
         demands=waiting,
-        nodes=await active_nodes(connection),
+        nodes=await list_active_nodes(connection),
         paused=paused["paused"] if paused else 0,
         next_in=paused["next_in"] if paused else None,
-        holders={name: await holders(connection, name, most=_MAX_HOLDERS) for name in scarce},
-        priority=await priority_of_task(connection, task),
-        before=None if before is None else StepBefore(**before),
-        reserved=next(iter(names.values()), None),
-        room=_missing_room(await room_waits(connection, [task])),
+        holders={
+            name: await list_largest_users(connection, name, most=_MAX_HOLDERS) for name in scarce
+        },
+        priority=await find_task_priority(connection, task),
+        upstream=None if upstream is None else UpstreamProgress(**upstream),
+        reserved_pilot_name=next(iter(names.values()), None),
+        room=_missing_room(await list_task_room_waits(connection, [task])),
     )

@@ -14,7 +14,7 @@ SELECT owner_group FROM jobs JOIN tasks ON tasks.uid = jobs.task_uid WHERE jobs.
 }
 
 
-async def group_of(connection: Connection, kind: str, key: Any) -> str | None:
+async def find_group(connection: Connection, kind: str, key: Any) -> str | None:
     """Return the owner group of the object, or None if the object does not exist."""
-    found: str | None = await connection.fetchval(GROUPS[kind], key)
-    return found
+    group: str | None = await connection.fetchval(GROUPS[kind], key)
+    return group

@@ -6,7 +6,7 @@ from sluice.servicekit.quotas.counted_quantities import CountedQuantities
 
 _FINAL = ", ".join(f"'{state}'" for state in TaskState if state.final)
 
-#: By the index tasks_live.
+#: The statement uses the index tasks_live.
 WAITING = CountedQuantities(
     rows=f"FROM tasks WHERE state NOT IN ({_FINAL})",
     sums={Quantity.WAITING: "coalesce(sum(ready), 0)"},

@@ -89,7 +89,7 @@ async def set_rank(connection: Connection, uid: UUID, rank: float) -> bool:
     return await connection.fetchval(_SET_RANK, uid, rank) is not None
 
 
-async def tasks_to_rank(connection: Connection, *, age: timedelta) -> list[TaskToRank]:
+async def lock_tasks_to_rank(connection: Connection, *, age: timedelta) -> list[TaskToRank]:
     """Lock and return the live tasks whose ranks are at least ``age`` old."""
     return [TaskToRank(**row) for row in await connection.fetch(_SELECT_TO_RANK, age)]
 
@@ -107,7 +107,7 @@ async def set_boosts(connection: Connection, boosts: Sequence[Boost], *, by: flo
     return Boosted(raised=raised, lowered=len(rows) - raised)
 
 
-async def boost_of(connection: Connection, uid: UUID) -> RankBoost | None:
+async def find_boost(connection: Connection, uid: UUID) -> RankBoost | None:
     """Return the boost of the task, or None if it has none or has ended."""
     row = await connection.fetchrow(_SELECT_BOOST, uid)
     return None if row is None else RankBoost(row["boost"], row["boost_reason"])

@@ -7,7 +7,7 @@ from sluice.contracts.access.groups import USUAL_WEIGHT, GroupShare
 from sluice.contracts.access.owners import Visibility
 from sluice.contracts.common.states import TaskState
 from sluice.servicekit.database import Connection
-from wms.domain.scheduling.fair_share import gains
+from wms.domain.scheduling.fair_share import compute_gains
 from wms.domain.scheduling.matching import Demand
 
 _FINAL = ", ".join(f"'{state}'" for state in TaskState if state.final)
@@ -33,25 +33,25 @@ async def set_share(connection: Connection, group: str, weight: float) -> None:
     await connection.execute(SET, group, weight)
 
 
-async def share_list(connection: Connection, visibility: Visibility) -> list[GroupShare]:
+async def list_group_shares(connection: Connection, visibility: Visibility) -> list[GroupShare]:
     """Return the visible groups that have a weight or live tasks, by name."""
-    found = [
+    shares = [
         GroupShare(group=row["name"], weight=row["weight"], running=row["running"])
         for row in await connection.fetch(IN_USE)
     ]
     return sorted(
-        (share for share in found if visibility.is_member(share.group)),
+        (share for share in shares if visibility.is_member(share.group)),
         key=lambda share: share.group,
     )
 
 
-async def with_shares(connection: Connection, demands: Sequence[Demand]) -> list[Demand]:
+async def add_shares(connection: Connection, demands: Sequence[Demand]) -> list[Demand]:
     """Return the demands with ranks that include the fair share of their groups."""
     wanting = {demand.group for demand in demands}
     if len(wanting) < 2:  # one group alone has no competitor
         return list(demands)
     rows = await connection.fetch(IN_USE)
-    gained = gains(
+    gained = compute_gains(
         {row["name"]: row["running"] for row in rows},
         {row["name"]: row["weight"] for row in rows},
         wanting,

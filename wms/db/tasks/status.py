@@ -9,9 +9,9 @@ from sluice.contracts.common.problems import NotFound
 from sluice.contracts.common.states import ErrorClass, JobState, TaskState
 from sluice.contracts.jobs.tasks import Attempt, Job, TaskStatus
 from sluice.servicekit.database import Connection
-from wms.db.jobs.in_flight import FLYING
+from wms.db.jobs.in_flight import ATTEMPTS_IN_FLIGHT
 from wms.db.statement import statement
-from wms.domain.failure_text import failure_text
+from wms.domain.failure_text import format_failure
 
 _STATUS = """
 uid, chain_uid, step, template, state, mode, rank, total, ready, leased, running, finished, failed,
@@ -62,7 +62,7 @@ SELECT first.* FROM unnest($1::uuid[]) AS asked (uid) CROSS JOIN LATERAL (
 _SELECT_JOB = f"SELECT {JOB} FROM jobs WHERE id = $1"
 
 _SELECT_UNDER_WAY = statement(f"""
-SELECT attempt, pilot, leased_at, started_at FROM ({FLYING}) AS flying
+SELECT attempt, pilot, leased_at, started_at FROM ({ATTEMPTS_IN_FLIGHT}) AS flying
 WHERE id = $1 ORDER BY attempt
 """)
 
@@ -87,19 +87,19 @@ def no_job(job_id: int) -> NotFound:
     return NotFound(f"no job {job_id}", job=job_id)
 
 
-async def task_status(connection: Connection, uid: UUID) -> TaskStatus:
+async def get_task_status(connection: Connection, uid: UUID) -> TaskStatus:
     """Return the status of a task.
 
     Raises:
         NotFound: There is no such task.
     """
-    found = await task_statuses(connection, [uid])
-    if not found:
+    statuses = await list_task_statuses(connection, [uid])
+    if not statuses:
         raise no_task(uid)
-    return found[0]
+    return statuses[0]
 
 
-async def task_statuses(
+async def list_task_statuses(
     connection: Connection,
     uids: Sequence[UUID],
     *,
@@ -110,7 +110,7 @@ async def task_statuses(
     return [TaskStatus.model_validate(dict(row)) for row in rows]
 
 
-async def latest_tasks(
+async def list_latest_tasks(
     connection: Connection,
     *,
     state: TaskState | None,
@@ -122,7 +122,7 @@ async def latest_tasks(
     return [TaskStatus.model_validate(dict(row)) for row in rows]
 
 
-async def troubled_tasks(
+async def list_troubled_tasks(
     connection: Connection,
     uids: Sequence[UUID],
     *,
@@ -138,7 +138,7 @@ async def troubled_tasks(
     rows = await connection.fetch(_SELECT_TROUBLED, limit, visibility.names(), state, uids)
     jobs = await connection.fetch(_SELECT_FIRST_FAILED, [row["uid"] for row in rows])
     reasons = {
-        job["task_uid"]: failure_text(
+        job["task_uid"]: format_failure(
             job["id"],
             job["inputs"],
             error=job["error_class"] and ErrorClass(job["error_class"]),
@@ -162,7 +162,7 @@ async def require_task(connection: Connection, uid: UUID) -> None:
         raise no_task(uid)
 
 
-async def job_with_attempts(connection: Connection, job_id: int) -> Job:
+async def get_job_with_attempts(connection: Connection, job_id: int) -> Job:
     """Return a job with its attempts; live attempts, at most two, come last.
 
     Raises:
@@ -176,7 +176,7 @@ async def job_with_attempts(connection: Connection, job_id: int) -> Job:
     uids = [attempt["pilot"] for attempt in attempts]
     pilots = await connection.fetch(_SELECT_PILOT_NAMES, uids)
     names = {pilot["uid"]: pilot["name"] for pilot in pilots}
-    return job_of(
+    return build_job(
         row,
         attempts=[
             Attempt.model_validate(
@@ -191,7 +191,7 @@ async def job_with_attempts(connection: Connection, job_id: int) -> Job:
     )
 
 
-def job_of(row: Any, **further: Any) -> Job:
+def build_job(row: Any, **further: Any) -> Job:
     """Return the job of a row, with further fields."""
     return Job(
         id=row["id"],

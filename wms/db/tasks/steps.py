@@ -10,7 +10,7 @@ from sluice.contracts.jobs.steps import (
     StepList,
     StepLoad,
     StepPriority,
-    priority_of,
+    find_priority,
 )
 from sluice.servicekit.database import Connection
 from wms.db.statement import statement
@@ -87,34 +87,34 @@ async def set_priority(connection: Connection, new: RankStep) -> None:
     )
 
 
-async def priority_of_task(connection: Connection, task: UUID) -> StepPriority | None:
+async def find_task_priority(connection: Connection, task: UUID) -> StepPriority | None:
     """Return the priority that applies to the task's step, or None if nobody has set one."""
     row = await connection.fetchrow(_SELECT_PRIORITY_OF_TASK, task)
-    return None if row is None else _priority(row)
+    return None if row is None else _build_priority(row)
 
 
-async def step_list(connection: Connection, visibility: Visibility = ALL) -> StepList:
+async def list_step_loads(connection: Connection, visibility: Visibility = ALL) -> StepList:
     """Return the steps with tasks that live or were created within a day.
 
     A principal with limited visibility gets only priorities that apply to all templates or to
     templates of these steps.
     """
     rows = await connection.fetch(_SELECT_PRIORITIES)
-    priorities = {(row["step"], row["template"]): _priority(row) for row in rows}
+    priorities = {(row["step"], row["template"]): _build_priority(row) for row in rows}
     loads = [
-        StepLoad(**row, priority=priority_of(row["step"], row["template"], priorities.values()))
+        StepLoad(**row, priority=find_priority(row["step"], row["template"], priorities.values()))
         for row in await connection.fetch(SELECT_LOADS, visibility.names())
     ]
-    seen = {load.template for load in loads}
-    told = [
+    visible_templates = {load.template for load in loads}
+    visible_priorities = [
         priorities[step, template]
         for step, template in sorted(priorities)
-        if visibility.groups is None or not template or template in seen
+        if visibility.groups is None or not template or template in visible_templates
     ]
-    return StepList(steps=loads, priorities=told)
+    return StepList(steps=loads, priorities=visible_priorities)
 
 
-def _priority(row: Any) -> StepPriority:
+def _build_priority(row: Any) -> StepPriority:
     return StepPriority(
         step=row["step"],
         priority=row["priority"],

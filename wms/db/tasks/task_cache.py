@@ -11,21 +11,21 @@ from sluice.contracts.common.states import EntryKind, InputMode
 from sluice.contracts.jobs.tasks import Task, TaskOutput
 from sluice.contracts.pilots.pilots import BundlePort, PilotTask
 from sluice.servicekit.database import Connection
-from wms.db.tasks.tasks import stored_tasks
+from wms.db.tasks.tasks import list_stored_tasks
 
 
 @dataclass(frozen=True, slots=True)
-class KnownTask:
+class CachedTask:
     """A task's description, prepared for use.
 
     Attributes:
         outputs: Outputs by port.
-        for_pilots: A ``PilotTask`` as JSON for pilots, without defaults.
+        pilot_json: A ``PilotTask`` as JSON for pilots, without defaults.
     """
 
     task: Task
     outputs: dict[str, TaskOutput]
-    for_pilots: bytes
+    pilot_json: bytes
 
     @property
     def temporary_codes(self) -> frozenset[int]:
@@ -49,25 +49,25 @@ class TaskCache:
 
     def __init__(self, limit: int = 512) -> None:
         self._limit = limit
-        self._known: OrderedDict[UUID, KnownTask] = OrderedDict()
+        self._tasks: OrderedDict[UUID, CachedTask] = OrderedDict()
 
-    async def get(self, connection: Connection, uids: Iterable[UUID]) -> dict[UUID, KnownTask]:
+    async def get(self, connection: Connection, uids: Iterable[UUID]) -> dict[UUID, CachedTask]:
         """Return those of ``uids`` that are stored."""
-        wanted = set(uids)
-        found = {uid: self._known[uid] for uid in wanted if uid in self._known}
-        missing = list(wanted - found.keys())
+        requested_uids = set(uids)
+        tasks = {uid: self._tasks[uid] for uid in requested_uids if uid in self._tasks}
+        missing = list(requested_uids - tasks.keys())
         if missing:
-            for stored in await stored_tasks(connection, missing):
-                found[stored.uid] = known_task(stored)
-        for uid, task in found.items():
-            self._known[uid] = task
-            self._known.move_to_end(uid)
-        while len(self._known) > self._limit:
-            self._known.popitem(last=False)
-        return found
+            for stored in await list_stored_tasks(connection, missing):
+                tasks[stored.uid] = build_cached_task(stored)
+        for uid, task in tasks.items():
+            self._tasks[uid] = task
+            self._tasks.move_to_end(uid)
+        while len(self._tasks) > self._limit:
+            self._tasks.popitem(last=False)
+        return tasks
 
 
-def known_task(task: Task) -> KnownTask:
+def build_cached_task(task: Task) -> CachedTask:
     """Prepare the description of a task for use."""
     pilot_task = PilotTask(
         uid=task.uid,
@@ -79,23 +79,23 @@ def known_task(task: Task) -> KnownTask:
         depth=task.depth,
         dat_in_port=task.main_input.port,
         side_ports=[side.port for side in task.side_inputs],
-        bundles=_bundles(task),
+        bundles=_list_bundles(task),
         batch=task.batch,
         outputs=task.outputs,
         log_out_uid=task.log_out_uid,
         log_out_url=task.log_out_url,
         needs=task.needs,
     )
-    return KnownTask(
+    return CachedTask(
         task,
         {output.port: output for output in task.outputs},
         orjson.dumps(pilot_task.model_dump(mode="json", exclude_defaults=True)),
     )
 
 
-def _bundles(task: Task) -> list[BundlePort]:
+def _list_bundles(task: Task) -> list[BundlePort]:
     return [
-        BundlePort(port=given.port, whole=given.mode is InputMode.ALL)
-        for given in task.inputs
-        if given.kind is EntryKind.BUNDLE
+        BundlePort(port=task_input.port, whole=task_input.mode is InputMode.ALL)
+        for task_input in task.inputs
+        if task_input.kind is EntryKind.BUNDLE
     ]

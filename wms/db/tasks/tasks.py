@@ -59,7 +59,7 @@ IN_DEMAND = f"""t.state IN ('{{task.SPLITTING}}', '{{task.ACTIVE}}') AND t.ready
 
 _SELECT_DEMANDS = statement(f"SELECT {DEMAND} FROM {TASKS_WITH_PRIORITY} WHERE {IN_DEMAND}")
 
-_LOCKED = """
+_LOCKED_COLUMNS = """
 uid, chain_uid, state, ready, leased, running, finished, failed, canceled, quarantined, asked,
 errors, registered, split_last_seq, root_seq
 """
@@ -71,11 +71,11 @@ _INPUT_READERS = (
 
 _LOCK_TASKS = f"""
 -- In order of uid: see the lock rule.
-SELECT {_LOCKED} FROM tasks WHERE uid = ANY($1::uuid[]) ORDER BY uid FOR NO KEY UPDATE
+SELECT {_LOCKED_COLUMNS} FROM tasks WHERE uid = ANY($1::uuid[]) ORDER BY uid FOR NO KEY UPDATE
 """
 
 _LOCK_TASKS_OF_JOBS = f"""
-SELECT {_LOCKED} FROM tasks
+SELECT {_LOCKED_COLUMNS} FROM tasks
 WHERE uid = ANY(ARRAY(SELECT DISTINCT task_uid FROM jobs WHERE id = ANY($1::bigint[])))
 ORDER BY uid FOR NO KEY UPDATE
 """
@@ -83,7 +83,7 @@ ORDER BY uid FOR NO KEY UPDATE
 _LOCK_TASKS_AND_READERS = f"""
 -- The same, with downstream tasks that take their files one by one.
 WITH own AS MATERIALIZED (SELECT DISTINCT task_uid FROM jobs WHERE id = ANY($1::bigint[]))
-SELECT {_LOCKED}, {_INPUT_READERS}, readers, f.writer, f.dataset_uid,
+SELECT {_LOCKED_COLUMNS}, {_INPUT_READERS}, readers, f.writer, f.dataset_uid,
     uid IN (SELECT task_uid FROM own) AS own
 FROM tasks LEFT JOIN flows AS f ON f.reader = uid
 WHERE uid = ANY(ARRAY(
@@ -130,20 +130,20 @@ class LockedTask:
     #: (``InputReaders``).
     input_readers: Mapping[str, int] = field(default_factory=dict)
 
-    def given(self, dataset: UUID) -> int:
+    def count_registered(self, dataset: UUID) -> int:
         """Return the number of files registered for the data set so far."""
         return self.registered.get(str(dataset), 0)
 
 
 #: SQL on a row of ``tasks``: whether people do its jobs. It decides the first state of its jobs.
-IS_ASKED = "coalesce(needs ? 'ask', false)"
+IS_HUMAN_TASK = "coalesce(needs ? 'ask', false)"
 
 
 class DownstreamTaskAppeared(Exception):
     """A downstream task appeared while the locks were waited for; lock the tasks again."""
 
 
-def _locked(row: Any) -> LockedTask:
+def _build_locked_task(row: Any) -> LockedTask:
     is_single = row["state"] == TaskState.ACTIVE and row["split_last_seq"] == 0
     counts = JobCounts(**{state.value: row[state.value] for state in JobState})
     return LockedTask(
@@ -188,25 +188,27 @@ async def insert_task(connection: Connection, task: Task) -> bool:
     return inserted is not None
 
 
-async def stored_tasks(connection: Connection, uids: Sequence[UUID]) -> list[Task]:
+async def list_stored_tasks(connection: Connection, uids: Sequence[UUID]) -> list[Task]:
     """Return those of ``uids`` that exist, as they were sent."""
     rows = await connection.fetch(_SELECT_SPECS, uids)
     return [Task.model_validate(row["spec"]) for row in rows]
 
 
-async def demands(connection: Connection) -> list[Demand]:
+async def list_demands(connection: Connection) -> list[Demand]:
     """Return the demands of tasks that have ready jobs and may get pilots."""
-    return [demand_of(row) for row in await connection.fetch(_SELECT_DEMANDS)]
+    return [build_demand(row) for row in await connection.fetch(_SELECT_DEMANDS)]
 
 
 @lru_cache(maxsize=4096)
-def _needs_in(text: str) -> Needs:
+def _parse_needs(text: str) -> Needs:
     """Return the needs in JSON that may contain more; tasks of the same step share them."""
-    given = orjson.loads(text)
-    return Needs.model_validate({name: given[name] for name in Needs.model_fields if name in given})
+    needs_json = orjson.loads(text)
+    return Needs.model_validate(
+        {name: needs_json[name] for name in Needs.model_fields if name in needs_json}
+    )
 
 
-def demand_of(row: Any) -> Demand:
+def build_demand(row: Any) -> Demand:
     """Return the demand of a row."""
     return Demand(
         uid=row["uid"],
@@ -214,9 +216,9 @@ def demand_of(row: Any) -> Demand:
         created_at=row["created_at"],
         turn_at=row["turn_at"],
         ready=row["ready"],
-        needs=_needs_in(row["needs"]),
+        needs=_parse_needs(row["needs"]),
         waited=row["waited"],
-        kept_by=row["kept_by"],
+        reserved_pilot=row["kept_by"],
         template=row["template"],
         step=row["step"],
         group=row["owner_group"],
@@ -225,7 +227,7 @@ def demand_of(row: Any) -> Demand:
     )
 
 
-async def shared_inputs_json(connection: Connection, uids: Sequence[UUID]) -> dict[UUID, str]:
+async def read_shared_inputs_json(connection: Connection, uids: Sequence[UUID]) -> dict[UUID, str]:
     """Return the shared inputs of tasks as JSON; tasks without any are left out."""
     if not uids:
         return {}
@@ -235,12 +237,18 @@ async def shared_inputs_json(connection: Connection, uids: Sequence[UUID]) -> di
 
 async def lock_tasks(connection: Connection, uids: Iterable[UUID]) -> dict[UUID, LockedTask]:
     """Lock those of ``uids`` that exist until the transaction ends."""
-    return {row["uid"]: _locked(row) for row in await connection.fetch(_LOCK_TASKS, list(uids))}
+    return {
+        row["uid"]: _build_locked_task(row)
+        for row in await connection.fetch(_LOCK_TASKS, list(uids))
+    }
 
 
 async def lock_tasks_of_jobs(connection: Connection, jobs: Sequence[int]) -> dict[UUID, LockedTask]:
     """Lock the tasks of these jobs until the transaction ends."""
-    return {row["uid"]: _locked(row) for row in await connection.fetch(_LOCK_TASKS_OF_JOBS, jobs)}
+    return {
+        row["uid"]: _build_locked_task(row)
+        for row in await connection.fetch(_LOCK_TASKS_OF_JOBS, jobs)
+    }
 
 
 async def lock_tasks_and_readers(
@@ -252,11 +260,13 @@ async def lock_tasks_and_readers(
         DownstreamTaskAppeared: A downstream task appeared meanwhile.
     """
     rows = await connection.fetch(_LOCK_TASKS_AND_READERS, jobs)
-    locked = {row["uid"]: _locked(row) for row in rows}
-    found = Counter(row["writer"] for row in rows)
+    locked = {row["uid"]: _build_locked_task(row) for row in rows}
+    reader_counts = Counter(row["writer"] for row in rows)
     # Flows of ended tasks are deleted in the end, and an ended task writes no more files.
     if any(
-        row["own"] and not locked[row["uid"]].state.final and found[row["uid"]] < row["readers"]
+        row["own"]
+        and not locked[row["uid"]].state.final
+        and reader_counts[row["uid"]] < row["readers"]
         for row in rows
     ):
         raise DownstreamTaskAppeared

@@ -13,7 +13,7 @@ from sluice.servicekit.database import Connection
 from wms.db.statement import statement
 
 #: Timeout in seconds for counting the jobs of a chain.
-_PATIENCE = 120.0
+_COUNT_TIMEOUT = 120.0
 
 _SELECT_RANGE = """
 -- From the first task of chain $1 to the end of the last, or to now.
@@ -99,37 +99,39 @@ class Bins:
     number: int
 
 
-async def range_of(connection: Connection, chain: UUID) -> ChainRange | None:
+async def find_chain_range(connection: Connection, chain: UUID) -> ChainRange | None:
     """Return the time range of the chain, or None if it has no task."""
     row = await connection.fetchrow(_SELECT_RANGE, chain)
     return None if row is None or row["begin"] is None else ChainRange(**row)
 
 
-async def busy_by_pilot(
+async def count_busy_by_pilot(
     connection: Connection, tasks: Sequence[UUID], bins: Bins
 ) -> dict[UUID, list[tuple[UUID, int, float]]]:
     """Return for each pilot tasks, bins, and the mean number of jobs that it ran in the bin."""
-    found: dict[UUID, list[tuple[UUID, int, float]]] = {}
-    for row in await _binned(connection, SELECT_BUSY, tasks, bins):
-        found.setdefault(row["pilot"], []).append((row["task_uid"], row["bin"], row["busy"]))
-    return found
+    busy: dict[UUID, list[tuple[UUID, int, float]]] = {}
+    for row in await _fetch_bins(connection, SELECT_BUSY, tasks, bins):
+        busy.setdefault(row["pilot"], []).append((row["task_uid"], row["bin"], row["busy"]))
+    return busy
 
 
-async def queue_changes(
+async def count_queue_changes(
     connection: Connection, tasks: Sequence[UUID], bins: Bins
 ) -> list[tuple[UUID, int, int]]:
     """Return tasks, bins, and by how much the task's queue grew in the bin."""
-    rows = await _binned(connection, SELECT_QUEUES, tasks, bins)
+    rows = await _fetch_bins(connection, SELECT_QUEUES, tasks, bins)
     return [(row["task_uid"], row["bin"], int(row["change"])) for row in rows]
 
 
-async def names_of(connection: Connection, pilots: Sequence[UUID]) -> dict[UUID, str]:
+async def list_pilot_names(connection: Connection, pilots: Sequence[UUID]) -> dict[UUID, str]:
     """Return the names of pilots."""
     rows = await connection.fetch(_SELECT_NAMES, list(pilots))
     return {row["uid"]: row["name"] for row in rows}
 
 
-async def _binned(connection: Connection, sql: str, tasks: Sequence[UUID], bins: Bins) -> list[Any]:
+async def _fetch_bins(
+    connection: Connection, sql: str, tasks: Sequence[UUID], bins: Bins
+) -> list[Any]:
     arguments = (list(tasks), bins.begin, bins.seconds, bins.number)
-    rows: list[Any] = await connection.fetch(sql, *arguments, timeout=_PATIENCE)
+    rows: list[Any] = await connection.fetch(sql, *arguments, timeout=_COUNT_TIMEOUT)
     return rows

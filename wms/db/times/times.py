@@ -13,17 +13,24 @@ from uuid import UUID
 from sluice.contracts.access.owners import ALL, Visibility
 from sluice.servicekit.database import Connection
 from wms.db.statement import statement
-from wms.domain.times import SHORTEST, TO_AN_OCTAVE, Samples, TimeKind, restored, samples_of
+from wms.domain.times import (
+    BINS_PER_OCTAVE,
+    SHORTEST,
+    Samples,
+    TimeKind,
+    parse_sample,
+    read_samples,
+)
 
 #: Timeout in seconds for counting the jobs of one task.
-_PATIENCE = 120.0
+_COUNT_TIMEOUT = 120.0
 
 SELECT_TIMES = statement(f"""
 -- Finished jobs of task $1, whose chain began at $2, by kind of time and size. Uses the index
 -- jobs_settled. Only the sizes are sorted and kept.
 SELECT m.kind,
     CASE WHEN m.seconds <= {SHORTEST} THEN 0
-        ELSE 1 + floor({TO_AN_OCTAVE} * ln(m.seconds / {SHORTEST}) / ln(2::float8))::int
+        ELSE 1 + floor({BINS_PER_OCTAVE} * ln(m.seconds / {SHORTEST}) / ln(2::float8))::int
     END AS size,
     count(*) AS count, sum(m.seconds) AS total, sum(m.seconds * m.seconds) AS squares,
     min(m.seconds) AS least, max(m.seconds) AS most
@@ -102,30 +109,32 @@ class TimesPeriod:
     until: datetime
 
 
-async def tasks_of_chains(
+async def list_tasks_of_chains(
     connection: Connection, chains: Sequence[UUID], visibility: Visibility = ALL
 ) -> list[TimedTask]:
     """Return the visible tasks of the chains in order of creation."""
     rows = await connection.fetch(_SELECT_OF_CHAINS, list(chains), visibility.names())
-    return [_task(row) for row in rows]
+    return [_build_timed_task(row) for row in rows]
 
 
-async def tasks_of_period(
+async def list_tasks_of_period(
     connection: Connection, period: TimesPeriod, *, limit: int, visibility: Visibility = ALL
 ) -> list[TimedTask]:
     """Return the newest tasks that were created in the period, in order of creation."""
     rows = await connection.fetch(
         SELECT_OF_PERIOD, period.template, period.since, period.until, limit, visibility.names()
     )
-    return [_task(row) for row in rows]
+    return [_build_timed_task(row) for row in rows]
 
 
-async def uncounted_tasks(connection: Connection, *, limit: int) -> list[tuple[UUID, UUID, bool]]:
+async def list_uncounted_tasks(
+    connection: Connection, *, limit: int
+) -> list[tuple[UUID, UUID, bool]]:
     """Return ended tasks without times: task, chain, and whether there is anything to count."""
     return [tuple(row) for row in await connection.fetch(SELECT_UNCOUNTED, limit)]
 
 
-async def begin_of_chain(connection: Connection, chain: UUID) -> datetime:
+async def get_chain_begin(connection: Connection, chain: UUID) -> datetime:
     """Return when the first task of the chain was created."""
     begin: datetime = await connection.fetchval(_SELECT_BEGIN, chain)
     return begin
@@ -133,17 +142,19 @@ async def begin_of_chain(connection: Connection, chain: UUID) -> datetime:
 
 async def count_times(connection: Connection, task: UUID, *, begin: datetime) -> Samples:
     """Count the times of the task's finished jobs."""
-    rows = await connection.fetch(SELECT_TIMES, task, begin, timeout=_PATIENCE)
-    return samples_of([dict(row) for row in rows])
+    rows = await connection.fetch(SELECT_TIMES, task, begin, timeout=_COUNT_TIMEOUT)
+    return read_samples([dict(row) for row in rows])
 
 
 async def keep_times(connection: Connection, task: UUID, times: Mapping[TimeKind, Any]) -> None:
     """Store the times of an ended task, unless they are stored already."""
-    stored = {kind.value: sample.stored() for kind, sample in times.items()}
+    stored = {kind.value: sample.to_json() for kind, sample in times.items()}
     await connection.execute(_SET_TIMES, task, stored)
 
 
-def _task(row: Any) -> TimedTask:
+def _build_timed_task(row: Any) -> TimedTask:
     times = row["times"]
-    found = None if times is None else {TimeKind(kind): restored(s) for kind, s in times.items()}
-    return TimedTask(**{**row, "times": found})
+    samples = (
+        None if times is None else {TimeKind(kind): parse_sample(s) for kind, s in times.items()}
+    )
+    return TimedTask(**{**row, "times": samples})

@@ -27,7 +27,7 @@ class KindFacts:
     serving: int = 0
 
 
-def preferred_kinds(
+def choose_preferred_kinds(
     policy: Policy,
     demands: Iterable[Demand],
     loaded: Collection[str],
@@ -45,25 +45,29 @@ def preferred_kinds(
         loaded: Kinds that the pilot has loaded.
         facts: What is known of the kinds.
     """
-    first = waiting_kinds(demands)
-    names = [*first, *(kind for kind in dict.fromkeys(loaded) if kind not in first)]
-    kinds = [kind_of(name, first.get(name, ()), facts.get(name, KindFacts())) for name in names]
-    here: list[int | None] = [number for number, name in enumerate(names) if name in loaded]
-    answers = {
-        number: policy.next_kind(kinds, Place(0, range(len(first)), number), 0.0)
-        for number in here or [None]
+    waiting = group_waiting_kinds(demands)
+    names = [*waiting, *(kind for kind in dict.fromkeys(loaded) if kind not in waiting)]
+    kinds = [
+        build_kind(name, waiting.get(name, ()), facts.get(name, KindFacts())) for name in names
+    ]
+    loaded_numbers: list[int | None] = [
+        number for number, name in enumerate(names) if name in loaded
+    ]
+    choices = {
+        number: policy.next_kind(kinds, Place(0, range(len(waiting)), number), 0.0)
+        for number in loaded_numbers or [None]
     }
-    stays = [number for number, answer in answers.items() if answer == number]
+    stays = [number for number, answer in choices.items() if answer == number]
     chosen = {number for number in stays if number is not None}
-    chosen = chosen or {answer for answer in answers.values() if answer is not None}
+    chosen = chosen or {answer for answer in choices.values() if answer is not None}
     if not chosen and policy.every is not None:
         # The pilot is idle and need not wait for the next round.
-        idle = Place(0, range(len(first)), here[0] if here else None)
+        idle = Place(0, range(len(waiting)), loaded_numbers[0] if loaded_numbers else None)
         chosen = {move.kind for move in policy.moves(kinds, [idle], 0.0)}
     return frozenset(names[number] for number in chosen)
 
 
-def without_priorities(demands: Iterable[Demand]) -> list[Demand]:
+def subtract_priorities(demands: Iterable[Demand]) -> list[Demand]:
     """Return the demands, with ranks of warm workers' tasks that leave out step priorities."""
     return [
         demand if demand.needs.warm is None else replace(demand, rank=demand.rank - demand.priority)
@@ -71,7 +75,7 @@ def without_priorities(demands: Iterable[Demand]) -> list[Demand]:
     ]
 
 
-def waiting_kinds(demands: Iterable[Demand]) -> dict[str, list[Demand]]:
+def group_waiting_kinds(demands: Iterable[Demand]) -> dict[str, list[Demand]]:
     """Return the kinds of warm workers with ready jobs, without those that others outrank.
 
     A difference of at most ``SWITCH`` does not count.
@@ -82,14 +86,14 @@ def waiting_kinds(demands: Iterable[Demand]) -> dict[str, list[Demand]]:
         if demand.needs.warm is not None and demand.needs.warm.kind is not None
     ]
     least = max((demand.rank for _, demand in warm), default=0.0) - SWITCH
-    found: dict[str, list[Demand]] = {}
+    demands_by_kind: dict[str, list[Demand]] = {}
     for kind, demand in warm:
         if demand.rank >= least:
-            found.setdefault(kind, []).append(demand)
-    return found
+            demands_by_kind.setdefault(kind, []).append(demand)
+    return demands_by_kind
 
 
-def kind_of(name: str, demands: Sequence[Demand], facts: KindFacts) -> Kind:
+def build_kind(name: str, demands: Sequence[Demand], facts: KindFacts) -> Kind:
     """Return the kind at time 0 for the policy.
 
     No job is reserved for a pilot that is loading the tool, because it has its first job already.

@@ -8,7 +8,7 @@ from wms.domain.placement.reward_rate import RewardRate
 from wms.domain.placement.watchdog import Watchdog
 
 
-def policy_of(name: PolicyName, *, every: float | None = None) -> Policy:
+def create_policy(name: PolicyName, *, every: float | None = None) -> Policy:
     """Return the policy called ``name``.
 
     Args:

@@ -33,7 +33,7 @@ class Kind:
     priority: float = 0.0
     mean: float = 0.0
     after: float = 0.0
-    seen: int = 0
+    timed_jobs: int = 0
     ready: int = 0
     serving: int = 0
     coming: int = 0
@@ -41,8 +41,8 @@ class Kind:
 
     def learn(self, seconds: float) -> None:
         """Add the time of a job to the mean."""
-        self.seen += 1
-        self.mean += (seconds - self.mean) * max(1 / self.seen, NEWEST)
+        self.timed_jobs += 1
+        self.mean += (seconds - self.mean) * max(1 / self.timed_jobs, NEWEST)
 
     def learn_after(self, seconds: float) -> None:
         """Add the work that was left for a page after this kind to the mean."""

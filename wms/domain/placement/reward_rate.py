@@ -33,7 +33,7 @@ from dataclasses import dataclass
 from wms.domain.placement.policy import Kind, Move, Place
 
 #: R over √(L·B), and its factor in the formula of the earnings.
-LEAST_RUN, CAUTION = 2.0, 3.0
+MIN_RUN, CAUTION = 2.0, 3.0
 #: How many times the duration of all waiting work a job may wait unserved.
 PATIENCE = 3.0
 #: Time of a job while none has ended, and the shortest time that is believed.
@@ -50,12 +50,14 @@ class RewardRate:
     def next_kind(self, kinds: Sequence[Kind], place: Place, now: float) -> int | None:
         """Return the kind that earns most for this place."""
         loaded = place.loaded
-        here = None if loaded is None else kinds[loaded]
-        again = here is not None and here.ready > 0 and here.is_on
-        own = worth(here) if here is not None and again else 0.0
-        back = here.loading if here is not None else 0.0
-        backlog = work_that_waits(kinds)
-        best, most = loaded if again else None, 0.0
+        loaded_kind = None if loaded is None else kinds[loaded]
+        can_continue = loaded_kind is not None and loaded_kind.ready > 0 and loaded_kind.is_on
+        loaded_worth = (
+            compute_worth(loaded_kind) if loaded_kind is not None and can_continue else 0.0
+        )
+        reload_seconds = loaded_kind.loading if loaded_kind is not None else 0.0
+        backlog = compute_backlog(kinds)
+        best_kind, best_rate = loaded if can_continue else None, 0.0
         for number in place.suits:
             kind = kinds[number]
             waiting = kind.ready - kind.coming
@@ -63,34 +65,34 @@ class RewardRate:
                 continue
             if is_neglected(kind, backlog, now):
                 return number
-            lost = kind.loading + back
-            least = LEAST_RUN * math.sqrt(lost * backlog)
-            run = job_time(kind) * waiting / (kind.serving + 1)
-            if again and (run < least or worth(kind) <= own):
+            setup_seconds = kind.loading + reload_seconds
+            min_run = MIN_RUN * math.sqrt(setup_seconds * backlog)
+            run = get_job_seconds(kind) * waiting / (kind.serving + 1)
+            if can_continue and (run < min_run or compute_worth(kind) <= loaded_worth):
                 continue
-            rate = worth(kind) * run / (run + lost + CAUTION * least)
-            if rate > most:
-                best, most = number, rate
-        return best
+            rate = compute_worth(kind) * run / (run + setup_seconds + CAUTION * min_run)
+            if rate > best_rate:
+                best_kind, best_rate = number, rate
+        return best_kind
 
     def moves(self, kinds: Sequence[Kind], places: Sequence[Place], now: float) -> list[Move]:
         """Return no moves, because places choose for themselves."""
         return []
 
 
-def job_time(kind: Kind) -> float:
+def get_job_seconds(kind: Kind) -> float:
     """Return the time of one job in seconds."""
     return max(kind.mean or UNKNOWN, BRIEFEST)
 
 
-def worth(kind: Kind) -> float:
+def compute_worth(kind: Kind) -> float:
     """Return the worth of a second of its work, by priority."""
-    return (kind.priority + 1) / math.sqrt(job_time(kind) + kind.after)
+    return (kind.priority + 1) / math.sqrt(get_job_seconds(kind) + kind.after)
 
 
-def work_that_waits(kinds: Sequence[Kind]) -> float:
+def compute_backlog(kinds: Sequence[Kind]) -> float:
     """Return the seconds that each place has to work until all waiting work is done."""
-    work = sum(kind.ready * (job_time(kind) + kind.after) for kind in kinds if kind.is_on)
+    work = sum(kind.ready * (get_job_seconds(kind) + kind.after) for kind in kinds if kind.is_on)
     return work / max(sum(kind.serving for kind in kinds), 1)
 
 

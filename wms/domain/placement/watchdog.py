@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from wms.domain.placement.policy import Kind, Move, Place
 
 #: Jobs that a place does at least, and the assumed seconds of a move.
-LEAST_JOBS, MOVING = 10, 10.0
+MIN_JOBS, MOVE_SECONDS = 10, 10.0
 #: Time of a job while none has ended.
 UNKNOWN = 1.0
 
@@ -46,17 +46,17 @@ class Watchdog:
         serving = [kind.serving for kind in kinds]
         idle = [place for place in places if place.is_idle]
         if not idle:
-            return _one_of_the_busy(kinds, places, serving, now)
-        found = []
+            return _move_busy_place(kinds, places, serving, now)
+        orders = []
         for place in idle:
-            best = _highest(kinds, serving, place.suits, now)
+            best = _find_best_kind(kinds, serving, place.suits, now)
             if best is None or best == place.loaded:
                 continue
             if place.loaded is not None:
                 serving[place.loaded] -= 1
             serving[best] += 1
-            found.append(Move(place.number, best))
-        return found
+            orders.append(Move(place.number, best))
+        return orders
 
 
 def priority(kind: Kind, serving: int, now: float) -> float:
@@ -67,30 +67,33 @@ def priority(kind: Kind, serving: int, now: float) -> float:
 
 def unlock_time(kind: Kind) -> float:
     """Return how long a place stays at least while the kind has work."""
-    return (kind.mean or UNKNOWN) * LEAST_JOBS + MOVING
+    return (kind.mean or UNKNOWN) * MIN_JOBS + MOVE_SECONDS
 
 
-def _highest(
-    kinds: Sequence[Kind], serving: Sequence[int], among: Sequence[int], now: float
+def _find_best_kind(
+    kinds: Sequence[Kind], serving: Sequence[int], suitable: Sequence[int], now: float
 ) -> int | None:
-    best, most = None, 0.0
-    for number in among:
-        if kinds[number].is_on and (here := priority(kinds[number], serving[number], now)) > most:
-            best, most = number, here
+    best, best_value = None, 0.0
+    for number in suitable:
+        if (
+            kinds[number].is_on
+            and (value := priority(kinds[number], serving[number], now)) > best_value
+        ):
+            best, best_value = number, value
     return best
 
 
-def _one_of_the_busy(
+def _move_busy_place(
     kinds: Sequence[Kind], places: Sequence[Place], serving: Sequence[int], now: float
 ) -> list[Move]:
-    heights = [priority(kind, serving[number], now) for number, kind in enumerate(kinds)]
+    values = [priority(kind, serving[number], now) for number, kind in enumerate(kinds)]
     waiting = [place for place in places if place.loaded is not None]
-    for place in sorted(waiting, key=lambda place: (heights[place.loaded or 0], place.number)):
+    for place in sorted(waiting, key=lambda place: (values[place.loaded or 0], place.number)):
         loaded = place.loaded or 0
         kind = kinds[loaded]
         if kind.is_on and now - place.moved < unlock_time(kind):
             continue
-        best = _highest(kinds, serving, place.suits, now)
-        if best is not None and best != loaded and heights[best] > heights[loaded]:
+        best = _find_best_kind(kinds, serving, place.suits, now)
+        if best is not None and best != loaded and values[best] > values[loaded]:
             return [Move(place.number, best)]
     return []

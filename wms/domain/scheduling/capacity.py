@@ -10,13 +10,13 @@ from uuid import UUID
 
 from sluice.contracts.pilots.pilots import LeaseRequest, NodeResources
 from sluice.scheduling.fit import Allocation, NodeCapacity, fit, fitting, how_many, is_suitable
-from wms.domain.scheduling.matching import Demand, order
+from wms.domain.scheduling.matching import Demand, sort_demands
 
 #: Seconds without a lease of a task after which a pilot is reserved for it, and how long at most.
 PATIENCE = 30.0
-KEPT = timedelta(seconds=300)
+RESERVATION_SPAN = timedelta(seconds=300)
 #: MiB: more than any node has.
-_ANY = 2**40
+_UNLIMITED = 2**40
 
 
 class PilotCapacity:
@@ -33,18 +33,18 @@ class PilotCapacity:
         self._gpus = {gpu.uuid: gpu for gpu in node.known_gpus}
         self._free = self._soon = None
         if request.room is not None:
-            whole = NodeCapacity.of(
+            capacity = NodeCapacity.of(
                 node.cores, node.ram, self._gpus.values(), disk=node.disk, named=node.named
             ).amounts
-            self._free = whole.least(Allocation.of(request.room.free))
-            self._soon = whole.least(Allocation.of(request.room.soon))
+            self._free = capacity.least(Allocation.of(request.room.free))
+            self._soon = capacity.least(Allocation.of(request.room.soon))
 
     @property
     def jobs(self) -> int:
         """Number of jobs that it may still get."""
         return self._starts + self._ahead
 
-    def offer(self, demand: Demand) -> int:
+    def count_offered_jobs(self, demand: Demand) -> int:
         """Return how many jobs of the task it may get now.
 
         These are the jobs that fit together into the free capacity, plus jobs to run later. Each of
@@ -56,26 +56,26 @@ class PilotCapacity:
         most = demand.ready if allowed is None else min(demand.ready, allowed)
         if self._free is None or self._soon is None:
             return min(self.jobs, most)
-        wanted = demand.wanted(self._node)
-        starts = how_many(self._free, wanted, self._gpus, most=min(self._starts, most))
-        if not self._ahead or allowed is not None or fit(self._soon, wanted, self._gpus) is None:
+        request = demand.resource_request(self._node)
+        starts = how_many(self._free, request, self._gpus, most=min(self._starts, most))
+        if not self._ahead or allowed is not None or fit(self._soon, request, self._gpus) is None:
             return starts
         return min(starts + self._ahead, most)
 
-    def worth_looking_at(self, demands: Sequence[Demand], pilot: UUID) -> list[Demand]:
+    def select_demands(self, demands: Sequence[Demand], pilot: UUID) -> list[Demand]:
         """Leave out tasks of which no job fits now or soon and for which the pilot is not reserved.
 
         The free capacity only shrinks, so these tasks need not be looked at again.
         """
         if self._free is None or self._soon is None:
             return list(demands)
-        kinds = [demand.wanted(self._node) for demand in demands]
+        kinds = [demand.resource_request(self._node) for demand in demands]
         fits = set(fitting(self._free, kinds, self._gpus) if self._starts else ())
         fits.update(fitting(self._soon, kinds, self._gpus) if self._ahead else ())
         return [
             demand
             for place, demand in enumerate(demands)
-            if place in fits or is_kept_free(demand, pilot) is not False
+            if place in fits or is_reserved_for(demand, pilot) is not False
         ]
 
     @property
@@ -89,31 +89,31 @@ class PilotCapacity:
         """Return the MiB of GPU memory that a single job of the task may need."""
         gpus = demand.gpus
         if gpus is None:
-            return _ANY
+            return _UNLIMITED
         if self._free is None or self._soon is None:
             rooms = [NodeCapacity.of(0, 0, self._gpus.values()).amounts]
         else:
             rooms = [self._free] * bool(self._starts) + [self._soon] * bool(self._ahead)
-        left = (
-            (self._gpus[uuid].memory and part.memory) or _ANY
+        free_memory = (
+            (self._gpus[uuid].memory and part.memory) or _UNLIMITED
             for room in rooms
             for uuid, part in room.gpus.items()
             if uuid in self._gpus
             and is_suitable(self._gpus[uuid], gpus)
             and (gpus.share < 1 or part.share >= 1)
         )
-        return int(max(left, default=0))
+        return int(max(free_memory, default=0))
 
     @property
-    def begins(self) -> bool:
+    def can_start(self) -> bool:
         """Whether it has a place for a job that starts at once."""
         return self._starts > 0
 
-    def can_begin(self, demand: Demand) -> bool:
+    def can_start_job(self, demand: Demand) -> bool:
         """Return whether a job of the task fits into what is free now."""
-        if self._free is None or not self.begins:
-            return self.begins
-        return fit(self._free, demand.wanted(self._node), self._gpus) is not None
+        if self._free is None or not self.can_start:
+            return self.can_start
+        return fit(self._free, demand.resource_request(self._node), self._gpus) is not None
 
     def take(self, demand: Demand, ram: int | None, gpu_memory: int | None = None) -> None:
         """Count a job of the task that the pilot got.
@@ -123,13 +123,13 @@ class PilotCapacity:
         if self._free is None:
             self._starts -= 1
             return
-        taken = (
-            fit(self._free, demand.wanted(self._node, ram, gpu_memory), self._gpus)
+        allocation = (
+            fit(self._free, demand.resource_request(self._node, ram, gpu_memory), self._gpus)
             if self._starts
             else None
         )
-        if taken is not None:
-            self._free = self._free.minus(taken)
+        if allocation is not None:
+            self._free = self._free.minus(allocation)
             self._starts -= 1
         elif self._ahead:
             self._ahead -= 1
@@ -137,7 +137,7 @@ class PilotCapacity:
             self._starts -= 1
 
 
-def blocked(demand: Demand) -> set[str]:
+def find_scarce_resources(demand: Demand) -> set[str]:
     """Return the limited resources of which too little is left for a job of the task.
 
     Quotas are left out, because they refill by themselves.
@@ -149,29 +149,29 @@ def blocked(demand: Demand) -> set[str]:
     }
 
 
-def in_turn(demands: Iterable[Demand]) -> list[Demand]:
+def list_eligible_demands(demands: Iterable[Demand]) -> list[Demand]:
     """Return the demands by rank, without those that would take what a reservation needs.
 
     If a pilot is reserved for a task whose limited resource is scarce, later tasks that need the
     same resource are left out. So jobs that need little of it do not delay one that needs much for
     ever.
     """
-    kept, found = set[str](), []
-    for demand in order(demands):
-        if kept.isdisjoint(demand.needs.named):
-            found.append(demand)
-        if demand.kept_by is not None:
-            kept |= blocked(demand)
-    return found
+    scarce, eligible = set[str](), []
+    for demand in sort_demands(demands):
+        if scarce.isdisjoint(demand.needs.named):
+            eligible.append(demand)
+        if demand.reserved_pilot is not None:
+            scarce |= find_scarce_resources(demand)
+    return eligible
 
 
-def is_kept_free(demand: Demand, pilot: UUID) -> bool | None:
+def is_reserved_for(demand: Demand, pilot: UUID) -> bool | None:
     """Return whether the pilot is reserved for the task, so that later tasks get nothing from it.
 
     Returns:
         True if it is reserved; False if it is not and need not be; None if the task has waited long
             enough for a reservation.
     """
-    if demand.kept_by is not None:
-        return demand.kept_by == pilot
+    if demand.reserved_pilot is not None:
+        return demand.reserved_pilot == pilot
     return None if demand.waited > PATIENCE else False

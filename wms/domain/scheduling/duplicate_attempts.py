@@ -6,10 +6,12 @@ It should if the job takes longer than it should and the other worker is expecte
 from wms.domain.scheduling.worker_times import SUSPECT, WorkerTimes
 
 #: Another worker must gain at least so many seconds, plus this share of its own time for the job.
-_LEAST_GAIN, _GAIN_SHARE = 0.5, 0.25
+_MIN_GAIN, _GAIN_SHARE = 0.5, 0.25
 
 
-def seconds_left(ran: float, own: WorkerTimes | None, anywhere: WorkerTimes | None) -> float | None:
+def estimate_remaining_seconds(
+    ran: float, own: WorkerTimes | None, anywhere: WorkerTimes | None
+) -> float | None:
     """Return the seconds that a job which ran so long is still expected to take.
 
     A job that exceeds its likely time is expected to take as long again, as with heavy-tailed
@@ -18,15 +20,15 @@ def seconds_left(ran: float, own: WorkerTimes | None, anywhere: WorkerTimes | No
     Returns:
         None if nothing is known.
     """
-    known = own if own is not None and own.timed else anywhere
-    if known is None:
+    times = own if own is not None and own.timed else anywhere
+    if times is None:
         return None
-    if ran > known.likely:
+    if ran > times.likely:
         return ran
-    return max(known.typical - ran, 0.0)
+    return max(times.typical - ran, 0.0)
 
 
-def gain(
+def estimate_gain(
     ran: float,
     own: WorkerTimes | None,
     *,
@@ -42,17 +44,17 @@ def gain(
     """
     if asking is not None and asking.failing > SUSPECT:
         return None
-    left = seconds_left(ran, own, anywhere)
-    begun = asking if asking is not None and asking.timed else anywhere
-    if left is None or begun is None:
+    remaining = estimate_remaining_seconds(ran, own, anywhere)
+    new_times = asking if asking is not None and asking.timed else anywhere
+    if remaining is None or new_times is None:
         return None
-    found = left - begun.typical
-    return found if is_worth_while(found, begun.typical) else None
+    gain = remaining - new_times.typical
+    return gain if is_worth_while(gain, new_times.typical) else None
 
 
-def is_worth_while(gain: float, takes: float) -> bool:
+def is_worth_while(gain: float, job_seconds: float) -> bool:
     """Return whether the gain suffices for another worker that takes so long for the job.
 
     The margin exists because the known times are rough.
     """
-    return gain > _LEAST_GAIN + _GAIN_SHARE * takes
+    return gain > _MIN_GAIN + _GAIN_SHARE * job_seconds

@@ -21,7 +21,7 @@ from sluice.contracts.access.groups import USUAL_WEIGHT
 S = 2.0
 
 
-def gains(
+def compute_gains(
     in_flight: Mapping[str, int], weights: Mapping[str, float], wanting: Collection[str]
 ) -> dict[str, float]:
     """Return the gain in rank of each group in ``wanting``.
@@ -33,8 +33,8 @@ def gains(
     if len(taking_part) < 2:
         return dict.fromkeys(wanting, 0.0)
     weight = {group: weights.get(group, USUAL_WEIGHT) for group in taking_part}
-    in_all, jobs = sum(weight.values()), sum(in_flight.get(group, 0) for group in taking_part)
+    total_weight, jobs = sum(weight.values()), sum(in_flight.get(group, 0) for group in taking_part)
     return {
-        group: S * (weight[group] / in_all - in_flight.get(group, 0) / jobs) if jobs else 0.0
+        group: S * (weight[group] / total_weight - in_flight.get(group, 0) / jobs) if jobs else 0.0
         for group in wanting
     }

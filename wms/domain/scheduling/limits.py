@@ -4,11 +4,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from sluice.contracts.common.numbers import counted, in_full
+from sluice.contracts.common.numbers import format_count, in_full
 from sluice.contracts.jobs.limits import LimitPeriod
 
 #: Tolerance for the binary rounding of fractions.
-_ROUNDED = 1e-6
+_TOLERANCE = 1e-6
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,48 +34,58 @@ class Limit:
     refills: datetime | None = None
 
     @property
-    def left(self) -> float:
+    def remaining(self) -> float:
         """The amount that is left now."""
         return max(0.0, self.amount - self.used)
 
     def jobs(self, need: float) -> int:
         """Return how many jobs that need so much may start now."""
-        return int((self.left + _ROUNDED) // need)
+        return int((self.remaining + _TOLERANCE) // need)
 
-    def why_none(self, need: float, holders: Sequence["UsingStep"] = ()) -> str | None:
+    def explain_shortage(self, need: float, holders: Sequence["UsingStep"] = ()) -> str | None:
         """Return why a job that needs so much cannot start now, or None if it can.
 
         ``holders`` are the steps that use most.
         """
         if self.jobs(need):
             return None
-        of = f"{in_full(round(self.used, 6))} of {in_full(self.amount)} {self.name}"
+        used_text = f"{in_full(round(self.used, 6))} of {in_full(self.amount)} {self.name}"
         if self.period is None:
-            by = " and ".join(f"{counted(one.jobs, 'job')} of step {one.step}" for one in holders)
-            asked = "" if need == 1 else f", and a job needs {in_full(need)}"
-            return f"{of} are held{by and f' by {by}'}{asked}"
-        more = "" if self.refills is None else f", and more come at {self.refills:%F %H:%M} UTC"
-        return f"{of} of this {self.period.value} are spent{more}"
+            steps_text = " and ".join(
+                f"{format_count(step.jobs, 'job')} of step {step.step}" for step in holders
+            )
+            need_text = "" if need == 1 else f", and a job needs {in_full(need)}"
+            return f"{used_text} are held{steps_text and f' by {steps_text}'}{need_text}"
+        refill_text = (
+            "" if self.refills is None else f", and more come at {self.refills:%F %H:%M} UTC"
+        )
+        return f"{used_text} of this {self.period.value} are spent{refill_text}"
 
-    def why_never(self, need: float) -> str | None:
+    def explain_excess(self, need: float) -> str | None:
         """Return why a job that needs so much can never start, or None if it can."""
-        if need <= self.amount + _ROUNDED:
+        if need <= self.amount + _TOLERANCE:
             return None
         span = "at a time" if self.period is None else f"a {self.period.value}"
         return f"needs {in_full(need)} {self.name}, the limit is {in_full(self.amount)} {span}"
 
 
-def unspent(named: Mapping[str, float], spent: Mapping[str, float]) -> dict[str, float]:
+def compute_unspent(
+    reserved: Mapping[str, float], spent_amounts: Mapping[str, float]
+) -> dict[str, float]:
     """Return what of a reservation was not spent, by name, never more than was reserved.
 
-    Resources that ``spent`` does not name count as spent.
+    Resources that ``spent_amounts`` does not name count as spent.
     """
-    left = {name: need - max(spent[name], 0.0) for name, need in named.items() if name in spent}
-    return {name: amount for name, amount in left.items() if amount > 0}
+    remaining = {
+        name: need - max(spent_amounts[name], 0.0)
+        for name, need in reserved.items()
+        if name in spent_amounts
+    }
+    return {name: amount for name, amount in remaining.items() if amount > 0}
 
 
-def jobs_within(named: Mapping[str, float], limits: Iterable[Limit]) -> int | None:
+def count_startable_jobs(needs: Mapping[str, float], limits: Iterable[Limit]) -> int | None:
     """Return how many jobs with these needs may start now, or None if no limit applies."""
     return min(
-        (limit.jobs(named[limit.name]) for limit in limits if limit.name in named), default=None
+        (limit.jobs(needs[limit.name]) for limit in limits if limit.name in needs), default=None
     )

@@ -13,7 +13,7 @@ from sluice.contracts.jobs.gpus import GpuNeeds
 from sluice.contracts.jobs.needs import Needs
 from sluice.contracts.pilots.pilots import NodeResources
 from sluice.scheduling.fit import ResourceRequest, is_suitable, why_unsuited
-from wms.domain.scheduling.limits import Limit, jobs_within
+from wms.domain.scheduling.limits import Limit, count_startable_jobs
 
 #: Difference in rank above which a pilot gives up a tool that it has loaded.
 SWITCH = 0.5
@@ -27,7 +27,7 @@ class Demand:
         larger: MiB of memory for jobs that need more than the task's request.
         larger_gpu: The same for GPU memory.
         waited: Seconds since one of its jobs was leased.
-        kept_by: The pilot that is reserved for it.
+        reserved_pilot: The pilot that is reserved for it.
         turn_at: When its turn began, if it shares the turn of its upstream task.
         limits: Current limits of the resources that it needs, by name.
         priority: The administrator's priority of its step, which is part of ``rank``.
@@ -42,7 +42,7 @@ class Demand:
     larger: int | None = None
     larger_gpu: int | None = None
     waited: float = 0.0
-    kept_by: UUID | None = None
+    reserved_pilot: UUID | None = None
     turn_at: datetime | None = None
     limits: Mapping[str, Limit] = field(default_factory=dict)
     template: str = ""
@@ -62,18 +62,20 @@ class Demand:
         needs = self.needs.gpus
         return needs and needs.with_memory(self.larger_gpu)
 
-    def wanted(
+    def resource_request(
         self, node: NodeResources, ram: int | None = None, gpu_memory: int | None = None
     ) -> ResourceRequest:
         """Return what one job needs of the node; ``ram`` and ``gpu_memory`` override the task's."""
         needs = self.needs
-        named = {name: needs.named[name] for name in needs.named if self.is_counted(name, node)}
+        named_amounts = {
+            name: needs.named[name] for name in needs.named if self.is_counted(name, node)
+        }
         return ResourceRequest(
             needs.resources.cores,
             self.ram if ram is None else ram,
             self.gpus and self.gpus.with_memory(gpu_memory),
             needs.resources.counted_disk,
-            named,
+            named_amounts,
         )
 
     def is_counted(self, name: str, node: NodeResources) -> bool:
@@ -86,7 +88,7 @@ class Demand:
     @property
     def allowed(self) -> int | None:
         """Return how many jobs may start within the limits now, or None if no limit applies."""
-        return jobs_within(self.needs.named, self.limits.values())
+        return count_startable_jobs(self.needs.named, self.limits.values())
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,35 +120,36 @@ ENGINES = (
 USERS = "only a user for each slot, which is none"
 
 
-def sandbox_for(needs: Needs) -> str:
+def describe_sandbox(needs: Needs) -> str:
     """Return the sandbox that a job needs, for people."""
     return f"a sandbox (bubblewrap){' for its secrets' if needs.secrets else ''}"
 
 
-def misfit(demand: Demand, on: PilotNode) -> str | None:
+def find_misfit(demand: Demand, pilot_node: PilotNode) -> str | None:
     """Return why a job of the task cannot run on the node, or None if it can.
 
     Example: "needs 4 cores, the node has 2".
     """
-    node, needs = on.resources, demand.needs
-    why = _lack_of_amount(demand, node) or _lack_of_label(demand, node)
-    if why is None and demand.gpus is not None:
-        why = why_unsuited(node.known_gpus, demand.gpus)
-    if why is not None:
-        return why
-    if needs.needs_engine and not on.engines:
+    node, needs = pilot_node.resources, demand.needs
+    reason = _find_missing_amount(demand, node) or _find_missing_label(demand, node)
+    if reason is None and demand.gpus is not None:
+        reason = why_unsuited(node.known_gpus, demand.gpus)
+    if reason is not None:
+        return reason
+    if needs.needs_engine and not pilot_node.engines:
         return f"needs a container, the node has none of {ENGINES}"
-    if needs.sandbox and not on.has_sandbox:
-        return f"needs {sandbox_for(needs)}, the node has {USERS if on.has_users else 'none'}"
+    if needs.sandbox and not pilot_node.has_sandbox:
+        instead = USERS if pilot_node.has_users else "none"
+        return f"needs {describe_sandbox(needs)}, the node has {instead}"
     return None
 
 
-def largest_ram(needs: Needs, nodes: Iterable[PilotNode]) -> int | None:
+def find_largest_ram(needs: Needs, nodes: Iterable[PilotNode]) -> int | None:
     """Return the MiB of the largest node that fits the other needs of a job, or None."""
-    return max((node.resources.ram for node in _suitable_nodes(needs, nodes)), default=None)
+    return max((node.resources.ram for node in _list_suitable_nodes(needs, nodes)), default=None)
 
 
-def largest_gpu(needs: Needs, nodes: Iterable[PilotNode]) -> float:
+def find_largest_gpu(needs: Needs, nodes: Iterable[PilotNode]) -> float:
     """Return the MiB of the largest GPU on nodes that fit the other needs of a job; 0 if none.
 
     A GPU of unknown size counts as infinite.
@@ -154,30 +157,30 @@ def largest_gpu(needs: Needs, nodes: Iterable[PilotNode]) -> float:
     gpus = needs.gpus
     if gpus is None:
         return 0.0
-    found = (_largest_device(gpus, node) for node in _suitable_nodes(needs, nodes))
-    return max(found, default=0.0)
+    sizes = (_find_largest_device(gpus, node) for node in _list_suitable_nodes(needs, nodes))
+    return max(sizes, default=0.0)
 
 
-def largest_gpu_part(gpus: GpuNeeds, node: PilotNode) -> float:
+def find_largest_gpu_part(gpus: GpuNeeds, node: PilotNode) -> float:
     """Return the most MiB of one GPU that a job on the node can have had."""
     if gpus.share == 1:
-        return _largest_device(gpus, node)
-    return gpus.memory or gpus.share * _largest_device(gpus, node)
+        return _find_largest_device(gpus, node)
+    return gpus.memory or gpus.share * _find_largest_device(gpus, node)
 
 
-def _suitable_nodes(needs: Needs, nodes: Iterable[PilotNode]) -> Iterator[PilotNode]:
+def _list_suitable_nodes(needs: Needs, nodes: Iterable[PilotNode]) -> Iterator[PilotNode]:
     # Resources that are limited over all nodes do not belong to a node.
     own = needs.model_copy(update={"named": {}})
     demand = Demand(UUID(int=0), 0.0, datetime.min.replace(tzinfo=UTC), 1, own)
-    return (node for node in nodes if misfit(demand, node) is None)
+    return (node for node in nodes if find_misfit(demand, node) is None)
 
 
-def _largest_device(gpus: GpuNeeds, node: PilotNode) -> float:
+def _find_largest_device(gpus: GpuNeeds, node: PilotNode) -> float:
     suitable = (gpu for gpu in node.resources.known_gpus if is_suitable(gpu, gpus))
     return max((gpu.memory or math.inf for gpu in suitable), default=0.0)
 
 
-def _lack_of_amount(demand: Demand, node: NodeResources) -> str | None:
+def _find_missing_amount(demand: Demand, node: NodeResources) -> str | None:
     needs, resources = demand.needs, demand.needs.resources
     amounts: list[tuple[float, float, str]] = [
         (resources.cores, node.cores, "cores"),
@@ -186,7 +189,7 @@ def _lack_of_amount(demand: Demand, node: NodeResources) -> str | None:
     ]
     for name, amount in needs.named.items():
         limit = demand.limits.get(name)
-        if limit is not None and (why := limit.why_never(amount)) is not None:
+        if limit is not None and (why := limit.explain_excess(amount)) is not None:
             return why
         if demand.is_counted(name, node):
             amounts.append((amount, node.named.get(name, 0), name))
@@ -196,16 +199,16 @@ def _lack_of_amount(demand: Demand, node: NodeResources) -> str | None:
     return None
 
 
-def _lack_of_label(demand: Demand, node: NodeResources) -> str | None:
+def _find_missing_label(demand: Demand, node: NodeResources) -> str | None:
     for name, values in demand.needs.nodes.items():
-        told = node.labels.get(name)
-        if told not in values:
+        label = node.labels.get(name)
+        if label not in values:
             accepted = " or ".join(values)
-            return f"needs a node with {name} {accepted}, the node has {told or f'no {name}'}"
+            return f"needs a node with {name} {accepted}, the node has {label or f'no {name}'}"
     return None
 
 
-def order(
+def sort_demands(
     demands: Iterable[Demand], kinds: Collection[str] = (), *, first: str | None = None
 ) -> list[Demand]:
     """Return the demands in the order in which they are served.
@@ -236,6 +239,6 @@ def order(
     return sorted(demands, key=place)
 
 
-def fitting(demands: Iterable[Demand], node: PilotNode) -> list[Demand]:
+def filter_runnable(demands: Iterable[Demand], node: PilotNode) -> list[Demand]:
     """Return the tasks whose jobs the node can run."""
-    return [demand for demand in demands if misfit(demand, node) is None]
+    return [demand for demand in demands if find_misfit(demand, node) is None]

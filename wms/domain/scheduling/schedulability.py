@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from wms.domain.explanations import why_none_fits
-from wms.domain.scheduling.matching import Demand, PilotNode, misfit
+from wms.domain.explanations import explain_no_fit
+from wms.domain.scheduling.matching import Demand, PilotNode, find_misfit
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,12 +24,14 @@ class NodeSupply:
     grace: float
 
 
-def why_never(demand: Demand, supply: NodeSupply) -> str | None:
+def explain_unschedulable(demand: Demand, supply: NodeSupply) -> str | None:
     """Return why no node will ever fit, as a sentence, or None if one fits or may come."""
     nodes = [*supply.present, *(supply.launchable or ())]
-    if not nodes or any(misfit(demand, node) is None for node in nodes):
+    if not nodes or any(find_misfit(demand, node) is None for node in nodes):
         return None
     if demand.waited < supply.grace or (supply.present and supply.newest < supply.grace):
         return None
-    last = "; nor does one that can be launched" if supply.launchable and supply.present else ""
-    return f"no node fits: a job {why_none_fits(demand, nodes)}{last}"
+    launchable_text = (
+        "; nor does one that can be launched" if supply.launchable and supply.present else ""
+    )
+    return f"no node fits: a job {explain_no_fit(demand, nodes)}{launchable_text}"

@@ -6,15 +6,15 @@ from sluice.contracts.pilots.pilots import NodeResources
 from sluice.contracts.pilots.sites import Site
 
 
-def beyond(site: Site, offered: NodeResources) -> list[str]:
+def list_forbidden_offers(site: Site, offered: NodeResources) -> list[str]:
     """Return a sentence for each label and resource that the pilot offers and its site may not."""
     return [
-        *_more("label", offered.labels, site.labels),
-        *_more("resource", offered.named, site.resources),
+        *_list_forbidden("label", offered.labels, site.labels),
+        *_list_forbidden("resource", offered.named, site.resources),
     ]
 
 
-def _more(what: str, offered: Iterable[str], allowed: list[str] | None) -> Iterator[str]:
+def _list_forbidden(what: str, offered: Iterable[str], allowed: list[str] | None) -> Iterator[str]:
     if allowed is not None:
         yield from (
             f"its site may not offer the {what} {name}" for name in offered if name not in allowed

@@ -50,7 +50,7 @@ class WorkerTimes:
 
     def finished(self, seconds: float) -> "WorkerTimes":
         """Return the statistics with a job that took so long."""
-        log_seconds, spread = self._took(seconds)
+        log_seconds, spread = self._update_mean(seconds)
         failing = self.failing * (1 - self._newest_end)
         return WorkerTimes(self.jobs + 1, self.failures, log_seconds, spread, failing, self.rescued)
 
@@ -61,19 +61,19 @@ class WorkerTimes:
         """
         if self.timed and seconds <= self.typical:
             return self
-        log_seconds, spread = self._took(seconds)
+        log_seconds, spread = self._update_mean(seconds)
         return replace(self, log_seconds=log_seconds, spread=spread, rescued=self.rescued + 1)
 
-    def _took(self, seconds: float) -> tuple[float, float]:
+    def _update_mean(self, seconds: float) -> tuple[float, float]:
         """Return the new mean and spread."""
-        found = math.log(max(seconds, _SHORTEST))
+        log_time = math.log(max(seconds, _SHORTEST))
         weight = max(1 / (self.timed + 1), NEWEST)
-        off = found - self.log_seconds if self.timed else 0.0
+        deviation = log_time - self.log_seconds if self.timed else 0.0
         if self.timed > 1 / NEWEST:
-            most = UNLIKELY * max(self.spread, _LEAST_SPREAD)
-            off = max(-most, min(off, most))
-        log_seconds = self.log_seconds + weight * off if self.timed else found
-        return log_seconds, self.spread + weight * (abs(off) - self.spread)
+            max_deviation = UNLIKELY * max(self.spread, _LEAST_SPREAD)
+            deviation = max(-max_deviation, min(deviation, max_deviation))
+        log_seconds = self.log_seconds + weight * deviation if self.timed else log_time
+        return log_seconds, self.spread + weight * (abs(deviation) - self.spread)
 
     def failed(self) -> "WorkerTimes":
         """Return the statistics with a failed attempt, whose duration says nothing."""
@@ -96,21 +96,24 @@ class WorkerTimes:
         return math.exp(self.log_seconds + UNLIKELY * max(self.spread, _LEAST_SPREAD))
 
 
-def of_all(workers: Iterable[WorkerTimes]) -> WorkerTimes | None:
+def combine_times(workers: Iterable[WorkerTimes]) -> WorkerTimes | None:
     """Return the statistics of the kind of work on all workers, or None if nothing is known."""
-    known = [times for times in workers if times.timed]
-    weights = [min(times.timed, 1 / NEWEST) for times in known]
-    if not known:
+    timed = [times for times in workers if times.timed]
+    weights = [min(times.timed, 1 / NEWEST) for times in timed]
+    if not timed:
         return None
     total = sum(weights)
-    mean = sum(w * times.log_seconds for w, times in zip(weights, known, strict=True)) / total
-    spread = sum(
-        w * (times.spread + abs(times.log_seconds - mean))
-        for w, times in zip(weights, known, strict=True)
+    mean = (
+        sum(weight * times.log_seconds for weight, times in zip(weights, timed, strict=True))
+        / total
     )
-    failing = sum(w * times.failing for w, times in zip(weights, known, strict=True))
-    jobs, failures = sum(t.jobs for t in known), sum(t.failures for t in known)
-    rescued = sum(t.rescued for t in known)
+    spread = sum(
+        weight * (times.spread + abs(times.log_seconds - mean))
+        for weight, times in zip(weights, timed, strict=True)
+    )
+    failing = sum(weight * times.failing for weight, times in zip(weights, timed, strict=True))
+    jobs, failures = sum(times.jobs for times in timed), sum(times.failures for times in timed)
+    rescued = sum(times.rescued for times in timed)
     return WorkerTimes(jobs, failures, mean, spread / total, failing / total, rescued)
 
 
@@ -122,7 +125,7 @@ class WorkerLimit(Enum):
     NONE = auto()  #: one job now and then, to see whether it still fails
 
 
-def trust(own: WorkerTimes | None, others: WorkerTimes | None) -> WorkerLimit:
+def decide_worker_limit(own: WorkerTimes | None, others: WorkerTimes | None) -> WorkerLimit:
     """Return the trust in a worker whose attempts fail while those of ``others`` succeed.
 
     If attempts fail everywhere, the work is at fault, not the worker.

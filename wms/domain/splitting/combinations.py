@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from math import prod
 
-from sluice.contracts.common.numbers import counted
+from sluice.contracts.common.numbers import format_count
 from sluice.contracts.jobs.job_inputs import InputFile, InputItem, JobInput
 from sluice.text.visible_text import quoted
 
@@ -11,23 +11,23 @@ from sluice.text.visible_text import quoted
 MAX_COMBINATIONS = 10_000_000
 
 
-def too_many(step: str, sizes: Mapping[str, int]) -> str:
+def describe_excess_jobs(step: str, sizes: Mapping[str, int]) -> str:
     """Return what is wrong if there are too many combinations, else an empty text."""
     jobs = prod(sizes.values())
     if jobs <= MAX_COMBINATIONS:
         return ""
-    told = " × ".join(f"{size} of {quoted(port)}" for port, size in sizes.items())
+    sizes_text = " × ".join(f"{size} of {quoted(port)}" for port, size in sizes.items())
     return (
-        f"step {quoted(step)} takes each with each, {told}, which would be {counted(jobs, 'job')}:"
-        f" at most {MAX_COMBINATIONS} are made of one step"
+        f"step {quoted(step)} takes each with each, {sizes_text}, which would be"
+        f" {format_count(jobs, 'job')}: at most {MAX_COMBINATIONS} are made of one step"
     )
 
 
-def list_item(port: str, place: int, number: int) -> InputItem:
+def build_list_item(port: str, place: int, number: int) -> InputItem:
     """Return the input of job or entry ``number`` from a list."""
     return InputItem.model_construct(seq=number, name=f"{port}[{place}]", port=port, place=place)
 
 
-def numbered(given: InputFile | InputItem, number: int) -> JobInput:
+def renumber(job_input: InputFile | InputItem, number: int) -> JobInput:
     """Return the same input for another number."""
-    return given.model_copy(update={"seq": number})
+    return job_input.model_copy(update={"seq": number})

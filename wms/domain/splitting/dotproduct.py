@@ -22,7 +22,7 @@ class FileStream:
     _next: int = 0
 
     @property
-    def dry(self) -> bool:
+    def is_dry(self) -> bool:
         """Whether more files must be read before the next job is known."""
         return self._next == len(self.files) and not self.over
 
@@ -42,25 +42,25 @@ class FileStream:
         self._next += 1
 
 
-def joined(streams: list[FileStream]) -> Iterator[tuple[int, list[InputFile]]]:
+def join_streams(streams: list[FileStream]) -> Iterator[tuple[int, list[InputFile]]]:
     """Yield the number and files of each job, until a stream is dry or nothing is left.
 
     A job needs at least one file, and one of each stream that is not optional. The files come in
     the order of the streams.
     """
-    while not any(stream.dry for stream in streams):
+    while not any(stream.is_dry for stream in streams):
         heads = [head.seq for stream in streams if (head := stream.head) is not None]
         if not heads or any(stream.head is None and not stream.optional for stream in streams):
             return
         number = min(heads)
-        found: dict[str, InputFile] = {}
+        files_by_port: dict[str, InputFile] = {}
         for stream in streams:
             head = stream.head
             if head is not None and head.seq == number:
-                found[stream.port] = head
+                files_by_port[stream.port] = head
                 stream.take()
-        if all(stream.optional or stream.port in found for stream in streams):
-            yield number, list(found.values())
+        if all(stream.optional or stream.port in files_by_port for stream in streams):
+            yield number, list(files_by_port.values())
 
 
 def is_over(streams: list[FileStream]) -> bool:

@@ -11,17 +11,17 @@ from sluice.contracts.data.datasets import NewFile
 from sluice.contracts.jobs.job_inputs import InputFile
 from sluice.contracts.jobs.tasks import Task, TaskInput
 from sluice.contracts.templates.plan import MergeGroups
-from wms.domain.splitting.grouping import Grouping, JobDraft, batched
+from wms.domain.splitting.grouping import Grouping, JobDraft, merge_drafts
 
 
-def each_inputs(task: Task) -> list[TaskInput]:
+def list_scattered_inputs(task: Task) -> list[TaskInput]:
     """Return the inputs of which each job of a map gets one file, the main one first."""
-    return [given for given in task.inputs if given.mode is InputMode.EACH]
+    return [task_input for task_input in task.inputs if task_input.mode is InputMode.EACH]
 
 
-def inputs_that_come(task: Task) -> list[TaskInput]:
+def list_streamed_inputs(task: Task) -> list[TaskInput]:
     """Return the inputs of which a job gets a file or a group of files."""
-    return [task.main_input] if task.mode is TaskMode.MERGE else each_inputs(task)
+    return [task.main_input] if task.mode is TaskMode.MERGE else list_scattered_inputs(task)
 
 
 def is_grouping(task: Task) -> bool:
@@ -29,7 +29,7 @@ def is_grouping(task: Task) -> bool:
     return task.mode is TaskMode.MERGE or task.batch > 1
 
 
-def takes_as_they_come(task: Task) -> bool:
+def can_stream_inputs(task: Task) -> bool:
     """Return whether its jobs can be made of some files before all files exist.
 
     Inputs that all jobs share do not matter.
@@ -40,8 +40,8 @@ def takes_as_they_come(task: Task) -> bool:
         and not task.single
         and not task.combines
         and all(
-            given.pick is None and not given.next_inputs and not given.optional
-            for given in inputs_that_come(task)
+            task_input.pick is None and not task_input.next_inputs and not task_input.optional
+            for task_input in list_streamed_inputs(task)
         )
     )
 
@@ -52,22 +52,24 @@ def can_follow(reader: Task, writer: Task, dataset: UUID) -> bool:
     The upstream job must have read all other files that the downstream job reads. If the files are
     grouped, the upstream jobs must also write them in order.
     """
-    beside = {given.dat_in_uid for given in inputs_that_come(reader)} - {dataset}
-    if beside and not (takes_as_they_come(writer) and not is_grouping(writer)):
+    beside = {task_input.dat_in_uid for task_input in list_streamed_inputs(reader)} - {dataset}
+    if beside and not (can_stream_inputs(writer) and not is_grouping(writer)):
         return False
     in_order = writer.parts_uid is None and not any(
         output.spread for output in writer.outputs if output.dat_out_uid == dataset
     )
-    return beside <= set(_ports(writer)) and (in_order or not is_grouping(reader))
+    return beside <= set(_map_ports(writer)) and (in_order or not is_grouping(reader))
 
 
-def _ports(task: Task) -> dict[UUID, str]:
+def _map_ports(task: Task) -> dict[UUID, str]:
     """Return the port of each data set's file among the inputs of a job; empty for the main one."""
-    first, *others = each_inputs(task) or [task.main_input]
-    return {given.dat_in_uid: given.port for given in others} | {first.dat_in_uid: ""}
+    first, *others = list_scattered_inputs(task) or [task.main_input]
+    return {task_input.dat_in_uid: task_input.port for task_input in others} | {
+        first.dat_in_uid: ""
+    }
 
 
-def draft_of(
+def build_draft(
     reader: Task, writer: Task, file: NewFile, *, dataset: UUID, inputs: Sequence[Mapping[str, Any]]
 ) -> JobDraft:
     """Return the downstream task's job, or its part of one, for a file of an upstream job.
@@ -75,22 +77,26 @@ def draft_of(
     It equals the job that would be made of the whole data sets. ``inputs`` are those of the
     upstream job.
     """
-    ports = _ports(writer)
-    by_port = {given.get("port", ""): given for given in inputs}
+    ports = _map_ports(writer)
+    by_port = {task_input.get("port", ""): task_input for task_input in inputs}
     files = []
-    for number, given in enumerate(inputs_that_come(reader)):
-        found = as_input(file) if given.dat_in_uid == dataset else by_port[ports[given.dat_in_uid]]
-        port = given.port if number else ""
-        files.append(InputFile.model_construct(**{**found, "seq": file.seq, "port": port}))
+    for number, task_input in enumerate(list_streamed_inputs(reader)):
+        input_file = (
+            dump_input(file)
+            if task_input.dat_in_uid == dataset
+            else by_port[ports[task_input.dat_in_uid]]
+        )
+        port = task_input.port if number else ""
+        files.append(InputFile.model_construct(**{**input_file, "seq": file.seq, "port": port}))
     return JobDraft(file.seq, files)
 
 
 @dataclass(frozen=True, slots=True)
 class GroupedJobs:
-    """Jobs of consecutive entries; ``taken`` is the last entry in them, or None."""
+    """Jobs of consecutive entries; ``last_entry`` is the last entry in them, or None."""
 
     drafts: Sequence[JobDraft]
-    taken: int | None
+    last_entry: int | None
 
 
 def group_entries(
@@ -104,17 +110,17 @@ def group_entries(
     if task.mode is TaskMode.MERGE:
         grouping = Grouping(task.mode, task.groups, number=number)
         drafts += grouping.add([file for entry in entries for file in entry.files])
-        drafts += grouping.rest() if last else ()
-        taken = [file.seq for draft in drafts for file in draft.inputs[-1:]]
-        return GroupedJobs(drafts, max(taken, default=None))
-    for first in range(0, len(entries), task.batch):
-        batch = entries[first : first + task.batch]
+        drafts += grouping.finish() if last else ()
+        entries_in_jobs = [file.seq for draft in drafts for file in draft.inputs[-1:]]
+        return GroupedJobs(drafts, max(entries_in_jobs, default=None))
+    for start in range(0, len(entries), task.batch):
+        batch = entries[start : start + task.batch]
         if last or len(batch) == task.batch:
-            drafts.append(batched(batch))
+            drafts.append(merge_drafts(batch))
     return GroupedJobs(drafts, drafts[-1].last_seq if drafts else None)
 
 
-def as_input(file: NewFile) -> dict[str, Any]:
+def dump_input(file: NewFile) -> dict[str, Any]:
     """Return the file of a job as the input of another job, without its number."""
     return {
         "name": own_name(file.name),

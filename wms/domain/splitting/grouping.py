@@ -27,7 +27,7 @@ class JobDraft:
     @property
     def files(self) -> list[InputFile]:
         """The inputs that are files."""
-        return [given for given in self.inputs if isinstance(given, InputFile)]
+        return [job_input for job_input in self.inputs if isinstance(job_input, InputFile)]
 
     @property
     def last_seq(self) -> int:
@@ -37,7 +37,7 @@ class JobDraft:
 
 @dataclass(slots=True)
 class Grouping:
-    """Groups files: call ``add`` with files in order, then ``rest`` once.
+    """Groups files: call ``add`` with files in order, then ``finish`` once.
 
     ``number`` is that of the group being filled.
     """
@@ -63,29 +63,29 @@ class Grouping:
             # In a tree a full group waits for the next file, so that the job of the last group is
             # known as the last when it is made.
             if self.groups.tree and self._is_full():
-                yield self._take()
+                yield self._pop_group()
             # A group is larger than requested only if a single file is.
             if (
                 self._open
                 and self.groups.bytes is not None
                 and self._bytes + file.size > self.groups.bytes
             ):
-                yield self._take()
+                yield self._pop_group()
             self._open.append(file)
             self._bytes += file.size
             if self._is_full() and not self.groups.tree:
-                yield self._take()
+                yield self._pop_group()
 
-    def rest(self) -> Iterator[JobDraft]:
+    def finish(self) -> Iterator[JobDraft]:
         """Yield the last group if it has files.
 
         A merge of all files into one has a job even without files.
         """
-        if self._open or self._gives_one_file:
-            yield self._take()
+        if self._open or self._writes_one_file:
+            yield self._pop_group()
 
     @property
-    def _gives_one_file(self) -> bool:
+    def _writes_one_file(self) -> bool:
         """Whether it is a merge into one file.
 
         In a tree the last group always stays open, so an empty group means that there were no
@@ -96,27 +96,27 @@ class Grouping:
     def _add_to_batch(self, file: InputFile) -> Iterator[JobDraft]:
         # Wrong order; a check of consecutive jobs finds it.
         if self._open and file.seq <= self._open[-1].seq:
-            yield self._take()
+            yield self._pop_group()
         self._open.append(file)
         if len(self._open) >= self.batch:
-            yield self._take()
+            yield self._pop_group()
 
     def _is_full(self) -> bool:
         return self.groups.files is not None and len(self._open) >= self.groups.files
 
-    def _take(self) -> JobDraft:
+    def _pop_group(self) -> JobDraft:
         if self.mode is TaskMode.MAP:
-            return batched([JobDraft(file.seq, [file]) for file in self._emptied()])
-        draft = JobDraft(self.number, self._emptied())
+            return merge_drafts([JobDraft(file.seq, [file]) for file in self._pop_files()])
+        draft = JobDraft(self.number, self._pop_files())
         self.number += 1
         return draft
 
-    def _emptied(self) -> list[InputFile]:
+    def _pop_files(self) -> list[InputFile]:
         files, self._open, self._bytes = self._open, [], 0
         return files
 
 
-def batched(drafts: Sequence[JobDraft]) -> JobDraft:
+def merge_drafts(drafts: Sequence[JobDraft]) -> JobDraft:
     """Return one job for several, in their order."""
     if len(drafts) == 1:
         return drafts[0]

@@ -9,7 +9,7 @@ from uuid import UUID
 
 from sluice.contracts.data.datasets import NewFile
 from sluice.contracts.jobs.tasks import Task
-from wms.domain.splitting.flow import as_input
+from wms.domain.splitting.flow import dump_input
 
 #: More jobs than a level has.
 SPAN = 10**9
@@ -17,12 +17,12 @@ SPAN = 10**9
 Files = Sequence[tuple[UUID, NewFile]]
 
 
-def level_of(seq: int) -> int:
+def get_level(seq: int) -> int:
     """Return the level of a job; jobs of level 0 read the files of the data set."""
     return seq // SPAN
 
 
-def placed(
+def place_files(
     task: Task, files: Files, *, seq: int, only_seq: int | None
 ) -> list[tuple[UUID, NewFile]]:
     """Return the files of a job with the data set of each.
@@ -46,9 +46,9 @@ def placed(
     ]
 
 
-def part_of(task: Task, files: Files) -> dict[str, Any] | None:
+def find_part(task: Task, files: Files) -> dict[str, Any] | None:
     """Return the file of a finished job that the next level reads, as an input of a job."""
     for uid, file in files:
         if uid == task.parts_uid:
-            return as_input(file)
+            return dump_input(file)
     return None

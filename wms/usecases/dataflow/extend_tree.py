@@ -13,8 +13,8 @@ from sluice.contracts.jobs.tasks import Task
 from sluice.servicekit.database import Connection
 from wms.db.dataflow.tree_parts import (
     TreeLevel,
-    first_open,
-    levels_of,
+    find_first_open_job,
+    list_levels,
     read_parts,
     set_level,
     set_root,
@@ -31,30 +31,34 @@ async def extend_tree(
 
     The task's row must be locked, and the files of the level before must be stored.
     """
-    known = await levels_of(connection, task.uid)
-    is_made = locked.state is TaskState.ACTIVE
-    known[0] = TreeLevel(0, 0 if locked.only_seq is None else 1, -1, closed=is_made)
-    due, jobs = set(levels), 0
-    while due:
-        level = min(due)
-        due.discard(level)
-        below = known.get(level - 1)
+    levels_by_number = await list_levels(connection, task.uid)
+    has_all_jobs = locked.state is TaskState.ACTIVE
+    levels_by_number[0] = TreeLevel(0, 0 if locked.only_seq is None else 1, -1, closed=has_all_jobs)
+    levels_to_extend, jobs = set(levels), 0
+    while levels_to_extend:
+        level = min(levels_to_extend)
+        levels_to_extend.discard(level)
+        below = levels_by_number.get(level - 1)
         if below is None or (below.closed and below.made == 1):
             continue
-        own = known.get(level) or TreeLevel(level, 0, (level - 1) * SPAN - 1, closed=False)
-        grown = await _grow(connection, task, own, below)
-        if grown != own:
-            known[level] = grown
-            due.add(level + 1)
-        jobs += grown.made - own.made
+        own = levels_by_number.get(level) or TreeLevel(
+            level, 0, (level - 1) * SPAN - 1, closed=False
+        )
+        extended = await _extend_level(connection, task, own, below)
+        if extended != own:
+            levels_by_number[level] = extended
+            levels_to_extend.add(level + 1)
+        jobs += extended.made - own.made
     return jobs
 
 
-async def _grow(connection: Connection, task: Task, own: TreeLevel, below: TreeLevel) -> TreeLevel:
+async def _extend_level(
+    connection: Connection, task: Task, own: TreeLevel, below: TreeLevel
+) -> TreeLevel:
     if own.closed:
         return own
     end = own.level * SPAN
-    unfinished = await first_open(connection, task.uid, after=own.taken_seq, before=end)
+    unfinished = await find_first_open_job(connection, task.uid, after=own.taken_seq, before=end)
     last = below.closed and unfinished is None
     parts = await read_parts(
         connection,
@@ -68,9 +72,9 @@ async def _grow(connection: Connection, task: Task, own: TreeLevel, below: TreeL
     drafts = [replace(draft, seq=end + draft.seq) for draft in jobs.drafts]
     if not drafts:
         return own
-    taken = own.taken_seq if jobs.taken is None else jobs.taken
-    grown = TreeLevel(own.level, own.made + len(drafts), taken, closed=last)
-    await set_level(connection, task.uid, grown, new=drafts)
-    if last and grown.made == 1:
+    last_entry = own.taken_seq if jobs.last_entry is None else jobs.last_entry
+    extended = TreeLevel(own.level, own.made + len(drafts), last_entry, closed=last)
+    await set_level(connection, task.uid, extended, new=drafts)
+    if last and extended.made == 1:
         await set_root(connection, task.uid, drafts[0].seq)
-    return grown
+    return extended

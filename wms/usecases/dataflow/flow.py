@@ -15,18 +15,23 @@ from sluice.contracts.jobs.tasks import Task
 from wms.db.dataflow import flows
 from wms.db.jobs.splitting import SplitClaim, count_page
 from wms.db.ready_channel import notify_ready
-from wms.db.tasks.task_cache import KnownTask
+from wms.db.tasks.task_cache import CachedTask
 from wms.db.tasks.tasks import LockedTask, UpstreamRead, lock_tasks
-from wms.domain.splitting.flow import can_follow, inputs_that_come, is_grouping, takes_as_they_come
+from wms.domain.splitting.flow import (
+    can_follow,
+    can_stream_inputs,
+    is_grouping,
+    list_streamed_inputs,
+)
 from wms.domain.splitting.grouping import JobDraft
 from wms.usecases.context import WmsContext
 from wms.usecases.dataflow.group_files import continue_grouping
-from wms.usecases.splitting.claimed_task import HOLD, SplitClaimLost, announce, decide, park
-from wms.usecases.splitting.read_inputs import joined_drafts, shared_inputs, usable_datasets
+from wms.usecases.splitting.claimed_task import CLAIM_SPAN, SplitClaimLost, announce, decide, park
+from wms.usecases.splitting.read_inputs import find_usable_datasets, read_drafts, read_shared_inputs
 
 
 async def begin_flow(
-    context: WmsContext, dms: DmsClient, claim: SplitClaim, *, known: KnownTask
+    context: WmsContext, dms: DmsClient, claim: SplitClaim, *, cached_task: CachedTask
 ) -> bool:
     """Begin the dataflow into a claimed waiting task whose main input is not complete.
 
@@ -41,31 +46,31 @@ async def begin_flow(
         NotSplittable: The inputs can never be used.
         NotAvailable: The DMS does not answer.
     """
-    followed = None if claim.taken_over else await _what_to_follow(context, dms, known.task)
-    if followed is None:
+    choice = None if claim.reused_task else await _choose_upstream(context, dms, cached_task.task)
+    if choice is None:
         return False
-    reading, complete = followed
-    shared = await shared_inputs(dms, known.task, complete)
+    reading, complete = choice
+    shared = await read_shared_inputs(dms, cached_task.task, complete)
     async with context.database.transaction() as transaction:
         locked = await lock_tasks(transaction.connection, [reading.writer, claim.uid])
         if locked[reading.writer].state.final:
             return False
-        lacks = locked[reading.writer].given(reading.dataset) > 0
+        has_missing_jobs = locked[reading.writer].count_registered(reading.dataset) > 0
         if not await flows.begin_flow(
             transaction.connection,
             claim,
             reading,
             shared=shared,
-            due=lacks,
-            is_grouping=is_grouping(known.task),
+            has_missing_jobs=has_missing_jobs,
+            is_grouping=is_grouping(cached_task.task),
         ):
             raise SplitClaimLost
-    if lacks:
+    if has_missing_jobs:
         context.signal.wake_splitting()
     return True
 
 
-async def _what_to_follow(
+async def _choose_upstream(
     context: WmsContext, dms: DmsClient, task: Task
 ) -> tuple[UpstreamRead, Mapping[UUID, Dataset]] | None:
     """Return the data set that is taken as it comes, and the complete ones.
@@ -73,30 +78,34 @@ async def _what_to_follow(
     Returns:
         None if the task has to wait.
     """
-    if not takes_as_they_come(task):
+    if not can_stream_inputs(task):
         return None
     complete: dict[UUID, Dataset] = {}
     unusable = set()
-    for given in task.inputs:
-        found = await usable_datasets(dms, [given])
-        if isinstance(found, str):
-            unusable.add(given.dat_in_uid)
+    for task_input in task.inputs:
+        result = await find_usable_datasets(dms, [task_input])
+        if isinstance(result, str):
+            unusable.add(task_input.dat_in_uid)
         else:
-            complete |= found
-    whole = {given.dat_in_uid for given in task.inputs if given not in inputs_that_come(task)}
-    if len(unusable) != 1 or unusable & whole:
+            complete |= result
+    shared_uids = {
+        task_input.dat_in_uid
+        for task_input in task.inputs
+        if task_input not in list_streamed_inputs(task)
+    }
+    if len(unusable) != 1 or unusable & shared_uids:
         return None
     dataset = unusable.pop()
     async with context.database.connection() as connection:
-        writer = await flows.writer_of(connection, dataset, chain=task.chain_uid)
-        known = {} if writer is None else await context.tasks.get(connection, [writer])
-    if writer is None or not can_follow(task, known[writer].task, dataset):
+        writer = await flows.find_writer(connection, dataset, chain=task.chain_uid)
+        cached_tasks = {} if writer is None else await context.tasks.get(connection, [writer])
+    if writer is None or not can_follow(task, cached_tasks[writer].task, dataset):
         return None
     return UpstreamRead(writer, dataset), complete
 
 
-async def carry_on(
-    context: WmsContext, dms: DmsClient, claim: SplitClaim, *, known: KnownTask, page: int
+async def continue_flow(
+    context: WmsContext, dms: DmsClient, claim: SplitClaim, *, cached_task: CachedTask, page: int
 ) -> None:
     """Make jobs of files that lack one, for a claimed task that takes files as they come.
 
@@ -108,34 +117,36 @@ async def carry_on(
         NotSplittable: The inputs can never be used.
         NotAvailable: The DMS does not answer.
     """
-    if is_grouping(known.task):
-        await continue_grouping(context, dms, claim, known=known, page=page)
+    if is_grouping(cached_task.task):
+        await continue_grouping(context, dms, claim, cached_task=cached_task, page=page)
         return
-    writer = await _look(context, claim, known)
+    writer = await _find_open_upstream(context, claim, cached_task)
     if writer is None:
         return
     if writer.state in {TaskState.FAILED, TaskState.CANCELED}:
         await park(context, claim, f"the step before it {writer.state}")
         return
-    uids = [given.dat_in_uid for given in inputs_that_come(known.task)]
+    uids = [task_input.dat_in_uid for task_input in list_streamed_inputs(cached_task.task)]
     datasets = {uid: await dms.dataset(uid) for uid in uids}
     complete = writer.state is TaskState.FINISHED and all(
         dataset.state is not DatasetState.OPEN for dataset in datasets.values()
     )
     drafts: list[JobDraft] = []
-    async for draft in joined_drafts(dms, known.task, datasets, page=page):
+    async for draft in read_drafts(dms, cached_task.task, datasets, page=page):
         if len(drafts) >= page:
-            await _add(context, claim, known, drafts, last=False)
+            await _add_jobs(context, claim, cached_task, drafts, last=False)
             drafts = []
         drafts.append(draft)
-    await _add(context, claim, known, drafts, last=complete)
+    await _add_jobs(context, claim, cached_task, drafts, last=complete)
     if complete:
         return
-    if await _look(context, claim, known) is not None:
+    if await _find_open_upstream(context, claim, cached_task) is not None:
         await park(context, claim, "")
 
 
-async def _look(context: WmsContext, claim: SplitClaim, known: KnownTask) -> LockedTask | None:
+async def _find_open_upstream(
+    context: WmsContext, claim: SplitClaim, cached_task: CachedTask
+) -> LockedTask | None:
     """Return the upstream task, or None if there is nothing to do now or any more.
 
     None means that each of its files has a job.
@@ -150,15 +161,15 @@ async def _look(context: WmsContext, claim: SplitClaim, known: KnownTask) -> Loc
         connection = transaction.connection
         locked = await lock_tasks(connection, [reading.writer, claim.uid])
         writer, own = locked[reading.writer], locked[claim.uid]
-        if own.counts.total != writer.given(reading.dataset):
+        if own.counts.total != writer.count_registered(reading.dataset):
             return writer
         match writer.state:
             case TaskState.FINISHED:
                 if not await count_page(
-                    connection, claim, jobs=0, place=claim.place, last=True, hold=HOLD
+                    connection, claim, jobs=0, place=claim.place, last=True, span=CLAIM_SPAN
                 ):
                     raise SplitClaimLost
-                ended = await decide(transaction, claim.uid, known)
+                ended = await decide(transaction, claim.uid, cached_task)
             case TaskState.FAILED | TaskState.CANCELED:
                 return writer
             case _:
@@ -168,10 +179,10 @@ async def _look(context: WmsContext, claim: SplitClaim, known: KnownTask) -> Loc
     return None
 
 
-async def _add(
+async def _add_jobs(
     context: WmsContext,
     claim: SplitClaim,
-    known: KnownTask,
+    cached_task: CachedTask,
     drafts: Sequence[JobDraft],
     *,
     last: bool,
@@ -184,11 +195,13 @@ async def _add(
     ended = None
     async with context.database.transaction() as transaction:
         connection = transaction.connection
-        if not await count_page(connection, claim, jobs=0, place=claim.place, last=last, hold=HOLD):
+        if not await count_page(
+            connection, claim, jobs=0, place=claim.place, last=last, span=CLAIM_SPAN
+        ):
             raise SplitClaimLost
         if await flows.add_jobs(connection, claim.uid, drafts):
             await notify_ready(connection)
         if last:
-            ended = await decide(transaction, claim.uid, known)
+            ended = await decide(transaction, claim.uid, cached_task)
     context.signal.ready()
     announce(context, ended)

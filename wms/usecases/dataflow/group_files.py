@@ -14,7 +14,7 @@ from sluice.servicekit.database import Connection
 from wms.db.dataflow.flows import park_task, set_caught_up
 from wms.db.dataflow.grouping_state import (
     add_grouped_jobs,
-    complete_below,
+    find_complete_below,
     get_grouping_state,
     keep_entries,
     lock_grouping,
@@ -24,17 +24,17 @@ from wms.db.dataflow.grouping_state import (
 )
 from wms.db.jobs.splitting import SplitClaim, lock_claimed
 from wms.db.ready_channel import notify_ready
-from wms.db.tasks.task_cache import KnownTask
+from wms.db.tasks.task_cache import CachedTask
 from wms.db.tasks.tasks import LockedTask, UpstreamRead, lock_tasks
-from wms.domain.splitting.flow import group_entries, inputs_that_come
+from wms.domain.splitting.flow import group_entries, list_streamed_inputs
 from wms.domain.splitting.grouping import JobDraft
 from wms.usecases.context import WmsContext
-from wms.usecases.splitting.claimed_task import HOLD, SplitClaimLost, announce, decide, park
+from wms.usecases.splitting.claimed_task import CLAIM_SPAN, SplitClaimLost, announce, decide, park
 from wms.usecases.splitting.read_files import NotSplittable
-from wms.usecases.splitting.read_inputs import entries
+from wms.usecases.splitting.read_inputs import read_job_entries
 
 #: Above all numbers.
-_ALL = 2**63 - 1
+_ABOVE_ALL = 2**63 - 1
 #: Most entries that a report puts into jobs; the splitting does the rest.
 _MAX_CONCURRENT = 2000
 
@@ -53,26 +53,26 @@ async def take_entries(
     task: Task,
     new: Sequence[JobDraft],
     *,
-    given: int,
+    registered_files: int,
 ) -> NewJobs:
     """Keep the new entries and make jobs of those that are complete.
 
     The rows of both tasks must be locked, and the upstream jobs must have ended. ``new`` are their
-    entries, ``given`` is the number of all files of the upstream task so far.
+    entries, ``registered_files`` is the number of all files of the upstream task so far.
     """
     if new:
         await keep_entries(connection, task.uid, new)
     state = await get_grouping_state(connection, task.uid)
     if state is None:
         return NewJobs()
-    if state.entries != given:  # some files came before the dataflow began
+    if state.entries != registered_files:  # some files came before the dataflow began
         await set_due(connection, task.uid)
         return NewJobs()
-    below = await complete_below(connection, reading.writer, reader=task.uid, known=state)
-    made = await _make_jobs(connection, task, below=below, last=False, limit=_MAX_CONCURRENT)
-    if made.more:
+    below = await find_complete_below(connection, reading.writer, reader=task.uid, state=state)
+    new_jobs = await _make_jobs(connection, task, below=below, last=False, limit=_MAX_CONCURRENT)
+    if new_jobs.more:
         await set_due(connection, task.uid)
-    return made
+    return new_jobs
 
 
 async def _make_jobs(
@@ -84,12 +84,12 @@ async def _make_jobs(
     """
     files, size = await measure_entries(connection, task.uid, below=below)
     state = await get_grouping_state(connection, task.uid)
-    if state is None or not (last or _fills_one(task, files, size)):
+    if state is None or not (last or _fills_job(task, files, size)):
         return NewJobs()
     while True:
-        found = await read_entries(connection, task.uid, below=below, limit=limit)
-        more = len(found) == limit
-        jobs = group_entries(task, found, number=state.made, last=last and not more)
+        page = await read_entries(connection, task.uid, below=below, limit=limit)
+        more = len(page) == limit
+        jobs = group_entries(task, page, number=state.made, last=last and not more)
         if jobs.drafts or not more:
             break
         limit *= 2
@@ -98,7 +98,7 @@ async def _make_jobs(
     return NewJobs(len(jobs.drafts), more)
 
 
-def _fills_one(task: Task, files: int, size: int) -> bool:
+def _fills_job(task: Task, files: int, size: int) -> bool:
     """Return whether so many entries of so many bytes make a job even if more may come."""
     if task.mode is TaskMode.MAP:
         return files >= task.batch
@@ -108,7 +108,7 @@ def _fills_one(task: Task, files: int, size: int) -> bool:
 
 
 async def continue_grouping(
-    context: WmsContext, dms: DmsClient, claim: SplitClaim, *, known: KnownTask, page: int
+    context: WmsContext, dms: DmsClient, claim: SplitClaim, *, cached_task: CachedTask, page: int
 ) -> None:
     """Find missing entries in the catalogue, and make jobs of complete groups.
 
@@ -120,30 +120,30 @@ async def continue_grouping(
         NotSplittable: The inputs can never be used.
         NotAvailable: The DMS does not answer.
     """
-    writer = await _advance(context, claim, known, page=page, closed=False)
+    writer = await _advance(context, claim, cached_task, page=page, closed=False)
     if writer is None:
         return
     if writer.state in {TaskState.FAILED, TaskState.CANCELED}:
         await park(context, claim, f"the step before it {writer.state}")
         return
-    uids = [given.dat_in_uid for given in inputs_that_come(known.task)]
+    uids = [task_input.dat_in_uid for task_input in list_streamed_inputs(cached_task.task)]
     datasets = {uid: await dms.dataset(uid) for uid in uids}
     closed = writer.state is TaskState.FINISHED and all(
         dataset.state is not DatasetState.OPEN for dataset in datasets.values()
     )
-    found: list[JobDraft] = []
-    async for entry in entries(dms, known.task, datasets, page=page):
-        if len(found) >= page:
-            await _keep(context, claim, found)
-            found = []
-        found.append(entry)
-    await _keep(context, claim, found)
-    if await _advance(context, claim, known, page=page, closed=closed) is not None:
+    page_entries: list[JobDraft] = []
+    async for entry in read_job_entries(dms, cached_task.task, datasets, page=page):
+        if len(page_entries) >= page:
+            await _keep_entries(context, claim, page_entries)
+            page_entries = []
+        page_entries.append(entry)
+    await _keep_entries(context, claim, page_entries)
+    if await _advance(context, claim, cached_task, page=page, closed=closed) is not None:
         await park(context, claim, "")
 
 
 async def _advance(
-    context: WmsContext, claim: SplitClaim, known: KnownTask, *, page: int, closed: bool
+    context: WmsContext, claim: SplitClaim, cached_task: CachedTask, *, page: int, closed: bool
 ) -> LockedTask | None:
     """Return the upstream task if it has failed or its entries are missing here.
 
@@ -170,43 +170,49 @@ async def _advance(
                 raise SplitClaimLost
             if writer.state in {TaskState.FAILED, TaskState.CANCELED}:
                 return writer
-            given = writer.given(reading.dataset)
-            if state.entries != given:
+            registered_files = writer.count_registered(reading.dataset)
+            if state.entries != registered_files:
                 if closed:
                     raise NotSplittable(
-                        f"of the {given} files of its input data set {state.entries} have a number"
-                        " of their own"
+                        f"of the {registered_files} files of its input data set {state.entries}"
+                        " have a number of their own"
                     )
                 return writer
             last = writer.state is TaskState.FINISHED
             below = (
-                _ALL
+                _ABOVE_ALL
                 if last
-                else await complete_below(connection, reading.writer, reader=claim.uid, known=state)
+                else await find_complete_below(
+                    connection, reading.writer, reader=claim.uid, state=state
+                )
             )
-            made = await _make_jobs(connection, known.task, below=below, last=last, limit=page)
-            more = made.more
-            if made.jobs:
+            new_jobs = await _make_jobs(
+                connection, cached_task.task, below=below, last=last, limit=page
+            )
+            more = new_jobs.more
+            if new_jobs.jobs:
                 await notify_ready(connection)
             if more or last:
-                await lock_grouping(connection, claim, last=not more, hold=HOLD)
+                await lock_grouping(connection, claim, last=not more, span=CLAIM_SPAN)
             else:
                 await set_caught_up(connection, claim.uid)
                 await park_task(connection, claim, reason="")
             if last and not more:
-                ended = await decide(transaction, claim.uid, known)
+                ended = await decide(transaction, claim.uid, cached_task)
         context.signal.ready()
         announce(context, ended)
     return None
 
 
-async def _keep(context: WmsContext, claim: SplitClaim, found: Sequence[JobDraft]) -> None:
+async def _keep_entries(
+    context: WmsContext, claim: SplitClaim, new_entries: Sequence[JobDraft]
+) -> None:
     """Keep the entries that were found.
 
     Raises:
         SplitClaimLost: The claim or the task has ended.
     """
     async with context.database.transaction() as transaction:
-        if not await lock_grouping(transaction.connection, claim, last=False, hold=HOLD):
+        if not await lock_grouping(transaction.connection, claim, last=False, span=CLAIM_SPAN):
             raise SplitClaimLost
-        await keep_entries(transaction.connection, claim.uid, found)
+        await keep_entries(transaction.connection, claim.uid, new_entries)

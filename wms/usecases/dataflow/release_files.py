@@ -8,9 +8,9 @@ from sluice.contracts.jobs.tasks import Task
 from sluice.contracts.messages import DMS_RELEASES, ReleaseFiles
 from sluice.servicekit.database import Transaction
 from wms.db.jobs.attempts import EndedAttempt
-from wms.db.tasks.task_cache import KnownTask
+from wms.db.tasks.task_cache import CachedTask
 from wms.db.tasks.tasks import LockedTask
-from wms.domain.releasing import Inputs, releasable_files
+from wms.domain.releasing import Inputs, find_releasable_files
 
 #: Most files per message.
 _MOST = 10_000
@@ -21,7 +21,7 @@ def release_files(
     ended: Mapping[UUID, Sequence[EndedAttempt]],
     *,
     locked: Mapping[UUID, LockedTask],
-    known: Mapping[UUID, KnownTask],
+    cached_tasks: Mapping[UUID, CachedTask],
 ) -> None:
     """Send ``dms.releases`` for the inputs of finished jobs; the tasks must be locked.
 
@@ -38,7 +38,7 @@ def release_files(
             for attempt in attempts
             if attempt.verdict.state is JobState.FINISHED
         ]
-        send_releases(transaction, known[uid].task, finished, readers=task.input_readers)
+        send_releases(transaction, cached_tasks[uid].task, finished, readers=task.input_readers)
 
 
 def send_releases(
@@ -49,7 +49,7 @@ def send_releases(
     readers: Mapping[str, int],
 ) -> None:
     """Send ``dms.releases`` for jobs that finished, given by numbers and inputs."""
-    for files in releasable_files(task, finished, readers=readers):
+    for files in find_releasable_files(task, finished, readers=readers):
         for start in range(0, len(files.seqs), _MOST):
             transaction.send(
                 DMS_RELEASES,

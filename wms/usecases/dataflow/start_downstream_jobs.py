@@ -8,9 +8,9 @@ from sluice.servicekit.database import Connection
 from wms.db.dataflow.flows import add_jobs
 from wms.db.dataflow.grouping_state import set_due_behind
 from wms.db.jobs.attempts import EndedAttempt
-from wms.db.tasks.task_cache import KnownTask
+from wms.db.tasks.task_cache import CachedTask
 from wms.db.tasks.tasks import LockedTask, UpstreamRead
-from wms.domain.splitting.flow import draft_of, is_grouping
+from wms.domain.splitting.flow import build_draft, is_grouping
 from wms.domain.splitting.grouping import JobDraft
 from wms.usecases.dataflow.group_files import NewJobs, take_entries
 
@@ -21,7 +21,7 @@ async def start_downstream_jobs(
     *,
     registered: Mapping[UUID, Mapping[str, int]],
     locked: Iterable[LockedTask],
-    known: Mapping[UUID, KnownTask],
+    cached_tasks: Mapping[UUID, CachedTask],
 ) -> NewJobs:
     """Make downstream jobs of the files of ended attempts.
 
@@ -33,39 +33,41 @@ async def start_downstream_jobs(
     due.
     """
     jobs, more = 0, False
-    without = set[UUID]()
-    for reader in sorted(locked, key=lambda task: is_grouping(known[task.uid].task)):
+    readers_without_file = set[UUID]()
+    for reader in sorted(locked, key=lambda task: is_grouping(cached_tasks[task.uid].task)):
         reading = reader.reading
         if reading is None or reader.state is not TaskState.SPLITTING:
             continue
         attempts = ended.get(reading.writer)
         if attempts is None:
             continue
-        task, writer = known[reader.uid].task, known[reading.writer].task
+        task, writer = cached_tasks[reader.uid].task, cached_tasks[reading.writer].task
         drafts = [
-            draft_of(task, writer, file, dataset=reading.dataset, inputs=attempt.job.inputs)
+            build_draft(task, writer, file, dataset=reading.dataset, inputs=attempt.job.inputs)
             for attempt in attempts
             for dataset, file in attempt.files
             if dataset == reading.dataset
         ]
         if is_grouping(task):
-            given = registered[reading.writer].get(str(reading.dataset), 0)
-            made = await take_entries(connection, reading, task, drafts, given=given)
-            jobs, more = jobs + made.jobs, more or made.more
+            registered_files = registered[reading.writer].get(str(reading.dataset), 0)
+            new_jobs = await take_entries(
+                connection, reading, task, drafts, registered_files=registered_files
+            )
+            jobs, more = jobs + new_jobs.jobs, more or new_jobs.more
             continue
-        jobs += await _add(connection, reader.uid, drafts)
-        if any(_gave_nothing(attempt, reading) for attempt in attempts):
-            without.add(reader.uid)
-    if without:
-        more = await set_due_behind(connection, sorted(without)) > 0 or more
+        jobs += await _add_drafts(connection, reader.uid, drafts)
+        if any(_wrote_nothing(attempt, reading) for attempt in attempts):
+            readers_without_file.add(reader.uid)
+    if readers_without_file:
+        more = await set_due_behind(connection, sorted(readers_without_file)) > 0 or more
     return NewJobs(jobs, more)
 
 
-async def _add(connection: Connection, reader: UUID, drafts: Sequence[JobDraft]) -> int:
+async def _add_drafts(connection: Connection, reader: UUID, drafts: Sequence[JobDraft]) -> int:
     return await add_jobs(connection, reader, drafts) if drafts else 0
 
 
-def _gave_nothing(attempt: EndedAttempt, reading: UpstreamRead) -> bool:
+def _wrote_nothing(attempt: EndedAttempt, reading: UpstreamRead) -> bool:
     """Return whether its job has ended for good without a file for the data set."""
     return attempt.verdict.state.final and all(
         dataset != reading.dataset for dataset, _ in attempt.files

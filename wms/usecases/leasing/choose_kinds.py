@@ -6,11 +6,11 @@ from dataclasses import replace
 from statistics import fmean
 
 from sluice.servicekit.database import Connection
-from wms.db.pilots.loaded_kinds import ActiveStep, KindUsage, live_steps, loaded_kinds
-from wms.db.pilots.worker_times import KnownTimes, WorkKind, times_of
-from wms.domain.placement.loading import KindFacts, preferred_kinds, waiting_kinds
+from wms.db.pilots.loaded_kinds import ActiveStep, KindUsage, list_live_steps, list_loaded_kinds
+from wms.db.pilots.worker_times import TimesByWork, WorkKind, list_times
+from wms.domain.placement.loading import KindFacts, choose_preferred_kinds, group_waiting_kinds
 from wms.domain.scheduling.matching import Demand
-from wms.domain.scheduling.worker_times import of_all
+from wms.domain.scheduling.worker_times import combine_times
 from wms.usecases.context import WmsContext
 
 
@@ -32,56 +32,58 @@ async def choose_kinds(
         loaded: Kinds that the pilot has loaded.
         placed: The kind that a round of the policy has told it to load.
     """
-    waiting = waiting_kinds(demands)
+    waiting = group_waiting_kinds(demands)
     if placed is not None and placed in waiting:
         return {placed}
     if len(waiting) < 2:
         return loaded
-    facts = await context.kinds.get(None, lambda: look_at_kinds(connection))
-    chosen = preferred_kinds(context.policy, demands, loaded, facts)
+    facts = await context.kinds.get(None, lambda: read_kind_facts(connection))
+    chosen = choose_preferred_kinds(context.policy, demands, loaded, facts)
     for kind in chosen.difference(loaded):
-        known = facts.get(kind, KindFacts())
-        facts[kind] = replace(known, serving=known.serving + 1)
+        kind_facts = facts.get(kind, KindFacts())
+        facts[kind] = replace(kind_facts, serving=kind_facts.serving + 1)
     return chosen
 
 
-async def look_at_kinds(connection: Connection) -> dict[str, KindFacts]:
+async def read_kind_facts(connection: Connection) -> dict[str, KindFacts]:
     """Return the facts about each kind of warm worker, by kind."""
-    steps = await live_steps(connection)
-    times = await times_of(connection, {step.work for step in steps})
-    return facts_of(steps, times, await loaded_kinds(connection))
+    steps = await list_live_steps(connection)
+    times = await list_times(connection, {step.work for step in steps})
+    return build_kind_facts(steps, times, await list_loaded_kinds(connection))
 
 
-def facts_of(
-    steps: Sequence[ActiveStep], times: KnownTimes, loaded: Mapping[str, KindUsage]
+def build_kind_facts(
+    steps: Sequence[ActiveStep], times: TimesByWork, loaded: Mapping[str, KindUsage]
 ) -> dict[str, KindFacts]:
     """Return the facts about each kind, by kind."""
-    seconds = {step.work: _mean(times, step) for step in steps}
+    seconds = {step.work: _mean_seconds(times, step) for step in steps}
     by_kind: dict[str, list[ActiveStep]] = defaultdict(list)
     for step in steps:
         if step.kind is not None:
             by_kind[step.kind].append(step)
-    found = {}
+    facts_by_kind = {}
     for kind in by_kind.keys() | loaded.keys():
-        own = by_kind[kind]
-        known = [seconds[step.work] for step in own if seconds[step.work]]
-        there = loaded.get(kind, KindUsage(0, 0.0))
-        found[kind] = KindFacts(
-            fmean(known) if known else 0.0,
-            fmean(_after(step, steps, seconds) for step in own) if own else 0.0,
-            there.loading,
-            there.serving,
+        own_steps = by_kind[kind]
+        job_seconds = [seconds[step.work] for step in own_steps if seconds[step.work]]
+        usage = loaded.get(kind, KindUsage(0, 0.0))
+        facts_by_kind[kind] = KindFacts(
+            fmean(job_seconds) if job_seconds else 0.0,
+            fmean(_sum_later_steps(step, steps, seconds) for step in own_steps)
+            if own_steps
+            else 0.0,
+            usage.loading,
+            usage.serving,
         )
-    return found
+    return facts_by_kind
 
 
-def _mean(times: KnownTimes, step: ActiveStep) -> float:
+def _mean_seconds(times: TimesByWork, step: ActiveStep) -> float:
     """Return the seconds of a job of the step on any worker; 0 if unknown."""
-    known = of_all(times.get(step.work, {}).values())
-    return 0.0 if known is None else known.typical
+    overall = combine_times(times.get(step.work, {}).values())
+    return 0.0 if overall is None else overall.typical
 
 
-def _after(
+def _sum_later_steps(
     step: ActiveStep, steps: Sequence[ActiveStep], seconds: Mapping[WorkKind, float]
 ) -> float:
     """Return the seconds of the later live steps of its template."""

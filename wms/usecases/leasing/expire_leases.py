@@ -3,12 +3,12 @@
 from datetime import timedelta
 
 from sluice.contracts.common.states import AttemptOutcome, ErrorClass
-from wms.db.jobs.attempts import EndedAttempt, JobInFlight, jobs_in_flight
-from wms.db.jobs.leases import expired_leases, still_expired
-from wms.db.tasks.task_cache import KnownTask
+from wms.db.jobs.attempts import EndedAttempt, JobInFlight, list_jobs_in_flight
+from wms.db.jobs.leases import list_expired_leases, list_still_expired
+from wms.db.tasks.task_cache import CachedTask
 from wms.db.tasks.tasks import lock_tasks_of_jobs
 from wms.usecases.context import WmsContext
-from wms.usecases.reports.decide_retry import AttemptFacts, attempt_verdict
+from wms.usecases.reports.decide_retry import AttemptFacts, decide_verdict
 from wms.usecases.reports.settle_attempts import settle_attempts
 
 #: Leases handled in one transaction.
@@ -22,40 +22,44 @@ async def expire_leases(context: WmsContext) -> bool:
     again at once, or quarantined after several losses in a row. It sends the messages of
     ``settle_attempts``.
     """
-    grace = timedelta(seconds=context.terms.grace)
+    grace = timedelta(seconds=context.rules.grace)
     async with context.database.connection() as connection:
-        ids = await expired_leases(connection, grace=grace, limit=BATCH)
+        ids = await list_expired_leases(connection, grace=grace, limit=BATCH)
     if not ids:
         return False
     async with context.database.transaction() as transaction:
         locked = await lock_tasks_of_jobs(transaction.connection, ids)
-        expired = await still_expired(transaction.connection, ids, grace=grace)
-        flying = await jobs_in_flight(transaction.connection, ids)
-        known = await context.tasks.get(transaction.connection, locked)
+        expired = await list_still_expired(transaction.connection, ids, grace=grace)
+        in_flight = await list_jobs_in_flight(transaction.connection, ids)
+        cached_tasks = await context.tasks.get(transaction.connection, locked)
         # Of two attempts at a job only one is handled per call: the meaning of the second end
         # depends on the first.
         silent = {attempt.id: attempt for attempt in expired}.values()
         lost = [
-            _lost(known[job.task_uid], job, context)
+            _build_lost_attempt(cached_tasks[job.task_uid], job, context)
             for attempt in silent
-            if (flight := flying.get(attempt.id))
+            if (flight := in_flight.get(attempt.id))
             and (job := flight.at(attempt.attempt, attempt.pilot))
         ]
-        settled = await settle_attempts(transaction, locked, known=known, attempts=lost)
+        settled = await settle_attempts(
+            transaction, locked, cached_tasks=cached_tasks, attempts=lost
+        )
     settled.announce(context)
     context.metrics.expired.inc(len(lost))
     return len(ids) >= BATCH or 0 < len(lost) < len(expired)
 
 
-def _lost(known: KnownTask, job: JobInFlight, context: WmsContext) -> EndedAttempt:
+def _build_lost_attempt(
+    cached_task: CachedTask, job: JobInFlight, context: WmsContext
+) -> EndedAttempt:
     error = ErrorClass.PILOT_LOST
     return EndedAttempt(
         job=job,
         outcome=AttemptOutcome.LOST,
-        verdict=attempt_verdict(
-            known, job, AttemptFacts(AttemptOutcome.LOST, error), losses=context.terms.losses
+        verdict=decide_verdict(
+            cached_task, job, AttemptFacts(AttemptOutcome.LOST, error), losses=context.rules.losses
         ),
         error=error,
         message=job.stopping
-        or f"pilot {job.pilot} did not renew its lease of {context.terms.lease:g} s",
+        or f"pilot {job.pilot} did not renew its lease of {context.rules.lease:g} s",
     )

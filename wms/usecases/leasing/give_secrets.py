@@ -9,7 +9,7 @@ from sluice.contracts.access.secrets import Sealed, SecretsRequest, SecretValues
 from sluice.contracts.common.problems import Conflict
 from sluice.contracts.pilots.pilots import JobToken
 from sluice.servicekit.sealing import ANSWER, IN_TIME, REQUEST, Sealer
-from wms.db.jobs.leases import leased_task
+from wms.db.jobs.leases import find_leased_task
 from wms.db.pilots.pilots import see_pilot
 from wms.usecases.context import WmsContext
 
@@ -51,14 +51,14 @@ async def give_secrets(
     """
     async with context.database.connection() as connection:
         await see_pilot(connection, pilot)
-        uid = await leased_task(connection, job, pilot=pilot)
+        uid = await find_leased_task(connection, job, pilot=pilot)
         if uid is None:
             raise NotLeased(job, pilot)
         task = (await context.tasks.get(connection, [uid]))[uid].task
     if not task.needs.secrets:
         return SecretValues(values={})
-    asked = SecretsRequest(template=task.template, secrets=task.needs.secrets).model_dump_json()
-    sealed = Sealed(text=sealer.seal(asked, what=REQUEST).decode())
+    request = SecretsRequest(template=task.template, secrets=task.needs.secrets).model_dump_json()
+    sealed = Sealed(text=sealer.seal(request, what=REQUEST).decode())
     answer = await operator.open_secrets(sealed)
     text = sealer.open(answer.text.encode(), what=ANSWER, seconds=IN_TIME)
     log.info(

@@ -10,23 +10,39 @@ import structlog
 from sluice.contracts.common.states import PilotState
 from sluice.contracts.pilots.pilots import LeaseRequest
 from sluice.servicekit.database import Connection
-from wms.db.jobs.leases import ClaimedJob, LargestFreeAmounts, claim_jobs, keep_free, larger_need
-from wms.db.limits.limits import lock_named, spend, with_limits
+from wms.db.jobs.leases import (
+    ClaimedJob,
+    LargestFreeAmounts,
+    claim_jobs,
+    find_larger_request,
+    reserve_pilot,
+)
+from wms.db.limits.limits import add_limits, lock_named, spend
 from wms.db.limits.room_waits import take_trial
-from wms.db.pilots.pilots import PilotRow, touch_and_look
+from wms.db.pilots.pilots import PilotRow, touch_and_list_demands
 from wms.db.pilots.worker_times import Worker, WorkKind
-from wms.db.tasks.shares import with_shares
-from wms.db.tasks.task_cache import KnownTask
-from wms.db.tasks.tasks import shared_inputs_json
-from wms.domain.placement.loading import without_priorities
-from wms.domain.scheduling.capacity import KEPT, PilotCapacity, blocked, in_turn, is_kept_free
-from wms.domain.scheduling.matching import Demand, PilotNode, fitting, order
+from wms.db.tasks.shares import add_shares
+from wms.db.tasks.task_cache import CachedTask
+from wms.db.tasks.tasks import read_shared_inputs_json
+from wms.domain.placement.loading import subtract_priorities
+from wms.domain.scheduling.capacity import (
+    RESERVATION_SPAN,
+    PilotCapacity,
+    find_scarce_resources,
+    is_reserved_for,
+    list_eligible_demands,
+)
+from wms.domain.scheduling.matching import Demand, PilotNode, filter_runnable, sort_demands
 from wms.domain.scheduling.worker_times import WorkerLimit
 from wms.usecases.context import WmsContext
 from wms.usecases.leasing.choose_kinds import choose_kinds
-from wms.usecases.leasing.reserve_jobs import Choice
+from wms.usecases.leasing.reserve_jobs import ReservationCheck
 from wms.usecases.leasing.start_duplicate_attempts import start_duplicate_attempts
-from wms.usecases.leasing.trust_workers import WorkerTrouble, look_for_failing, most_jobs
+from wms.usecases.leasing.trust_workers import (
+    WorkerTrouble,
+    find_failing_workers,
+    limit_jobs_of_worker,
+)
 
 log = structlog.get_logger(__name__)
 
@@ -43,7 +59,7 @@ class LeaseResult:
 
     seconds: float
     jobs: list[ClaimedJob] = field(default_factory=list)
-    tasks: list[KnownTask] = field(default_factory=list)
+    tasks: list[CachedTask] = field(default_factory=list)
     shared: dict[UUID, str] = field(default_factory=dict)
     drain: bool = False
 
@@ -76,62 +92,73 @@ async def lease_jobs(
     while True:
         version = context.signal.version
         async with context.database.connection() as connection:
-            seen, demands = await touch_and_look(connection, pilot)
-            if seen.state is not PilotState.ACTIVE:
-                return LeaseResult(context.terms.lease, drain=True)
+            pilot_row, demands = await touch_and_list_demands(connection, pilot)
+            if pilot_row.state is not PilotState.ACTIVE:
+                return LeaseResult(context.rules.lease, drain=True)
             # The pilot counts the lease from when it sent the request, before ``started``. So the
             # time it has waited is added.
-            leased = LeaseResult(context.terms.lease + loop.time() - started)
-            await _give(
-                context, connection, request, leased, pilot=pilot, seen=seen, demands=demands
+            result = LeaseResult(context.rules.lease + loop.time() - started)
+            await _lease_in_order(
+                context,
+                connection,
+                request,
+                result,
+                pilot=pilot,
+                pilot_row=pilot_row,
+                demands=demands,
             )
-            leased.tasks = await _unknown(connection, context, leased.jobs, request.known_tasks)
-            leased.shared = await shared_inputs_json(
-                connection, [known.task.uid for known in leased.tasks if known.task.shares]
+            result.tasks = await _list_unknown_tasks(
+                connection, context, result.jobs, request.known_tasks
             )
-        left = deadline - loop.time()
-        if leased.jobs or left <= 0 or context.signal.closed:
-            context.metrics.leased.inc(len(leased.jobs))
+            result.shared = await read_shared_inputs_json(
+                connection,
+                [cached_task.task.uid for cached_task in result.tasks if cached_task.task.shares],
+            )
+        remaining = deadline - loop.time()
+        if result.jobs or remaining <= 0 or context.signal.closed:
+            context.metrics.leased.inc(len(result.jobs))
             context.metrics.lease_seconds.observe(loop.time() - started)
-            return leased
-        await context.signal.wait(version, seconds=min(left, context.terms.poll))
+            return result
+        await context.signal.wait(version, seconds=min(remaining, context.rules.poll))
         if connected is not None and not await connected():
-            return leased
+            return result
 
 
-async def _give(
+async def _lease_in_order(
     context: WmsContext,
     connection: Connection,
     request: LeaseRequest,
-    leased: LeaseResult,
+    result: LeaseResult,
     *,
     pilot: UUID,
-    seen: PilotRow,
+    pilot_row: PilotRow,
     demands: Sequence[Demand],
 ) -> None:
-    room = PilotCapacity(request, seen.node.resources)
-    giving = _LeaseRound(
+    room = PilotCapacity(request, pilot_row.node.resources)
+    lease_round = _LeaseRound(
         connection,
         context,
         pilot,
-        seen.node,
+        pilot_row.node,
         room,
-        await _worker_quarantine(connection, context, seen.worker),
-        Choice(context, connection, seen.worker),
+        await _find_worker_quarantine(connection, context, pilot_row.worker),
+        ReservationCheck(context, connection, pilot_row.worker),
     )
-    ranked = await with_limits(connection, await with_shares(connection, demands))
-    able = fitting(in_turn(ranked), seen.node)
+    ranked = await add_limits(connection, await add_shares(connection, demands))
+    runnable = filter_runnable(list_eligible_demands(ranked), pilot_row.node)
     if context.policy.weighs_priority:
-        able = without_priorities(able)
-    kinds = await choose_kinds(context, connection, able, request.loaded, placed=seen.placed_kind)
-    chosen = order(able, kinds, first=seen.to_load)
-    for demand in room.worth_looking_at(chosen, pilot):
-        if room.jobs == 0 or not await giving.give(demand, leased):
+        runnable = subtract_priorities(runnable)
+    kinds = await choose_kinds(
+        context, connection, runnable, request.loaded, placed=pilot_row.placed_kind
+    )
+    chosen = sort_demands(runnable, kinds, first=pilot_row.to_load)
+    for demand in room.select_demands(chosen, pilot):
+        if room.jobs == 0 or not await lease_round.lease(demand, result):
             return
     # The pilot is not reserved.
-    if not leased.jobs and request.room is not None:
-        leased.jobs += await start_duplicate_attempts(
-            context, connection, pilot, seen=seen, room=room
+    if not result.jobs and request.room is not None:
+        result.jobs += await start_duplicate_attempts(
+            context, connection, pilot, pilot_row=pilot_row, room=room
         )
 
 
@@ -145,117 +172,131 @@ class _LeaseRound:
     node: PilotNode
     room: PilotCapacity
     quarantine: "_WorkerQuarantine | None"
-    choice: Choice
+    reservation_check: ReservationCheck
     #: Resources counted over all nodes that are reserved for tasks that come first.
     scarce: set[str] = field(default_factory=set)
 
-    async def give(self, demand: Demand, leased: LeaseResult) -> bool:
+    async def lease(self, demand: Demand, result: LeaseResult) -> bool:
         """Lease jobs of the task.
 
         Returns:
             False if the pilot is reserved for this task, so that it gets no jobs of later tasks.
         """
         if not demand.needs.named:
-            return await self._give(demand, leased)
+            return await self._lease(demand, result)
         if not self.scarce.isdisjoint(demand.needs.named):
             return True
         async with self.connection.transaction():
             demand = await lock_named(self.connection, demand)
-            before = len(leased.jobs)
-            goes_on = await self._give(demand, leased)
-            await spend(self.connection, demand, jobs=len(leased.jobs) - before)
-        return goes_on
+            before = len(result.jobs)
+            can_continue = await self._lease(demand, result)
+            await spend(self.connection, demand, jobs=len(result.jobs) - before)
+        return can_continue
 
-    async def _give(self, demand: Demand, leased: LeaseResult) -> bool:
+    async def _lease(self, demand: Demand, result: LeaseResult) -> bool:
         if demand.allowed == 0:
-            scarce = blocked(demand)
-            if scarce and await self._keep_free(demand):
+            scarce = find_scarce_resources(demand)
+            if scarce and await self._reserve_pilot(demand):
                 self.scarce.update(scarce)  # reserved for this task from now on, over all nodes
             return True
-        offered = self.room.offer(demand)
-        if offered:
-            offered = await self._most(demand, offered)
-            if not offered:
+        offered_jobs = self.room.count_offered_jobs(demand)
+        if offered_jobs:
+            offered_jobs = await self._limit_jobs(demand, offered_jobs)
+            if not offered_jobs:
                 return True
-        waits = None if offered else demand
-        if offered and demand.kept_by == self.pilot:
-            waits = await self._larger(demand)
-        if offered and waits is None:
+        waiting_demand = None if offered_jobs else demand
+        if offered_jobs and demand.reserved_pilot == self.pilot:
+            waiting_demand = await self._find_larger_demand(demand)
+        if offered_jobs and waiting_demand is None:
             jobs = await claim_jobs(
                 self.connection,
                 demand.uid,
-                jobs=offered,
+                jobs=offered_jobs,
                 pilot=self.pilot,
                 most=LargestFreeAmounts(self._most_ram, self.room.most_gpu(demand)),
-                lease=self.context.terms.span,
+                lease=self.context.rules.span,
             )
             for job in jobs:
                 self.room.take(demand, job.ram, job.gpu_memory)
-            leased.jobs += jobs
-            if len(jobs) < offered:
-                waits = await self._larger(demand)
-        return waits is None or not await self._keep_free(waits)
+            result.jobs += jobs
+            if len(jobs) < offered_jobs:
+                waiting_demand = await self._find_larger_demand(demand)
+        return waiting_demand is None or not await self._reserve_pilot(waiting_demand)
 
-    async def _most(self, demand: Demand, offered: int) -> int:
+    async def _limit_jobs(self, demand: Demand, offered_jobs: int) -> int:
         """Return how many of the jobs that the pilot has room for it may get."""
         if self.quarantine is not None:
-            offered = await self.quarantine.most(self.connection, demand, wanted=offered)
-        if offered and demand.kept_by != self.pilot:
-            offered = await self.choice.most(demand, wanted=offered)
-        if offered and demand.is_trial:
+            offered_jobs = await self.quarantine.limit_jobs(
+                self.connection, demand, requested_jobs=offered_jobs
+            )
+        if offered_jobs and demand.reserved_pilot != self.pilot:
+            offered_jobs = await self.reservation_check.limit_jobs(
+                demand, requested_jobs=offered_jobs
+            )
+        if offered_jobs and demand.is_trial:
             return int(await take_trial(self.connection, demand.uid, self.pilot))
-        return offered
+        return offered_jobs
 
     @property
     def _most_ram(self) -> int:
         most = self.room.most_ram
         return self.node.resources.ram if most is None else min(most, self.node.resources.ram)
 
-    async def _larger(self, demand: Demand) -> Demand | None:
+    async def _find_larger_demand(self, demand: Demand) -> Demand | None:
         """Return the task's demand for due jobs that need more memory than the pilot has free."""
         if self.room.most_ram is None:
             return None
-        larger = await larger_need(
+        larger = await find_larger_request(
             self.connection, demand.uid, above=self._most_ram, most=self.node.resources.ram
         )
         return None if larger is None else replace(demand, larger=larger.ram, waited=larger.waited)
 
-    async def _keep_free(self, demand: Demand) -> bool:
-        kept = is_kept_free(demand, self.pilot)
-        if kept is None:
-            kept = await keep_free(self.connection, demand.uid, pilot=self.pilot, span=KEPT)
-            log.info("pilot.kept_free", pilot=str(self.pilot), task=str(demand.uid), kept=kept)
-        return kept
+    async def _reserve_pilot(self, demand: Demand) -> bool:
+        is_reserved = is_reserved_for(demand, self.pilot)
+        if is_reserved is None:
+            is_reserved = await reserve_pilot(
+                self.connection, demand.uid, pilot=self.pilot, span=RESERVATION_SPAN
+            )
+            log.info(
+                "pilot.kept_free", pilot=str(self.pilot), task=str(demand.uid), kept=is_reserved
+            )
+        return is_reserved
 
 
 @dataclass(frozen=True, slots=True)
 class _WorkerQuarantine:
-    """The distrust in the worker, by kind of work."""
+    """The limits of a worker that fails where others succeed, by kind of work."""
 
     worker: Worker
-    distrust: WorkerTrouble
+    worker_trouble: WorkerTrouble
 
-    async def most(self, connection: Connection, demand: Demand, *, wanted: int) -> int:
+    async def limit_jobs(
+        self, connection: Connection, demand: Demand, *, requested_jobs: int
+    ) -> int:
         """Return how many jobs of the task the worker may get."""
         work = WorkKind(demand.template, demand.step)
-        how = self.distrust.get(work, {}).get(self.worker, WorkerLimit.FULL)
-        return await most_jobs(connection, how, work, self.worker, wanted=wanted)
+        limit = self.worker_trouble.get(work, {}).get(self.worker, WorkerLimit.FULL)
+        return await limit_jobs_of_worker(
+            connection, limit, work, self.worker, requested_jobs=requested_jobs
+        )
 
 
-async def _worker_quarantine(
+async def _find_worker_quarantine(
     connection: Connection, context: WmsContext, worker: Worker
 ) -> _WorkerQuarantine | None:
-    """Return the distrust in the worker, or None if no worker is distrusted."""
-    distrust = await context.distrust.get(None, lambda: look_for_failing(connection))
-    return _WorkerQuarantine(worker, distrust) if distrust else None
+    """Return the limits of the worker, or None if no worker has any."""
+    worker_trouble = await context.worker_trouble.get(
+        None, lambda: find_failing_workers(connection)
+    )
+    return _WorkerQuarantine(worker, worker_trouble) if worker_trouble else None
 
 
-async def _unknown(
+async def _list_unknown_tasks(
     connection: Connection,
     context: WmsContext,
     jobs: list[ClaimedJob],
     known_tasks: Collection[UUID],
-) -> list[KnownTask]:
+) -> list[CachedTask]:
     uids = {job.task_uid for job in jobs}
-    known = await context.tasks.get(connection, uids)
-    return [known[uid] for uid in uids - set(known_tasks)]
+    cached_tasks = await context.tasks.get(connection, uids)
+    return [cached_tasks[uid] for uid in uids - set(known_tasks)]

@@ -6,7 +6,7 @@ import structlog
 
 from sluice.contracts.common.problems import Conflict
 from sluice.contracts.jobs.warm_workers import LoadTool
-from wms.db.pilots.pilots import pilot_loss, set_to_load
+from wms.db.pilots.pilots import get_pilot_loss, set_to_load
 from wms.usecases.context import WmsContext
 
 log = structlog.get_logger(__name__)
@@ -21,7 +21,7 @@ class PilotTakesNoJobs(Conflict):
         )
 
 
-async def load_tool(context: WmsContext, pilot: UUID, asked: LoadTool) -> None:
+async def load_tool(context: WmsContext, pilot: UUID, request: LoadTool) -> None:
     """Give the pilot jobs of the step before all others, whatever their rank.
 
     Its current jobs are finished first. The order holds until the next one, or until the pilot
@@ -32,8 +32,10 @@ async def load_tool(context: WmsContext, pilot: UUID, asked: LoadTool) -> None:
         PilotTakesNoJobs: The pilot takes no more jobs.
     """
     async with context.database.transaction() as transaction:
-        if not await set_to_load(transaction.connection, pilot, asked.step):
-            await pilot_loss(transaction.connection, pilot)  # raises NotFound for an unknown pilot
+        if not await set_to_load(transaction.connection, pilot, request.step):
+            await get_pilot_loss(
+                transaction.connection, pilot
+            )  # raises NotFound for an unknown pilot
             raise PilotTakesNoJobs(pilot)
     context.signal.ready()
-    log.info("pilot.told_to_load", pilot=str(pilot), step=asked.step)
+    log.info("pilot.told_to_load", pilot=str(pilot), step=request.step)

@@ -4,12 +4,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from sluice.servicekit.database import Connection
-from wms.db.pilots.pilots_with_jobs import AssignedJobRow, PilotWithJobs, pilots_with_jobs
-from wms.db.pilots.worker_times import KnownTimes, Worker, WorkKind, times_of
-from wms.domain.scheduling.choice import BusyPilot, JobReservation, reserved_for
-from wms.domain.scheduling.duplicate_attempts import is_worth_while, seconds_left
-from wms.domain.scheduling.matching import Demand, misfit
-from wms.domain.scheduling.worker_times import SUSPECT, WorkerTimes, of_all
+from wms.db.pilots.pilots_with_jobs import AssignedJobRow, PilotWithJobs, list_pilots_with_jobs
+from wms.db.pilots.worker_times import TimesByWork, Worker, WorkKind, list_times
+from wms.domain.scheduling.duplicate_attempts import estimate_remaining_seconds, is_worth_while
+from wms.domain.scheduling.matching import Demand, find_misfit
+from wms.domain.scheduling.reservations import BusyPilot, JobReservation, find_reservations
+from wms.domain.scheduling.worker_times import SUSPECT, WorkerTimes, combine_times
 
 #: Most workers that are looked at, fastest first.
 _LOOKED_AT = 200
@@ -27,54 +27,58 @@ class OtherWorkers:
 
     own: Mapping[Worker, WorkerTimes]
     quick: Sequence[PilotWithJobs] = ()
-    works: KnownTimes | None = None
+    works: TimesByWork | None = None
 
-    def kept_from(self, worker: Worker, demand: Demand) -> list[JobReservation]:
+    def list_reservations(self, worker: Worker, demand: Demand) -> list[JobReservation]:
         """Return the ready jobs that others will end before this worker would end its first.
 
         A worker without known times leaves nothing to others.
         """
-        asking = self.own.get(worker)
-        if asking is None or not asking.timed:
+        own_times = self.own.get(worker)
+        if own_times is None or not own_times.timed:
             return []
         others = (
-            self._busy(pilot)
+            self._describe_busy_pilot(pilot)
             for pilot in self.quick
-            if pilot.worker != worker and misfit(demand, pilot.node) is None
+            if pilot.worker != worker and find_misfit(demand, pilot.node) is None
         )
-        return reserved_for(asking.typical, others, ready=demand.ready, waited=demand.waited)
+        return find_reservations(
+            own_times.typical, others, ready=demand.ready, waited=demand.waited
+        )
 
-    def _busy(self, pilot: PilotWithJobs) -> BusyPilot:
-        left = [(job, self._left(job, pilot.worker)) for job in pilot.jobs]
+    def _describe_busy_pilot(self, pilot: PilotWithJobs) -> BusyPilot:
+        remaining = [(job, self._estimate_remaining(job, pilot.worker)) for job in pilot.jobs]
         return BusyPilot(
             pilot.pilot,
             self.own[pilot.worker].typical,
-            [seconds for job, seconds in left if job.runs],
-            [seconds for job, seconds in left if not job.runs],
+            [seconds for job, seconds in remaining if job.runs],
+            [seconds for job, seconds in remaining if not job.runs],
         )
 
-    def _left(self, job: AssignedJobRow, worker: Worker) -> float:
+    def _estimate_remaining(self, job: AssignedJobRow, worker: Worker) -> float:
         """Return the remaining seconds of a job; infinite for unknown work."""
         times = (self.works or {}).get(job.work, {})
         ran = job.since if job.runs else 0.0
-        left = seconds_left(ran, times.get(worker), of_all(times.values()))
-        return float("inf") if left is None else left
+        remaining = estimate_remaining_seconds(
+            ran, times.get(worker), combine_times(times.values())
+        )
+        return float("inf") if remaining is None else remaining
 
 
 async def find_other_workers(connection: Connection, work: WorkKind) -> OtherWorkers:
     """Read the workers of a kind of work and the jobs of the fast ones."""
-    own = (await times_of(connection, [work])).get(work, {})
-    known = {worker: times for worker, times in own.items() if times.timed}
-    by_time = sorted(known, key=lambda worker: known[worker].typical)
-    slowest = max((times.typical for times in known.values()), default=0.0)
+    own = (await list_times(connection, [work])).get(work, {})
+    timed = {worker: times for worker, times in own.items() if times.timed}
+    by_time = sorted(timed, key=lambda worker: timed[worker].typical)
+    slowest = max((times.typical for times in timed.values()), default=0.0)
     quick = [
         worker
         for worker in by_time[:_LOOKED_AT]
-        if known[worker].failing <= SUSPECT
-        and is_worth_while(slowest - known[worker].typical, known[worker].typical)
+        if timed[worker].failing <= SUSPECT
+        and is_worth_while(slowest - timed[worker].typical, timed[worker].typical)
     ]
     if not quick:
-        return OtherWorkers(known)
-    pilots = await pilots_with_jobs(connection, quick)
+        return OtherWorkers(timed)
+    pilots = await list_pilots_with_jobs(connection, quick)
     works = {job.work for pilot in pilots for job in pilot.jobs}
-    return OtherWorkers(known, pilots, await times_of(connection, works) if works else {})
+    return OtherWorkers(timed, pilots, await list_times(connection, works) if works else {})

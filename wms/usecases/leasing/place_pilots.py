@@ -10,15 +10,20 @@ from wms.db.pilots.placements import (
     PlacedPilot,
     begin_round,
     clear_placements,
-    pilots_to_place,
+    list_pilots_to_place,
     place_pilot,
 )
-from wms.db.tasks.tasks import demands as read_demands
-from wms.domain.placement.loading import KindFacts, kind_of, waiting_kinds, without_priorities
+from wms.db.tasks.tasks import list_demands
+from wms.domain.placement.loading import (
+    KindFacts,
+    build_kind,
+    group_waiting_kinds,
+    subtract_priorities,
+)
 from wms.domain.placement.policy import Kind, Place
-from wms.domain.scheduling.matching import Demand, fitting
+from wms.domain.scheduling.matching import Demand, filter_runnable
 from wms.usecases.context import WmsContext
-from wms.usecases.leasing.choose_kinds import look_at_kinds
+from wms.usecases.leasing.choose_kinds import read_kind_facts
 
 log = structlog.get_logger(__name__)
 
@@ -47,40 +52,44 @@ async def place_pilots(context: WmsContext, *, period: float) -> int:
         if not await begin_round(connection, period=timedelta(seconds=0.9 * period)):
             return 0
         await clear_placements(connection)
-        demands = without_priorities(await read_demands(connection))
-        pilots = await pilots_to_place(connection)
-        facts = await look_at_kinds(connection)
-        found = _round(demands, pilots, facts)
-        moves = context.policy.moves(found.kinds, found.places, 0.0)
+        demands = subtract_priorities(await list_demands(connection))
+        pilots = await list_pilots_to_place(connection)
+        facts = await read_kind_facts(connection)
+        round_input = _build_round(demands, pilots, facts)
+        moves = context.policy.moves(round_input.kinds, round_input.places, 0.0)
         for move in moves:
-            pilot, kind = found.owners[move.place], found.kinds[move.kind]
+            pilot, kind = round_input.owners[move.place], round_input.kinds[move.kind]
             await place_pilot(connection, pilot.uid, kind.name)
             log.info("pilot.placed", pilot=str(pilot.uid), kind=kind.name)
     return len(moves)
 
 
-def _round(demands: list[Demand], pilots: list[PlacedPilot], facts: dict[str, KindFacts]) -> _Round:
+def _build_round(
+    demands: list[Demand], pilots: list[PlacedPilot], facts: dict[str, KindFacts]
+) -> _Round:
     """Describe production to the policy, at time 0.
 
     Pilots that still have to load a kind count for it and are not moved again.
     """
-    waiting = waiting_kinds(demands)
-    told = [pilot for pilot in pilots if pilot.placed_kind is not None]
-    for pilot in told:
+    waiting = group_waiting_kinds(demands)
+    placed_pilots = [pilot for pilot in pilots if pilot.placed_kind is not None]
+    for pilot in placed_pilots:
         kind = str(pilot.placed_kind)
-        known = facts.get(kind, KindFacts())
-        facts[kind] = replace(known, serving=known.serving + 1)
+        kind_facts = facts.get(kind, KindFacts())
+        facts[kind] = replace(kind_facts, serving=kind_facts.serving + 1)
     ready = [pilot for pilot in pilots if pilot.placed_kind is None]
     names = [*waiting]
     names += dict.fromkeys(
         tool.kind for pilot in ready for tool in pilot.loaded if tool.kind not in waiting
     )
-    kinds = [kind_of(name, waiting.get(name, ()), facts.get(name, KindFacts())) for name in names]
+    kinds = [
+        build_kind(name, waiting.get(name, ()), facts.get(name, KindFacts())) for name in names
+    ]
     places: list[Place] = []
     owners: list[PlacedPilot] = []
     for pilot in ready:
-        fit = waiting_kinds(fitting(demands, pilot.node))
-        suits = [number for number, name in enumerate(names) if name in fit]
+        runnable_kinds = group_waiting_kinds(filter_runnable(demands, pilot.node))
+        suits = [number for number, name in enumerate(names) if name in runnable_kinds]
         for tool in pilot.loaded:
             place = Place(
                 len(places),

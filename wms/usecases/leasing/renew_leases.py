@@ -8,18 +8,18 @@ import structlog
 from sluice.contracts.common.states import JobState, PilotState
 from sluice.contracts.pilots.pilots import Command, Heartbeat, HeartbeatAnswer, JobToken
 from sluice.servicekit.database import Connection
-from wms.db.jobs.duplicate_attempts import extend_seconds
+from wms.db.jobs.duplicate_attempts import extend_duplicates
 from wms.db.jobs.leases import (
     ExtendedLease,
-    bytes_of_inputs,
+    count_input_bytes,
     extend_leases,
-    job_holders,
+    list_job_holders,
     stop_renewing,
 )
-from wms.db.pilots.pilots import set_told, touch_pilot
+from wms.db.pilots.pilots import set_reported_state, touch_pilot
 from wms.db.tasks.tasks import lock_tasks_of_jobs
-from wms.domain.deadlines import Allowance, AttemptDuration, too_long
-from wms.domain.tokens import possible
+from wms.domain.deadlines import Allowance, AttemptDuration, describe_overrun
+from wms.domain.tokens import filter_valid_tokens
 from wms.usecases.context import WmsContext
 
 log = structlog.get_logger(__name__)
@@ -41,38 +41,41 @@ async def renew_leases(context: WmsContext, pilot: UUID, heartbeat: Heartbeat) -
     Raises:
         NotFound: The pilot has not registered.
     """
-    running, waiting = possible(heartbeat.running), possible(heartbeat.waiting)
-    named: list[JobToken] = [*running, *waiting]
+    running = filter_valid_tokens(heartbeat.running)
+    waiting = filter_valid_tokens(heartbeat.waiting)
+    tokens: list[JobToken] = [*running, *waiting]
     async with context.database.connection() as connection:
-        seen = await touch_pilot(connection, pilot)
-        if heartbeat.loaded or heartbeat.trouble or seen.has_told:
-            await set_told(connection, pilot, loaded=heartbeat.loaded, trouble=heartbeat.trouble)
+        pilot_row = await touch_pilot(connection, pilot)
+        if heartbeat.loaded or heartbeat.trouble or pilot_row.has_reported_state:
+            await set_reported_state(
+                connection, pilot, loaded=heartbeat.loaded, trouble=heartbeat.trouble
+            )
     commands: list[Command] = []
-    if named:
+    if tokens:
         async with context.database.transaction() as transaction:
             connection = transaction.connection
-            await lock_tasks_of_jobs(connection, [job.id for job in named])
+            await lock_tasks_of_jobs(connection, [job.id for job in tokens])
             leases = await extend_leases(
-                connection, pilot=pilot, running=running, waiting=waiting, lease=context.terms.span
+                connection, pilot=pilot, running=running, waiting=waiting, lease=context.rules.span
             )
             renewed = {(lease.id, lease.attempt) for lease in leases}
             others = [
-                (job, job in running) for job in named if (job.id, job.attempt) not in renewed
+                (job, job in running) for job in tokens if (job.id, job.attempt) not in renewed
             ]
-            leases += await extend_seconds(
-                connection, pilot=pilot, named=others, lease=context.terms.span
+            leases += await extend_duplicates(
+                connection, pilot=pilot, tokens=others, lease=context.rules.span
             )
             renewed = {(lease.id, lease.attempt) for lease in leases}
-            if seen.stopping:
-                renewed -= await _stop_all(connection, leases, name=seen.worker.name)
+            if pilot_row.stopping:
+                renewed -= await _stop_all(connection, leases, name=pilot_row.worker.name)
             else:
                 renewed -= await _stop_overdue(
-                    connection, context, leases, said=heartbeat, pilot=pilot
+                    connection, context, leases, heartbeat=heartbeat, pilot=pilot
                 )
-            lost = [job for job in named if (job.id, job.attempt) not in renewed]
-            commands = await _commands(connection, pilot, lost)
+            lost = [job for job in tokens if (job.id, job.attempt) not in renewed]
+            commands = await _list_commands(connection, pilot, lost)
     return HeartbeatAnswer(
-        lease=context.terms.lease, commands=commands, drain=seen.state is not PilotState.ACTIVE
+        lease=context.rules.lease, commands=commands, drain=pilot_row.state is not PilotState.ACTIVE
     )
 
 
@@ -94,39 +97,43 @@ async def _stop_overdue(
     context: WmsContext,
     leases: Sequence[ExtendedLease],
     *,
-    said: Heartbeat,
+    heartbeat: Heartbeat,
     pilot: UUID,
 ) -> set[tuple[int, int]]:
     """Mark the jobs beyond their deadline to be stopped; return them by job and attempt.
 
     Sizes of files are read only for jobs that would be overdue without them.
     """
-    grace = context.terms.deadline_grace
+    grace = context.rules.deadline_grace
     old = [lease for lease in leases if lease.seconds > grace]
     if not old:
         return set()
-    known = await context.tasks.get(connection, {lease.task_uid for lease in old})
-    running = {(job.id, job.attempt): job for job in said.running}
+    cached_tasks = await context.tasks.get(connection, {lease.task_uid for lease in old})
+    running = {(job.id, job.attempt): job for job in heartbeat.running}
 
-    def judged(
+    def find_overdue(
         leases: Sequence[ExtendedLease], sizes: Mapping[int, int]
     ) -> dict[tuple[int, int], str]:
         reasons: dict[tuple[int, int], str] = {}
         for lease in leases:
-            key, task = (lease.id, lease.attempt), known[lease.task_uid].task
+            key, task = (lease.id, lease.attempt), cached_tasks[lease.task_uid].task
             needs, job = task.needs, running.get(key)
             size = sizes.get(lease.id, 0) + ((job.bytes or 0) if job else 0)
-            kept = AttemptDuration(lease.started, lease.seconds, size, job.phase if job else None)
-            allowed = Allowance(
+            duration = AttemptDuration(
+                lease.started, lease.seconds, size, job.phase if job else None
+            )
+            allowance = Allowance(
                 needs.resources.time_limit, task.batch, needs.container is not None, grace
             )
-            if (reason := too_long(kept, allowed)) is not None:
+            if (reason := describe_overrun(duration, allowance)) is not None:
                 reasons[key] = f"pilot {pilot} {reason}"
         return reasons
 
-    if suspects := judged(old, {}):
-        sizes = await bytes_of_inputs(connection, [job for job, _ in suspects])
-        suspects = judged([lease for lease in old if (lease.id, lease.attempt) in suspects], sizes)
+    if suspects := find_overdue(old, {}):
+        sizes = await count_input_bytes(connection, [job for job, _ in suspects])
+        suspects = find_overdue(
+            [lease for lease in old if (lease.id, lease.attempt) in suspects], sizes
+        )
     if suspects:
         log.warning(
             "lease.not_renewed",
@@ -137,10 +144,12 @@ async def _stop_overdue(
     return set(suspects)
 
 
-async def _commands(connection: Connection, pilot: UUID, lost: list[JobToken]) -> list[Command]:
+async def _list_commands(
+    connection: Connection, pilot: UUID, lost: list[JobToken]
+) -> list[Command]:
     if not lost:
         return []
-    holders = await job_holders(connection, [job.id for job in lost])
+    holders = await list_job_holders(connection, [job.id for job in lost])
     commands: list[Command] = []
     for job in lost:
         holder = holders.get((job.id, job.attempt))

@@ -9,29 +9,29 @@ from wms.usecases.context import WmsContext
 from wms.usecases.leasing.other_workers import OtherWorkers, find_other_workers
 
 #: If more jobs than this are ready, there are enough for all workers.
-_FEW = 1000
+_MANY_JOBS = 1000
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
-    """The choice for one pilot that asks."""
+class ReservationCheck:
+    """Limits the jobs of one pilot that asks by the reservations for other pilots."""
 
     context: WmsContext
     connection: Connection
     worker: Worker
 
-    async def most(self, demand: Demand, *, wanted: int) -> int:
+    async def limit_jobs(self, demand: Demand, *, requested_jobs: int) -> int:
         """Return how many of the ready jobs that the pilot could start it gets now."""
-        if demand.ready > _FEW:
-            return wanted
-        others = await other_workers_of(self.context, self.connection, demand)
+        if demand.ready > _MANY_JOBS:
+            return requested_jobs
+        others = await get_other_workers(self.context, self.connection, demand)
         if not others.quick:
-            return wanted
-        kept = others.kept_from(self.worker, demand)
-        return min(wanted, demand.ready - len(kept))
+            return requested_jobs
+        reservations = others.list_reservations(self.worker, demand)
+        return min(requested_jobs, demand.ready - len(reservations))
 
 
-async def other_workers_of(
+async def get_other_workers(
     context: WmsContext, connection: Connection, demand: Demand
 ) -> OtherWorkers:
     """Return the workers of the demand's kind of work, from a cache of recent results."""

@@ -7,27 +7,29 @@ from uuid import UUID
 
 from sluice.servicekit.database import Connection
 from wms.db.jobs.attempts import EndedAttempt
-from wms.db.limits.limits import give_back
+from wms.db.limits.limits import return_unspent
 from wms.db.ready_channel import notify_ready
-from wms.db.tasks.task_cache import KnownTask
-from wms.domain.scheduling.limits import unspent
+from wms.db.tasks.task_cache import CachedTask
+from wms.domain.scheduling.limits import compute_unspent
 
 
 async def give_back_quota(
-    connection: Connection, attempts: Iterable[EndedAttempt], known: Mapping[UUID, KnownTask]
+    connection: Connection,
+    attempts: Iterable[EndedAttempt],
+    cached_tasks: Mapping[UUID, CachedTask],
 ) -> bool:
     """Return the rest of each reservation to its quota; return whether there was any.
 
     Each attempt ends once, so the returned amount is at most what it reserved, whatever its pilot
-    reports. Call it last in the transaction that ends the attempts (``give_back``).
+    reports. Call it last in the transaction that ends the attempts (``return_unspent``).
     """
     parts: dict[str, list[tuple[float, datetime]]] = defaultdict(list)
     for attempt in attempts:
-        named = known[attempt.job.task_uid].task.needs.named
-        for name, amount in unspent(named, attempt.spent).items():
+        needs = cached_tasks[attempt.job.task_uid].task.needs.named
+        for name, amount in compute_unspent(needs, attempt.spent_amounts).items():
             parts[name].append((amount, attempt.job.leased_at))
     if not parts:
         return False
-    await give_back(connection, parts)
+    await return_unspent(connection, parts)
     await notify_ready(connection)
     return True

@@ -4,16 +4,16 @@ from collections import defaultdict
 
 from sluice.contracts.access.owners import ALL, Visibility
 from sluice.contracts.data.room import RoomWait, RoomWaitList
-from wms.db.limits.room_waits import TaskRoomWait, room_waits
+from wms.db.limits.room_waits import TaskRoomWait, list_task_room_waits
 from wms.usecases.context import WmsContext
 
 
 async def list_room_waits(context: WmsContext, *, visibility: Visibility = ALL) -> RoomWaitList:
     """Return one entry for each storage, the one that jobs wait for longest first."""
     async with context.database.connection() as connection:
-        found = await room_waits(connection)
+        task_waits = await list_task_room_waits(connection)
     by_url: dict[str, list[TaskRoomWait]] = defaultdict(list)
-    for wait in found:
+    for wait in task_waits:
         if visibility.is_member(wait.owner_group):
             by_url[wait.url].append(wait)
     return RoomWaitList(

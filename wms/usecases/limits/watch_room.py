@@ -12,13 +12,13 @@ from wms.db.limits.room_waits import (
     StorageFullReport,
     TaskRoomWait,
     drop_ended,
-    note_free,
+    list_task_room_waits,
+    list_tasks_with_ready_jobs,
     put_room_waits,
-    room_waits,
-    tasks_with_ready_jobs,
+    record_free_space,
 )
 from wms.db.ready_channel import notify_ready
-from wms.db.tasks.task_cache import KnownTask
+from wms.db.tasks.task_cache import CachedTask
 from wms.usecases.context import WmsContext
 
 log = structlog.get_logger(__name__)
@@ -32,13 +32,13 @@ async def watch_room(context: WmsContext, dms: DmsClient) -> None:
     """
     async with context.database.connection() as connection:
         await drop_ended(connection)
-        waits = await room_waits(connection)
-        ready = await tasks_with_ready_jobs(connection)
-        known = await context.tasks.get(connection, ready)
+        waits = await list_task_room_waits(connection)
+        ready = await list_tasks_with_ready_jobs(connection)
+        cached_tasks = await context.tasks.get(connection, ready)
     context.waiting_for_room.clear()
     context.waiting_for_room.update(wait.task_uid for wait in waits)
     names: dict[str, str] = {}
-    if waits or known or context.room_needed:
+    if waits or cached_tasks or context.room_needed:
         try:
             listed = await dms.storages(everything=True)
         except ServiceError as error:
@@ -48,13 +48,15 @@ async def watch_room(context: WmsContext, dms: DmsClient) -> None:
         needed: dict[str, int | None] = dict.fromkeys(
             storage.url for storage in listed if storage.full
         )
-        needed |= _needed(waits)
-        rooms = {url: await _ask(dms, names.get(url), size) for url, size in needed.items()}
-        await _note(context, rooms, names, known)
-    await _tell_freed(context, dms, {wait.url: names.get(wait.url) for wait in waits})
+        needed |= _find_largest_needs(waits)
+        rooms = {
+            url: await _request_room(dms, names.get(url), size) for url, size in needed.items()
+        }
+        await _record_rooms(context, rooms, names, cached_tasks)
+    await _report_freed(context, dms, {wait.url: names.get(wait.url) for wait in waits})
 
 
-def _needed(waits: Collection[TaskRoomWait]) -> dict[str, int]:
+def _find_largest_needs(waits: Collection[TaskRoomWait]) -> dict[str, int]:
     """Return the largest need for each storage, by URL."""
     needed: dict[str, int] = {}
     for wait in waits:
@@ -62,28 +64,28 @@ def _needed(waits: Collection[TaskRoomWait]) -> dict[str, int]:
     return needed
 
 
-async def _note(
+async def _record_rooms(
     context: WmsContext,
     rooms: Mapping[str, StorageRoom | None],
     names: Mapping[str, str],
-    ready: Mapping[UUID, KnownTask],
+    cached_tasks: Mapping[UUID, CachedTask],
 ) -> None:
     """Store what was found on the storages, and wake pilots if there is something to try."""
     full = {url for url, room in rooms.items() if room is not None and room.full}
-    found = {
+    full_reports = {
         uid: StorageFullReport(output.dat_stor_url)
-        for uid, known in ready.items()
-        for output in known.task.outputs
+        for uid, cached_task in cached_tasks.items()
+        for output in cached_task.task.outputs
         if output.dat_stor_url in full
     }
     opened = False
     async with context.database.transaction() as transaction:
         connection = transaction.connection
-        await put_room_waits(connection, found)
-        context.waiting_for_room.update(found)
+        await put_room_waits(connection, full_reports)
+        context.waiting_for_room.update(full_reports)
         for url, room in sorted(rooms.items()):
             if room is not None:
-                opened |= await note_free(
+                opened |= await record_free_space(
                     connection, url, name=names.get(url, ""), free=room.free, full=room.full
                 )
         if opened:
@@ -96,16 +98,16 @@ async def _note(
         context.signal.ready()
 
 
-async def _tell_freed(
+async def _report_freed(
     context: WmsContext, dms: DmsClient, waiting: Mapping[str, str | None]
 ) -> None:
     """Tell the DMS about storages that no task waits for any more."""
     for url in context.room_needed.keys() - waiting.keys():
-        await _ask(dms, context.room_needed.pop(url), None)
+        await _request_room(dms, context.room_needed.pop(url), None)
     context.room_needed.update({url: name for url, name in waiting.items() if name is not None})
 
 
-async def _ask(dms: DmsClient, name: str | None, needed: int | None) -> StorageRoom | None:
+async def _request_room(dms: DmsClient, name: str | None, needed: int | None) -> StorageRoom | None:
     """Return the free space of the storage, or None if the DMS does not answer."""
     if name is None:
         return StorageRoom(free=None)

@@ -5,7 +5,7 @@ from uuid import UUID
 from sluice.contracts.chains.attention import Acknowledge, AlreadyAcknowledged
 from sluice.contracts.common.problems import Conflict
 from sluice.contracts.common.states import PilotState
-from wms.db.pilots.pilots import pilot_loss, set_acknowledged
+from wms.db.pilots.pilots import get_pilot_loss, set_acknowledged
 from wms.usecases.context import WmsContext
 
 
@@ -20,7 +20,7 @@ class PilotNotLost(Conflict):
         )
 
 
-async def acknowledge_pilot(context: WmsContext, pilot: UUID, asked: Acknowledge) -> None:
+async def acknowledge_pilot(context: WmsContext, pilot: UUID, request: Acknowledge) -> None:
     """Acknowledge the loss of a pilot, so that it needs no attention until it is lost again.
 
     A repetition changes nothing.
@@ -31,10 +31,10 @@ async def acknowledge_pilot(context: WmsContext, pilot: UUID, asked: Acknowledge
         AlreadyAcknowledged: Somebody else has acknowledged the loss.
     """
     async with context.database.transaction() as transaction:
-        if await set_acknowledged(transaction.connection, pilot, by=asked.by):
+        if await set_acknowledged(transaction.connection, pilot, by=request.by):
             return
-        loss = await pilot_loss(transaction.connection, pilot)
+        loss = await get_pilot_loss(transaction.connection, pilot)
     if loss.state is not PilotState.LOST:
         raise PilotNotLost(pilot, loss.state)
-    if loss.acknowledged is not None and loss.acknowledged.by != asked.by:
+    if loss.acknowledged is not None and loss.acknowledged.by != request.by:
         raise AlreadyAcknowledged(f"pilot {pilot}", loss.acknowledged.by, loss.acknowledged.at)

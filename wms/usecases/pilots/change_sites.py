@@ -22,14 +22,14 @@ async def add_site(database: Database, new: NewSite) -> NewSiteSecret:
     """
     secret = SITE_TOKEN_PREFIX + secrets.token_urlsafe(32)
     async with database.transaction() as transaction:
-        made = await sites.insert_site(transaction.connection, new, secret=secret)
-    if made is None:
+        site = await sites.insert_site(transaction.connection, new, secret=secret)
+    if site is None:
         raise Conflict(
             f"there is a site {quoted(new.name)}: revoke it first, or take another name",
             name=new.name,
         )
-    log.info("site.added", site=new.name, expires_at=made.expires_at, most_pilots=new.most_pilots)
-    return NewSiteSecret(site=made, secret=SecretStr(secret))
+    log.info("site.added", site=new.name, expires_at=site.expires_at, most_pilots=new.most_pilots)
+    return NewSiteSecret(site=site, secret=SecretStr(secret))
 
 
 async def revoke_site(database: Database, name: str) -> Site:
@@ -51,4 +51,4 @@ async def revoke_site(database: Database, name: str) -> Site:
 async def list_sites(database: Database) -> SiteList:
     """Return all sites."""
     async with database.connection() as connection:
-        return SiteList(sites=await sites.all_sites(connection))
+        return SiteList(sites=await sites.list_all_sites(connection))

@@ -1,10 +1,10 @@
 """List the pilots."""
 
 from sluice.contracts.pilots.pilot_list import PilotList
-from wms.db.pilots.pilot_pages import PilotQuery, pilot_page
+from wms.db.pilots.pilot_pages import PilotQuery, read_pilot_page
 from wms.db.pilots.worker_times import Worker
 from wms.usecases.context import WmsContext
-from wms.usecases.leasing.trust_workers import look_for_failing, steps_of
+from wms.usecases.leasing.trust_workers import find_failing_workers, list_untrusted_steps
 
 
 async def list_pilots(context: WmsContext, query: PilotQuery | None = None) -> PilotList:
@@ -18,12 +18,18 @@ async def list_pilots(context: WmsContext, query: PilotQuery | None = None) -> P
     """
     query = query or PilotQuery()
     async with context.database.connection() as connection:
-        found = await pilot_page(connection, query)
-        distrust = await context.distrust.get(None, lambda: look_for_failing(connection))
-    if not distrust:
-        return found
+        page = await read_pilot_page(connection, query)
+        worker_trouble = await context.worker_trouble.get(
+            None, lambda: find_failing_workers(connection)
+        )
+    if not worker_trouble:
+        return page
     pilots = [
-        pilot.model_copy(update={"distrusted": steps_of(distrust, Worker(pilot.name, pilot.host))})
-        for pilot in found.pilots
+        pilot.model_copy(
+            update={
+                "distrusted": list_untrusted_steps(worker_trouble, Worker(pilot.name, pilot.host))
+            }
+        )
+        for pilot in page.pilots
     ]
-    return found.model_copy(update={"pilots": pilots})
+    return page.model_copy(update={"pilots": pilots})

@@ -15,7 +15,7 @@ async def lose_pilots(context: WmsContext) -> None:
 
     The leases of their jobs have expired before.
     """
-    unseen = timedelta(seconds=context.terms.unseen)
+    unseen = timedelta(seconds=context.rules.unseen)
     async with context.database.transaction() as transaction:
         lost = await set_lost(transaction.connection, unseen=unseen)
         await mark_started_again(transaction.connection)

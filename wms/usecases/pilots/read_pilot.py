@@ -4,7 +4,7 @@ from uuid import UUID
 
 from sluice.contracts.access.owners import ALL, Visibility
 from sluice.contracts.pilots.pilot_detail import PilotDetail
-from wms.db.pilots.pilot_detail import pilot_detail
+from wms.db.pilots.pilot_detail import get_pilot_detail
 from wms.usecases.context import WmsContext
 
 
@@ -15,4 +15,4 @@ async def read_pilot(context: WmsContext, uid: UUID, visibility: Visibility = AL
         NotFound: The pilot has not registered.
     """
     async with context.database.connection() as connection:
-        return await pilot_detail(connection, uid, visibility)
+        return await get_pilot_detail(connection, uid, visibility)

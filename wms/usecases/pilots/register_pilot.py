@@ -8,8 +8,8 @@ from sluice.contracts.common.problems import Finding, Forbidden, Unauthenticated
 from sluice.contracts.pilots.pilots import RegisterPilot, Registration
 from sluice.servicekit.database import Connection
 from wms.db.pilots.pilots import mark_lost_before, store_pilot
-from wms.db.pilots.sites import lock_site, starts_with
-from wms.domain.scheduling.sites import beyond
+from wms.db.pilots.sites import find_pilot_starts, lock_site
+from wms.domain.scheduling.sites import list_forbidden_offers
 from wms.usecases.context import WmsContext
 
 
@@ -59,7 +59,7 @@ async def register_pilot(
     """
     async with context.database.transaction() as transaction:
         if site is not None:
-            lease = context.terms.span
+            lease = context.rules.span
             name = await _require_room(
                 transaction.connection, pilot, key=key, site=site, lease=lease
             )
@@ -69,7 +69,7 @@ async def register_pilot(
         if not await store_pilot(transaction.connection, pilot, key=key, site=site):
             raise ForeignPilot(pilot.uid)
         await mark_lost_before(transaction.connection, name=pilot.name, host=pilot.host)
-    return Registration(heartbeat=context.terms.heartbeat, lease=context.terms.lease)
+    return Registration(heartbeat=context.rules.heartbeat, lease=context.rules.lease)
 
 
 async def _require_room(
@@ -87,21 +87,27 @@ async def _require_room(
     locked = await lock_site(connection, site)
     if locked is None:
         raise SiteExpired(str(site))
-    its = locked.site
+    own_site = locked.site
     if key is None:
-        raise BeyondSite(its.name, ["it has not shown a key"])
-    if its.revoked_at is not None:
-        raise SiteExpired(its.name)
-    starts = await starts_with(connection, key, site=site, pilot=pilot.uid, lease=lease)
+        raise BeyondSite(own_site.name, ["it has not shown a key"])
+    if own_site.revoked_at is not None:
+        raise SiteExpired(own_site.name)
+    starts = await find_pilot_starts(connection, key, site=site, pilot=pilot.uid, lease=lease)
     if locked.is_over and not starts.any:
-        raise SiteExpired(its.name)
-    wrong = beyond(its, pilot.resources)
+        raise SiteExpired(own_site.name)
+    violations = list_forbidden_offers(own_site, pilot.resources)
     if locked.is_over and starts.another_is_there and not starts.itself:
-        wrong.append(
+        violations.append(
             "no new ones may come, and the one that has its key is not known to have ended"
         )
-    if not starts.is_there and its.most_pilots is not None and its.pilots >= its.most_pilots:
-        wrong.append(f"it may have {its.most_pilots} at a time, and has {its.pilots}")
-    if wrong:
-        raise BeyondSite(its.name, wrong)
-    return its.name
+    if (
+        not starts.is_there
+        and own_site.most_pilots is not None
+        and own_site.pilots >= own_site.most_pilots
+    ):
+        violations.append(
+            f"it may have {own_site.most_pilots} at a time, and has {own_site.pilots}"
+        )
+    if violations:
+        raise BeyondSite(own_site.name, violations)
+    return own_site.name

@@ -4,7 +4,7 @@ from uuid import UUID
 
 from sluice.contracts.common.problems import Conflict
 from sluice.contracts.common.states import PilotState
-from wms.db.pilots.pilots import pilot_loss, set_removed
+from wms.db.pilots.pilots import get_pilot_loss, set_removed
 from wms.usecases.context import WmsContext
 
 
@@ -32,4 +32,4 @@ async def remove_pilot(context: WmsContext, pilot: UUID) -> None:
     async with context.database.transaction() as transaction:
         if await set_removed(transaction.connection, pilot):
             return
-        raise PilotPresent(pilot, (await pilot_loss(transaction.connection, pilot)).state)
+        raise PilotPresent(pilot, (await get_pilot_loss(transaction.connection, pilot)).state)

@@ -5,13 +5,13 @@ from uuid import UUID
 
 from sluice.contracts.common.states import AttemptOutcome
 from sluice.contracts.pilots.pilots import JobToken
-from wms.db.jobs.attempts import EndedAttempt, jobs_in_flight
+from wms.db.jobs.attempts import EndedAttempt, list_jobs_in_flight
 from wms.db.pilots.pilots import set_gone
 from wms.db.tasks.tasks import lock_tasks_of_jobs
-from wms.domain.tokens import possible
+from wms.domain.tokens import filter_valid_tokens
 from wms.usecases.context import WmsContext
 from wms.usecases.limits.give_back_quota import give_back_quota
-from wms.usecases.reports.decide_retry import AttemptFacts, attempt_verdict
+from wms.usecases.reports.decide_retry import AttemptFacts, decide_verdict
 from wms.usecases.reports.settle_attempts import settle_attempts
 
 
@@ -25,29 +25,34 @@ async def sign_off_pilot(context: WmsContext, pilot: UUID, returned: Sequence[Jo
     Raises:
         NotFound: The pilot has not registered.
     """
-    tokens = {(job.id, job.attempt) for job in possible(returned)}
+    tokens = {(job.id, job.attempt) for job in filter_valid_tokens(returned)}
     ids = [job_id for job_id, _ in tokens]
     outcome = AttemptOutcome.RETURNED
     async with context.database.transaction() as transaction:
         locked = await lock_tasks_of_jobs(transaction.connection, ids)
-        flying = await jobs_in_flight(transaction.connection, ids)
-        known = await context.tasks.get(transaction.connection, locked)
+        in_flight = await list_jobs_in_flight(transaction.connection, ids)
+        cached_tasks = await context.tasks.get(transaction.connection, locked)
         ended = [
             EndedAttempt(
                 job=job,
                 outcome=outcome,
-                verdict=attempt_verdict(
-                    known[job.task_uid], job, AttemptFacts(outcome), losses=context.terms.losses
+                verdict=decide_verdict(
+                    cached_tasks[job.task_uid],
+                    job,
+                    AttemptFacts(outcome),
+                    losses=context.rules.losses,
                 ),
                 reported=outcome,
                 message="handed back by its pilot",
-                spent=dict.fromkeys(known[job.task_uid].task.needs.named, 0.0),
+                spent_amounts=dict.fromkeys(cached_tasks[job.task_uid].task.needs.named, 0.0),
             )
             for job_id, attempt in tokens
-            if (flight := flying.get(job_id)) and (job := flight.at(attempt, pilot))
+            if (flight := in_flight.get(job_id)) and (job := flight.at(attempt, pilot))
         ]
-        settled = await settle_attempts(transaction, locked, known=known, attempts=ended)
+        settled = await settle_attempts(
+            transaction, locked, cached_tasks=cached_tasks, attempts=ended
+        )
         await set_gone(transaction.connection, pilot)
-        await give_back_quota(transaction.connection, ended, known)
+        await give_back_quota(transaction.connection, ended, cached_tasks)
     settled.announce(context)
     context.signal.ready()  # ends a request for jobs that the pilot left open

@@ -5,7 +5,7 @@ from uuid import UUID
 import structlog
 
 from sluice.contracts.common.problems import Conflict
-from wms.db.pilots.pilots import pilot_loss, set_stopping
+from wms.db.pilots.pilots import get_pilot_loss, set_stopping
 from wms.usecases.context import WmsContext
 
 log = structlog.get_logger(__name__)
@@ -31,7 +31,9 @@ async def stop_pilot(context: WmsContext, pilot: UUID) -> None:
     """
     async with context.database.transaction() as transaction:
         if not await set_stopping(transaction.connection, pilot):
-            await pilot_loss(transaction.connection, pilot)  # raises NotFound for an unknown pilot
+            await get_pilot_loss(
+                transaction.connection, pilot
+            )  # raises NotFound for an unknown pilot
             raise PilotSignedOff(pilot)
     context.signal.ready()
     log.info("pilot.told_to_stop", pilot=str(pilot))

@@ -40,25 +40,25 @@ async def check_outputs(
     """
     if check is None:
         return NO_FAULTS
-    named = [
+    outputs = [
         ((report.id, report.attempt), output)
         for report in reports
         if report.outcome is AttemptOutcome.FINISHED
         for output in report.outputs
     ]
-    found: dict[tuple[int, int], str] = {}
-    for start in range(0, len(named), _AT_ONCE):
-        some = named[start : start + _AT_ONCE]
+    faults: dict[tuple[int, int], str] = {}
+    for start in range(0, len(outputs), _AT_ONCE):
+        batch = outputs[start : start + _AT_ONCE]
         files = [
             StatedFile(url=output.url, size=output.size, checksum=output.checksum)
-            for _, output in some
+            for _, output in batch
         ]
         try:
-            faults = await check.dms.check_stated_files(files, content=check.content)
+            answers = await check.dms.check_stated_files(files, content=check.content)
         except NotAvailable as error:
             log.warning("outputs.not_looked_at", reason=error.detail, files=len(files))
             continue
-        for (key, output), fault in zip(some, faults, strict=True):
+        for (key, output), fault in zip(batch, answers, strict=True):
             if fault is not None:
-                found[key] = f"output file {quoted(output.name)} at {output.url}: {fault}"
-    return found
+                faults[key] = f"output file {quoted(output.name)} at {output.url}: {fault}"
+    return faults

@@ -5,14 +5,14 @@ from dataclasses import dataclass
 
 from sluice.contracts.common.states import AttemptOutcome, ErrorClass
 from wms.db.jobs.attempts import JobInFlight
-from wms.db.tasks.task_cache import KnownTask
+from wms.db.tasks.task_cache import CachedTask
 from wms.domain.retry_rules import (
     History,
     RetryDecision,
     RetryLimits,
-    after_error,
-    after_return,
-    after_success,
+    decide_after_error,
+    decide_after_return,
+    decide_after_success,
 )
 
 
@@ -42,8 +42,8 @@ class LargestNode:
     gpu: float | None = None
 
 
-def attempt_verdict(
-    known: KnownTask,
+def decide_verdict(
+    cached_task: CachedTask,
     job: JobInFlight,
     end: AttemptFacts,
     *,
@@ -55,11 +55,11 @@ def attempt_verdict(
     ``losses`` is the number of nodes lost in a row that quarantines a job. If another attempt at
     the job goes on, an attempt without success changes nothing.
     """
-    twin = job.goes_on_with
-    if twin is not None and end.outcome is not AttemptOutcome.FINISHED:
-        note = f"attempt {twin.attempt} goes on"
+    duplicate = job.live_duplicate
+    if duplicate is not None and end.outcome is not AttemptOutcome.FINISHED:
+        note = f"attempt {duplicate.attempt} goes on"
         return RetryDecision(job.state, job.failures, job.losses, note=note)
-    task = known.task
+    task = cached_task.task
     ram = task.needs.resources.counted_ram if job.ram is None else job.ram
     gpus = task.needs.gpus
     history = History(
@@ -74,19 +74,19 @@ def attempt_verdict(
     )
     match end.outcome:
         case AttemptOutcome.FINISHED:
-            return after_success(history)
+            return decide_after_success(history)
         case AttemptOutcome.RETURNED:
-            return after_return(history)
+            return decide_after_return(history)
         case AttemptOutcome.FAILED | AttemptOutcome.CANCELED | AttemptOutcome.LOST:
             limits = RetryLimits(
                 task.retry,
                 task.backoff,
                 losses,
                 task.retry_also,
-                known.temporary_codes,
+                cached_task.temporary_codes,
                 largest.ram,
                 largest.gpu,
             )
-            return after_error(
+            return decide_after_error(
                 end.error or ErrorClass.INTERNAL, history, limits, exit_code=end.exit_code
             )

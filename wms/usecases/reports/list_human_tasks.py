@@ -3,7 +3,7 @@
 from uuid import UUID
 
 from sluice.contracts.human_tasks.asking import HumanJobList, HumanTask, HumanTaskList
-from wms.db.jobs.human_tasks import human_jobs, live_human_tasks
+from wms.db.jobs.human_tasks import list_jobs_to_answer, list_live_human_tasks
 from wms.db.tasks.status import require_task
 from wms.usecases.context import WmsContext
 
@@ -11,26 +11,26 @@ from wms.usecases.context import WmsContext
 async def list_human_tasks(context: WmsContext) -> HumanTaskList:
     """Return the live human tasks, oldest first."""
     async with context.database.connection() as connection:
-        found = await live_human_tasks(connection)
-        known = await context.tasks.get(connection, [one.uid for one in found])
+        rows = await list_live_human_tasks(connection)
+        cached_tasks = await context.tasks.get(connection, [row.uid for row in rows])
     tasks = []
-    for one in found:
-        task = known[one.uid].task
+    for row in rows:
+        task = cached_tasks[row.uid].task
         if task.needs.ask is None:
             continue
         tasks.append(
             HumanTask(
-                uid=one.uid,
+                uid=row.uid,
                 chain_uid=task.chain_uid,
                 step=task.step,
                 template=task.template,
-                owner=one.owner,
-                group=one.group,
+                owner=row.owner,
+                group=row.group,
                 ask=task.needs.ask,
                 output=task.main_output,
                 log_out_url=task.log_out_url,
-                files=list(one.shared),
-                asked=one.asked,
+                files=list(row.shared),
+                asked=row.unanswered,
             )
         )
     return HumanTaskList(tasks=tasks)
@@ -45,7 +45,7 @@ async def list_human_jobs(
         NotFound: There is no such task.
     """
     async with context.database.connection() as connection:
-        jobs = await human_jobs(connection, uid, after=after, limit=limit)
+        jobs = await list_jobs_to_answer(connection, uid, after=after, limit=limit)
         if not jobs:
             await require_task(connection, uid)
     return HumanJobList(jobs=jobs)

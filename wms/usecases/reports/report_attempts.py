@@ -10,23 +10,28 @@ from sluice.servicekit.database import Connection
 from wms.db.jobs.attempts import (
     EndedAttempt,
     JobInFlight,
-    jobs_ended,
-    jobs_in_flight,
-    outcomes_reported,
+    list_ended_jobs,
+    list_jobs_in_flight,
+    list_reported_outcomes,
 )
-from wms.db.pilots.pilots import active_nodes, is_stopping, node_of_pilot, see_pilot
-from wms.db.tasks.task_cache import KnownTask
+from wms.db.pilots.pilots import get_pilot_node, is_stopping, list_active_nodes, see_pilot
+from wms.db.tasks.task_cache import CachedTask
 from wms.db.tasks.tasks import DownstreamTaskAppeared, LockedTask, lock_tasks_and_readers
-from wms.domain.outputs import InvalidReport, check_report, log_file, output_files
+from wms.domain.outputs import InvalidReport, build_log_file, build_output_files, check_report
 from wms.domain.retry_rules import RetryDecision
-from wms.domain.scheduling.matching import PilotNode, largest_gpu, largest_gpu_part, largest_ram
-from wms.domain.splitting.tree_merge import level_of, placed
-from wms.domain.tokens import possible
+from wms.domain.scheduling.matching import (
+    PilotNode,
+    find_largest_gpu,
+    find_largest_gpu_part,
+    find_largest_ram,
+)
+from wms.domain.splitting.tree_merge import get_level, place_files
+from wms.domain.tokens import filter_valid_tokens
 from wms.usecases.context import WmsContext
 from wms.usecases.limits.give_back_quota import give_back_quota
-from wms.usecases.limits.note_room import full_storage, note_room
+from wms.usecases.limits.record_room_waits import find_full_storage, record_room_waits
 from wms.usecases.reports.check_outputs import OutputFaults, check_outputs
-from wms.usecases.reports.decide_retry import AttemptFacts, LargestNode, attempt_verdict
+from wms.usecases.reports.decide_retry import AttemptFacts, LargestNode, decide_verdict
 from wms.usecases.reports.settle_attempts import settle_attempts
 
 #: Outcomes of attempts that never started, if a report has no start time.
@@ -50,12 +55,12 @@ async def report_attempts(
     faults = await check_outputs(context.output_check, reports)
     while True:
         try:
-            return await _report(context, pilot, reports, faults)
+            return await _apply_reports(context, pilot, reports, faults)
         except DownstreamTaskAppeared:
             continue
 
 
-async def _report(
+async def _apply_reports(
     context: WmsContext, pilot: UUID, reports: Sequence[AttemptReport], faults: OutputFaults
 ) -> list[AnsweredReport]:
     """Apply the reports in one transaction.
@@ -63,47 +68,56 @@ async def _report(
     Raises:
         DownstreamTaskAppeared: A downstream task appeared meanwhile; repeat the call.
     """
-    first = _first_of_each(possible(reports))
+    first = _drop_repeated(filter_valid_tokens(reports))
     async with context.database.transaction() as transaction:
         connection = transaction.connection
         locked = await lock_tasks_and_readers(connection, [job_id for job_id, _ in first])
-        flying = await jobs_in_flight(connection, [job_id for job_id, _ in first])
-        known = await context.tasks.get(connection, locked)
-        mine = {
+        in_flight = await list_jobs_in_flight(connection, [job_id for job_id, _ in first])
+        cached_tasks = await context.tasks.get(connection, locked)
+        own_jobs = {
             key: job
             for key in first
-            if (flight := flying.get(key[0])) and (job := flight.at(key[1], pilot))
+            if (flight := in_flight.get(key[0])) and (job := flight.at(key[1], pilot))
         }
-        circumstances = _ReportContext(
-            context.terms.losses,
-            await _nodes(connection, pilot, first.values()),
-            stopping=any(job.stopping for job in mine.values())
+        report_context = _ReportContext(
+            context.rules.losses,
+            await _read_nodes(connection, pilot, first.values()),
+            stopping=any(job.stopping for job in own_jobs.values())
             and await is_stopping(connection, pilot),
         )
         ended = [
-            _ended(
-                known[job.task_uid],
+            _build_ended_attempt(
+                cached_tasks[job.task_uid],
                 job,
                 first[key],
                 locked=locked[job.task_uid],
-                around=circumstances,
+                report_context=report_context,
                 fault=faults.get(key),
             )
-            for key, job in mine.items()
+            for key, job in own_jobs.items()
         ]
         if not ended:
             await see_pilot(connection, pilot)
         settled = await settle_attempts(
-            transaction, locked, known=known, attempts=ended, pilot=pilot
+            transaction, locked, cached_tasks=cached_tasks, attempts=ended, pilot=pilot
         )
-        if await note_room(context, connection, ended, first, known=known):
+        if await record_room_waits(context, connection, ended, first, cached_tasks=cached_tasks):
             settled.delays.add(0.0)
-        before = await outcomes_reported(connection, list(first.keys() - mine.keys()), pilot=pilot)
-        over = await jobs_ended(connection, [key[0] for key in first if first[key].checkpoint])
-        if await give_back_quota(connection, ended, known):
+        earlier_outcomes = await list_reported_outcomes(
+            connection, list(first.keys() - own_jobs.keys()), pilot=pilot
+        )
+        ended_jobs = await list_ended_jobs(
+            connection, [key[0] for key in first if first[key].checkpoint]
+        )
+        if await give_back_quota(connection, ended, cached_tasks):
             settled.delays.add(0.0)
     settled.announce(context)
-    answers = [_answer(report, mine=mine, before=before, over=over) for report in reports]
+    answers = [
+        _build_answer(
+            report, own_jobs=own_jobs, earlier_outcomes=earlier_outcomes, ended_jobs=ended_jobs
+        )
+        for report in reports
+    ]
     context.metrics.stale.inc(sum(answer.answer is ReportAnswer.STALE for answer in answers))
     return answers
 
@@ -131,15 +145,15 @@ class _Nodes:
     active: Sequence[PilotNode]
 
 
-async def _nodes(
+async def _read_nodes(
     connection: Connection, pilot: UUID, reports: Iterable[AttemptReport]
 ) -> _Nodes | None:
     if not any(report.error_class is ErrorClass.OUT_OF_MEMORY for report in reports):
         return None
-    return _Nodes(await node_of_pilot(connection, pilot), await active_nodes(connection))
+    return _Nodes(await get_pilot_node(connection, pilot), await list_active_nodes(connection))
 
 
-def _first_of_each(reports: Iterable[AttemptReport]) -> dict[tuple[int, int], AttemptReport]:
+def _drop_repeated(reports: Iterable[AttemptReport]) -> dict[tuple[int, int], AttemptReport]:
     """Return one report per attempt, in case a pilot reports one twice in a call."""
     first: dict[tuple[int, int], AttemptReport] = {}
     for report in reports:
@@ -147,67 +161,69 @@ def _first_of_each(reports: Iterable[AttemptReport]) -> dict[tuple[int, int], At
     return first
 
 
-def _answer(
+def _build_answer(
     report: AttemptReport,
     *,
-    mine: Mapping[tuple[int, int], JobInFlight],
-    before: Mapping[tuple[int, int], AttemptOutcome],
-    over: Collection[int],
+    own_jobs: Mapping[tuple[int, int], JobInFlight],
+    earlier_outcomes: Mapping[tuple[int, int], AttemptOutcome],
+    ended_jobs: Collection[int],
 ) -> AnsweredReport:
-    """Return the answer to a report; ``over`` are the ended jobs of those that ask for it."""
+    """Return the answer to a report; ``ended_jobs`` are the ended jobs of those that ask for it."""
     key = (report.id, report.attempt)
     # A pilot that came back may have lost its copy of the accepted report and report the attempt as
     # lost. The answer tells it to leave the files alone.
-    found_none = report.error_class is ErrorClass.PILOT_LOST and key in before
-    if key in mine:
+    is_known_loss = report.error_class is ErrorClass.PILOT_LOST and key in earlier_outcomes
+    if key in own_jobs:
         answer = ReportAnswer.ACCEPTED
-    elif found_none or before.get(key) is report.outcome:
+    elif is_known_loss or earlier_outcomes.get(key) is report.outcome:
         answer = ReportAnswer.ALREADY
     else:
         answer = ReportAnswer.STALE
-    ended = report.checkpoint and report.id in over
+    ended = report.checkpoint and report.id in ended_jobs
     return AnsweredReport(id=report.id, attempt=report.attempt, answer=answer, ended=ended)
 
 
-def _ended(
-    known: KnownTask,
+def _build_ended_attempt(
+    cached_task: CachedTask,
     job: JobInFlight,
     report: AttemptReport,
     *,
     locked: LockedTask,
-    around: _ReportContext,
+    report_context: _ReportContext,
     fault: str | None,
 ) -> EndedAttempt:
     """Return the end of the attempt; ``fault`` is a fault of one of its outputs."""
     outcome, error, message, log_url = report.outcome, report.error_class, report.message, None
     files = []
     try:
-        check_report(known.task, known.outputs, report, seq=job.seq, inputs=job.inputs)
-        files = log_file(known.task, report, seq=job.seq)
+        check_report(cached_task.task, cached_task.outputs, report, seq=job.seq, inputs=job.inputs)
+        files = build_log_file(cached_task.task, report, seq=job.seq)
         log_url = None if report.log is None else report.log.url
         if fault is not None:
             raise InvalidReport(ErrorClass.STAGE_OUT_FAILED, fault)
         if outcome is AttemptOutcome.FINISHED:
-            written = output_files(
-                known.task,
-                known.outputs,
+            new_files = build_output_files(
+                cached_task.task,
+                cached_task.outputs,
                 report,
                 seq=job.seq,
                 inputs=job.inputs,
-                merged_before=known.task.parts_uid is not None and level_of(job.seq) > 0,
+                merged_before=cached_task.task.parts_uid is not None and get_level(job.seq) > 0,
             )
-            files += placed(known.task, written, seq=job.seq, only_seq=locked.only_seq)
+            files += place_files(cached_task.task, new_files, seq=job.seq, only_seq=locked.only_seq)
     except InvalidReport as invalid:
         outcome, error, message = AttemptOutcome.FAILED, invalid.error, invalid.message
         if invalid.error is not ErrorClass.INTERNAL:
-            files = log_file(known.task, report, seq=job.seq)
+            files = build_log_file(cached_task.task, report, seq=job.seq)
             log_url = None if report.log is None else report.log.url
     if outcome is AttemptOutcome.CANCELED and job.stopping is not None:
         outcome, message = AttemptOutcome.LOST, job.stopping
-        if around.stopping:
+        if report_context.stopping:
             outcome, message = AttemptOutcome.RETURNED, f"handed back: {job.stopping}"
-    outcome, error = _normalised(outcome, error)
-    verdict = _verdict(known, job, report, ended=(outcome, error), around=around)
+    outcome, error = _normalise(outcome, error)
+    verdict = _decide_verdict(
+        cached_task, job, report, ended=(outcome, error), report_context=report_context
+    )
     return EndedAttempt(
         job=job,
         outcome=outcome,
@@ -215,17 +231,17 @@ def _ended(
         reported=report.outcome,
         error=error,
         message="; ".join(filter(None, (message, verdict.note))).replace("\0", ""),
-        exit_code=_storable(report.exit_code),
+        exit_code=_clamp_exit_code(report.exit_code),
         peak_memory=report.peak_memory,
         cpu_seconds=report.cpu_seconds,
         log_url=log_url,
-        duration=_duration(job, report),
+        duration=_compute_duration(job, report),
         files=files,
-        spent=_spent(known, report),
+        spent_amounts=_get_spent(cached_task, report),
     )
 
 
-def _duration(job: JobInFlight, report: AttemptReport) -> float | None:
+def _compute_duration(job: JobInFlight, report: AttemptReport) -> float | None:
     """Return the seconds that the attempt ran; the pilot's clock may have been set meanwhile."""
     if report.started_at is None:
         return None
@@ -233,48 +249,48 @@ def _duration(job: JobInFlight, report: AttemptReport) -> float | None:
     return max(0.0, min(seconds, job.since_lease))
 
 
-def _spent(known: KnownTask, report: AttemptReport) -> Mapping[str, float]:
+def _get_spent(cached_task: CachedTask, report: AttemptReport) -> Mapping[str, float]:
     """Return what the attempt spent of its reservation; nothing if the tool never started."""
     unstarted = report.started_at is None and report.outcome in _UNSTARTED
-    return dict.fromkeys(known.task.needs.named, 0.0) if unstarted else report.spent
+    return dict.fromkeys(cached_task.task.needs.named, 0.0) if unstarted else report.spent
 
 
-def _verdict(
-    known: KnownTask,
+def _decide_verdict(
+    cached_task: CachedTask,
     job: JobInFlight,
     report: AttemptReport,
     *,
     ended: tuple[AttemptOutcome, ErrorClass | None],
-    around: _ReportContext,
+    report_context: _ReportContext,
 ) -> RetryDecision:
     """Return the verdict on the job for this outcome and error class."""
     peak, full_gpu, largest = report.peak_memory, report.gpu_memory or None, LargestNode()
-    if (nodes := around.nodes) is not None:
-        needs = known.task.needs
+    if (nodes := report_context.nodes) is not None:
+        needs = cached_task.task.needs
         # A pilot's figures are limited to what its own node has.
         peak = None if peak is None else min(peak, nodes.own.resources.ram)
         if full_gpu is not None and needs.gpus is not None:
-            part = largest_gpu_part(needs.gpus.with_memory(job.gpu_memory), nodes.own)
+            part = find_largest_gpu_part(needs.gpus.with_memory(job.gpu_memory), nodes.own)
             full_gpu = int(min(full_gpu, part))
         largest = LargestNode(
-            largest_ram(needs, nodes.active),
-            None if full_gpu is None else largest_gpu(needs, nodes.active),
+            find_largest_ram(needs, nodes.active),
+            None if full_gpu is None else find_largest_gpu(needs, nodes.active),
         )
     end = AttemptFacts(
         *ended,
         report.exit_code,
         peak,
         full_gpu,
-        waits_for_storage=full_storage(known.task, report) is not None,
+        waits_for_storage=find_full_storage(cached_task.task, report) is not None,
     )
-    return attempt_verdict(known, job, end, losses=around.losses, largest=largest)
+    return decide_verdict(cached_task, job, end, losses=report_context.losses, largest=largest)
 
 
-def _storable(exit_code: int | None) -> int | None:
+def _clamp_exit_code(exit_code: int | None) -> int | None:
     return None if exit_code is None else max(-(2**31), min(exit_code, 2**31 - 1))
 
 
-def _normalised(
+def _normalise(
     outcome: AttemptOutcome, error: ErrorClass | None
 ) -> tuple[AttemptOutcome, ErrorClass | None]:
     """Return a consistent outcome and error class, whatever the pilot left out."""

@@ -8,10 +8,10 @@ from sluice.contracts.common.problems import Conflict, NotFound
 from sluice.contracts.common.states import JobState
 from sluice.contracts.jobs.tasks import Job, TaskStatus
 from sluice.servicekit.database import Transaction
-from wms.db.dataflow.grouping_state import downstream, forget_below
-from wms.db.jobs.retries import count_reset, reset_jobs, task_of_job
+from wms.db.dataflow.grouping_state import find_downstream, forget_below
+from wms.db.jobs.retries import count_reset, get_task_uid, reset_jobs
 from wms.db.ready_channel import notify_ready
-from wms.db.tasks.status import job_with_attempts, task_status
+from wms.db.tasks.status import get_job_with_attempts, get_task_status
 from wms.db.tasks.tasks import LockedTask, lock_tasks
 from wms.usecases.context import WmsContext
 
@@ -28,7 +28,7 @@ async def retry_task(context: WmsContext, uid: UUID) -> TaskStatus:
     """
     async with context.database.transaction() as transaction:
         await _retry(transaction, await _lock(transaction, uid), None)
-        status = await task_status(transaction.connection, uid)
+        status = await get_task_status(transaction.connection, uid)
     context.signal.ready()
     return status
 
@@ -42,19 +42,23 @@ async def retry_job(context: WmsContext, job_id: int) -> Job:
             be asked about its file, or a later step has gone on without it.
     """
     async with context.database.transaction() as transaction:
-        uid = await task_of_job(transaction.connection, job_id)
+        uid = await get_task_uid(transaction.connection, job_id)
         locked = await _lock(transaction, uid)
         moved = await _retry(transaction, locked, job_id)
-        job = await job_with_attempts(transaction.connection, job_id)
-        tried = JobState.FAILED, JobState.QUARANTINED
-        if not moved and job.state in tried and any(one.by_people for one in job.attempts):
+        job = await get_job_with_attempts(transaction.connection, job_id)
+        retryable_states = JobState.FAILED, JobState.QUARANTINED
+        if (
+            not moved
+            and job.state in retryable_states
+            and any(attempt.by_people for attempt in job.attempts)
+        ):
             raise Conflict(
                 f"job {job_id} cannot be tried again: nobody can be asked about its file:"
                 f" {job.message}",
                 job=job_id,
                 state=job.state,
             )
-        if not moved and job.state in tried:
+        if not moved and job.state in retryable_states:
             raise Conflict(
                 f"job {job_id} cannot be tried again: a later step has made its groups of the files"
                 " around it; a rerun of the chain gives it another round",
@@ -73,10 +77,10 @@ async def retry_job(context: WmsContext, job_id: int) -> Job:
 
 @dataclass(frozen=True, slots=True)
 class _Locked:
-    """A locked task; ``taken`` is the highest number that a later step has put into a group."""
+    """A locked task; ``last_grouped`` is the highest number in a group of a later step."""
 
     task: LockedTask
-    taken: int
+    last_grouped: int
 
 
 async def _lock(transaction: Transaction, uid: UUID) -> _Locked:
@@ -87,7 +91,7 @@ async def _lock(transaction: Transaction, uid: UUID) -> _Locked:
         Conflict: The task has ended, or a downstream task has just appeared.
     """
     connection = transaction.connection
-    before = await downstream(connection, uid)
+    before = await find_downstream(connection, uid)
     task = (await lock_tasks(connection, before.tasks)).get(uid)
     if task is None:
         raise NotFound(f"no task {uid}", task=uid)
@@ -98,28 +102,28 @@ async def _lock(transaction: Transaction, uid: UUID) -> _Locked:
             task=uid,
             state=task.state,
         )
-    after = await downstream(connection, uid)
+    after = await find_downstream(connection, uid)
     if not set(after.tasks) <= set(before.tasks):
         raise Conflict(f"a step has just begun to take what task {uid} gives: try again", task=uid)
     await forget_below(connection, after.tasks)
-    return _Locked(task, after.taken)
+    return _Locked(task, after.last_grouped)
 
 
 async def _retry(transaction: Transaction, locked: _Locked, job_id: int | None) -> int:
     task, uid = locked.task, locked.task.uid
-    jobs = await reset_jobs(transaction.connection, uid, job=job_id, above=locked.taken)
+    jobs = await reset_jobs(transaction.connection, uid, job=job_id, above=locked.last_grouped)
     if not jobs:
         return 0
     failed = [job.error_class for job in jobs if job.state is JobState.FAILED]
     errors = Counter(task.errors)
     errors.subtract(error for error in failed if error is not None)
-    left = {error: number for error, number in errors.items() if number > 0}
+    remaining_errors = {error: number for error, number in errors.items() if number > 0}
     await count_reset(
         transaction.connection,
         uid,
         failed=len(failed),
         quarantined=len(jobs) - len(failed),
-        errors=left,
+        errors=remaining_errors,
     )
     await notify_ready(transaction.connection)
     return len(jobs)

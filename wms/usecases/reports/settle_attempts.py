@@ -17,19 +17,19 @@ from wms.db.jobs.attempts import EndedAttempt, TaskChange, end_attempts
 from wms.db.jobs.duplicate_attempts import end_beside, end_duplicates, exchange
 from wms.db.pilots.worker_times import WorkKind
 from wms.db.ready_channel import notify_ready
-from wms.db.tasks.task_cache import KnownTask
+from wms.db.tasks.task_cache import CachedTask
 from wms.db.tasks.tasks import LockedTask
-from wms.domain.failure_text import failure_text
+from wms.domain.failure_text import format_failure
 from wms.domain.retry_rules import get_rule
-from wms.domain.splitting.tree_merge import level_of, part_of
-from wms.domain.task_completion import JobCounts, TaskEnding, ending
+from wms.domain.splitting.tree_merge import find_part, get_level
+from wms.domain.task_completion import JobCounts, TaskEnding, decide_ending
 from wms.domain.transitions import JOB_MOVES
 from wms.usecases.context import WmsContext
 from wms.usecases.dataflow.extend_tree import extend_tree
 from wms.usecases.dataflow.release_files import release_files
 from wms.usecases.dataflow.start_downstream_jobs import start_downstream_jobs
 from wms.usecases.reports.attempt_end_buffer import AttemptEnd
-from wms.usecases.tasks.end_task import end_task, promise_files
+from wms.usecases.tasks.end_task import end_task, send_file_registrations
 
 #: Outcomes that count as failures of the task. Canceled and returned attempts do not count, nor do
 #: those that found no room: neither the job nor its tool is in trouble.
@@ -57,13 +57,13 @@ class Settled:
     Attributes:
         delays: Seconds until jobs are ready again.
         ended: Ends of tasks.
-        unmade: Tasks have more entries to put into groups.
+        has_more_entries: Tasks have more entries to put into groups.
         jobs: Number of jobs made of the files of the attempts.
     """
 
     delays: set[float] = field(default_factory=set)
     ended: list[TaskEnding] = field(default_factory=list)
-    unmade: bool = False
+    has_more_entries: bool = False
     jobs: int = 0
     attempts: Sequence[EndedAttempt] = ()
     ends: Sequence[AttemptEnd] = ()
@@ -74,7 +74,7 @@ class Settled:
             context.signal.ready_in(delay)
         if self.jobs:
             context.signal.ready()
-        if self.unmade or self.ended:  # downstream of an ended task all files exist now
+        if self.has_more_entries or self.ended:  # downstream of an ended task all files exist now
             context.signal.wake_splitting()
         context.ends.add(self.ends)
         for decided in self.ended:
@@ -88,7 +88,7 @@ async def settle_attempts(
     transaction: Transaction,
     locked: Mapping[UUID, LockedTask],
     *,
-    known: Mapping[UUID, KnownTask],
+    cached_tasks: Mapping[UUID, CachedTask],
     attempts: Sequence[EndedAttempt],
     pilot: UUID | None = None,
 ) -> Settled:
@@ -106,7 +106,7 @@ async def settle_attempts(
         RowLockLost: A job changed although it was locked.
         IllegalMove: A job cannot move from its state to that of the verdict.
     """
-    settled = Settled(attempts=attempts, ends=list(_ends(attempts, known)))
+    settled = Settled(attempts=attempts, ends=list(_list_attempt_ends(attempts, cached_tasks)))
     if not attempts:
         return settled
     beside = [attempt for attempt in attempts if attempt.is_beside]
@@ -115,36 +115,38 @@ async def settle_attempts(
         require_move(
             JOB_MOVES, attempt.job.state, attempt.verdict.state, what=f"job {attempt.job.id}"
         )
-    changes = {uid: _Change.of(locked[uid], ended) for uid, ended in _by_task(attempts).items()}
-    await _end(
+    changes = {
+        uid: _Change.of(locked[uid], ended) for uid, ended in _group_by_task(attempts).items()
+    }
+    await _end_in_database(
         transaction.connection,
         beside=beside,
         last=last,
-        changes=[change.stored for change in changes.values()],
+        changes=[change.task_change for change in changes.values()],
         pilot=pilot,
     )
     settled.delays = {
         attempt.verdict.delay for attempt in last if attempt.verdict.state is JobState.READY
     }
-    ended = _by_task(last)
-    made = await start_downstream_jobs(
+    ended = _group_by_task(last)
+    new_jobs = await start_downstream_jobs(
         transaction.connection,
         ended,
         registered={uid: change.registered for uid, change in changes.items()},
         locked=locked.values(),
-        known=known,
+        cached_tasks=cached_tasks,
     )
-    settled.jobs, settled.unmade = made.jobs, made.more
-    release_files(transaction, ended, locked=locked, known=known)
+    settled.jobs, settled.has_more_entries = new_jobs.jobs, new_jobs.more
+    release_files(transaction, ended, locked=locked, cached_tasks=cached_tasks)
     for uid, change in changes.items():
-        await _conclude(transaction, change, known[uid], settled)
+        await _conclude_task(transaction, change, cached_tasks[uid], settled)
     if settled.jobs or 0.0 in settled.delays:
         await notify_ready(transaction.connection)
     return settled
 
 
-def _ends(
-    attempts: Iterable[EndedAttempt], known: Mapping[UUID, KnownTask]
+def _list_attempt_ends(
+    attempts: Iterable[EndedAttempt], cached_tasks: Mapping[UUID, CachedTask]
 ) -> Iterator[AttemptEnd]:
     """Yield what the statistics of workers learn from the ends.
 
@@ -152,7 +154,10 @@ def _ends(
     failed once for each kind of work, however many of its jobs ran.
     """
     vanished = set[tuple[WorkKind, UUID]]()
-    works = {uid: WorkKind(found.task.template, found.task.step) for uid, found in known.items()}
+    works = {
+        uid: WorkKind(cached_task.task.template, cached_task.task.step)
+        for uid, cached_task in cached_tasks.items()
+    }
     for attempt in attempts:
         job, work = attempt.job, works[attempt.job.task_uid]
         if attempt.outcome is AttemptOutcome.FAILED:
@@ -165,11 +170,11 @@ def _ends(
         elif attempt.outcome is AttemptOutcome.FINISHED:
             if attempt.duration is not None:
                 yield AttemptEnd(work, job.pilot, attempt.duration)
-            if (twin := job.goes_on_with) is not None and twin.ran is not None:
-                yield AttemptEnd(work, twin.pilot, twin.ran, is_least=True)
+            if (duplicate := job.live_duplicate) is not None and duplicate.ran is not None:
+                yield AttemptEnd(work, duplicate.pilot, duplicate.ran, is_least=True)
 
 
-async def _end(
+async def _end_in_database(
     connection: Connection,
     *,
     beside: Sequence[EndedAttempt],
@@ -187,46 +192,50 @@ async def _end(
     """
     await exchange(
         connection,
-        [one.job.id for one in beside if not one.job.is_second]
-        + [one.job.id for one in last if one.job.is_second],
+        [attempt.job.id for attempt in beside if not attempt.job.is_second]
+        + [attempt.job.id for attempt in last if attempt.job.is_second],
     )
     moved = await end_beside(connection, beside)
     moved += await end_attempts(connection, last, changes, pilot=pilot, beside=beside)
     if moved != len(beside) + len(last):
         raise RowLockLost(len(beside) + len(last), moved)
     for attempt in last:
-        if attempt.job.twin is not None:
+        if attempt.job.duplicate is not None:
             message = f"attempt {attempt.job.attempt} ended the job first"
             await end_duplicates(connection, [attempt.job.id], message=message)
 
 
-def _by_task(attempts: Iterable[EndedAttempt]) -> dict[UUID, list[EndedAttempt]]:
-    found: dict[UUID, list[EndedAttempt]] = defaultdict(list)
+def _group_by_task(attempts: Iterable[EndedAttempt]) -> dict[UUID, list[EndedAttempt]]:
+    attempts_by_task: dict[UUID, list[EndedAttempt]] = defaultdict(list)
     for attempt in attempts:
-        found[attempt.job.task_uid].append(attempt)
-    return found
+        attempts_by_task[attempt.job.task_uid].append(attempt)
+    return attempts_by_task
 
 
-async def _conclude(
-    transaction: Transaction, change: "_Change", known: KnownTask, settled: Settled
+async def _conclude_task(
+    transaction: Transaction, change: "_Change", cached_task: CachedTask, settled: Settled
 ) -> None:
     grown = 0
-    if known.task.parts_uid is not None:
+    if cached_task.task.parts_uid is not None:
         parts = [
             TreePart(attempt.job.seq, part)
             for attempt in change.attempts
-            if (part := part_of(known.task, attempt.files)) is not None
+            if (part := find_part(cached_task.task, attempt.files)) is not None
         ]
-        await keep_parts(transaction.connection, known.task.uid, parts)
-        above = {level_of(part.seq) + 1 for part in parts}
-        grown = await extend_tree(transaction.connection, known.task, change.task, levels=above)
+        await keep_parts(transaction.connection, cached_task.task.uid, parts)
+        above = {get_level(part.seq) + 1 for part in parts}
+        grown = await extend_tree(
+            transaction.connection, cached_task.task, change.task, levels=above
+        )
     settled.jobs += grown
-    decided = change.ending(known, grown=grown)
-    if decided is not None and await end_task(transaction, known, decided, files=change.files):
+    decided = change.decide_ending(cached_task, grown=grown)
+    if decided is not None and await end_task(
+        transaction, cached_task, decided, files=change.files
+    ):
         settled.ended.append(decided)
         return
     for dataset, files in change.files.items():
-        promise_files(transaction, known, dataset=dataset, files=files)
+        send_file_registrations(transaction, cached_task, dataset=dataset, files=files)
 
 
 @dataclass(slots=True)
@@ -265,20 +274,20 @@ class _Change:
             )
             if attempt.verdict.state is JobState.FAILED:
                 change.errors[(attempt.error or ErrorClass.INTERNAL).value] += 1
-                change.last_error = _sentence(attempt)
+                change.last_error = _describe_failure(attempt)
             for dataset, file in attempt.files:
                 change.files[dataset].append(file)
                 change.registered[str(dataset)] += 1
         return change
 
     @property
-    def stored(self) -> TaskChange:
+    def task_change(self) -> TaskChange:
         """The changes as they are stored."""
         return TaskChange(
             self.task.uid, self.deltas, self.failed_attempts, self.errors, self.registered
         )
 
-    def ending(self, known: KnownTask, *, grown: int) -> TaskEnding | None:
+    def decide_ending(self, cached_task: CachedTask, *, grown: int) -> TaskEnding | None:
         """Return how the task ends, or None; ``grown`` jobs were made of the attempts' files.
 
         Only an active task is decided, because before that not all of its jobs exist.
@@ -289,12 +298,12 @@ class _Change:
         counts = JobCounts(
             **{state.value: getattr(before, state.value) + self.deltas[state] for state in JobState}
         ).with_ready(grown)
-        decided = ending(known.task.boundary, counts)
+        decided = decide_ending(cached_task.task.boundary, counts)
         if decided is None or not self.last_error or decided.state is TaskState.FINISHED:
             return decided
         return TaskEnding(decided.state, f"{decided.reason}; last: {self.last_error}")
 
 
-def _sentence(attempt: EndedAttempt) -> str:
+def _describe_failure(attempt: EndedAttempt) -> str:
     names = [file["name"] for file in attempt.job.inputs]
-    return failure_text(attempt.job.id, names, error=attempt.error, message=attempt.message)
+    return format_failure(attempt.job.id, names, error=attempt.error, message=attempt.message)

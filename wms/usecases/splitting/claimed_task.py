@@ -8,15 +8,15 @@ from sluice.servicekit.database import Transaction
 from wms.db.dataflow.flows import park_task
 from wms.db.jobs.splitting import SplitClaim, lock_claimed, release_task
 from wms.db.ready_channel import notify_ready
-from wms.db.tasks.task_cache import KnownTask
+from wms.db.tasks.task_cache import CachedTask
 from wms.db.tasks.tasks import lock_tasks
-from wms.domain.task_completion import TaskEnding, ending
+from wms.domain.task_completion import TaskEnding, decide_ending
 from wms.usecases.context import WmsContext
 from wms.usecases.dataflow.extend_tree import extend_tree
 from wms.usecases.tasks.end_task import end_task
 
 #: Duration of a claim without a page added.
-HOLD = timedelta(seconds=60)
+CLAIM_SPAN = timedelta(seconds=60)
 
 
 class SplitClaimLost(Exception):
@@ -38,13 +38,15 @@ async def park(context: WmsContext, claim: SplitClaim, reason: str) -> None:
         await park_task(connection, claim, reason=reason)
 
 
-async def fail(context: WmsContext, claim: SplitClaim, known: KnownTask, reason: str) -> None:
+async def fail(
+    context: WmsContext, claim: SplitClaim, cached_task: CachedTask, reason: str
+) -> None:
     """Let the task fail; it sends the messages of ``end_task``."""
     async with context.database.transaction() as transaction:
         if not await lock_claimed(transaction.connection, claim):
             return
         ended = TaskEnding(TaskState.FAILED, reason)
-        await end_task(transaction, known, ended)
+        await end_task(transaction, cached_task, ended)
     announce(context, ended)
 
 
@@ -55,7 +57,7 @@ def announce(context: WmsContext, ended: TaskEnding | None) -> None:
         context.signal.wake_splitting()
 
 
-async def decide(transaction: Transaction, uid: UUID, known: KnownTask) -> TaskEnding | None:
+async def decide(transaction: Transaction, uid: UUID, cached_task: CachedTask) -> TaskEnding | None:
     """End the task if its jobs decide it, now that all jobs (of a tree: of the first level) exist.
 
     Jobs that ran meanwhile may have decided it, and a task without jobs is finished. It sends the
@@ -63,10 +65,12 @@ async def decide(transaction: Transaction, uid: UUID, known: KnownTask) -> TaskE
     """
     task = (await lock_tasks(transaction.connection, [uid]))[uid]
     counts = task.counts
-    if known.task.parts_uid is not None:
-        grown = await extend_tree(transaction.connection, known.task, task, levels=[1])
+    if cached_task.task.parts_uid is not None:
+        grown = await extend_tree(transaction.connection, cached_task.task, task, levels=[1])
         counts = counts.with_ready(grown)
         if grown:
             await notify_ready(transaction.connection)
-    decided = ending(known.task.boundary, counts)
-    return decided if decided is not None and await end_task(transaction, known, decided) else None
+    decided = decide_ending(cached_task.task.boundary, counts)
+    if decided is None or not await end_task(transaction, cached_task, decided):
+        return None
+    return decided

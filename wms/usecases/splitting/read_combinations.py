@@ -12,14 +12,14 @@ from sluice.contracts.data.datasets import Dataset
 from sluice.contracts.jobs.job_inputs import InputFile, JobInput
 from sluice.contracts.jobs.tasks import Task
 from sluice.contracts.templates.scatters import unequal_lists
-from wms.domain.splitting.combinations import list_item, numbered, too_many
-from wms.domain.splitting.flow import each_inputs
+from wms.domain.splitting.combinations import build_list_item, describe_excess_jobs, renumber
+from wms.domain.splitting.flow import list_scattered_inputs
 from wms.domain.splitting.grouping import JobDraft
 from wms.usecases.splitting.read_files import InputDatasets, NotSplittable
-from wms.usecases.splitting.read_grouped_files import files_together
+from wms.usecases.splitting.read_grouped_files import read_grouped_files
 
 
-async def combined_drafts(
+async def read_combined_drafts(
     dms: DmsClient, task: Task, datasets: Mapping[UUID, Dataset], *, page: int
 ) -> AsyncIterator[JobDraft]:
     """Yield jobs in order, one entry each.
@@ -29,22 +29,22 @@ async def combined_drafts(
         NotAvailable: The DMS does not answer.
     """
     axes: dict[str, _Axis] = {
-        **{axis.port: axis for axis in _files(dms, task, datasets, page)},
+        **{axis.port: axis for axis in _list_files(dms, task, datasets, page)},
         **{port: _Items(port, len(task.args[port])) for port in task.needs.items},
     }
     if not task.cross:
-        async for draft in _together(dms, task, datasets, axes, page=page):
+        async for draft in _read_matching_drafts(dms, task, datasets, axes, page=page):
             yield draft
         return
     crossed = [axes[port] for port in task.cross]
-    trouble = too_many(task.step, {axis.port: axis.size for axis in crossed})
-    if trouble:
-        raise NotSplittable(trouble)
+    problem = describe_excess_jobs(task.step, {axis.port: axis.size for axis in crossed})
+    if problem:
+        raise NotSplittable(problem)
     number = 0
-    async for row in _rows(crossed):
+    async for row in _read_combinations(crossed):
         # The metadata of an output come from the first file, so files go first.
-        given = sorted(row, key=lambda entry: not isinstance(entry, InputFile))
-        yield JobDraft(number, [numbered(entry, number) for entry in given])
+        inputs = sorted(row, key=lambda entry: not isinstance(entry, InputFile))
+        yield JobDraft(number, [renumber(entry, number) for entry in inputs])
         number += 1
 
 
@@ -58,7 +58,7 @@ class _Items:
     async def entries(self) -> AsyncIterator[JobInput]:
         """Yield the values as inputs of jobs."""
         for place in range(self.size):
-            yield list_item(self.port, place, 0)
+            yield build_list_item(self.port, place, 0)
 
 
 @dataclass(slots=True)
@@ -68,7 +68,7 @@ class _Files:
     port: str
     files: InputDatasets
     page: int
-    _kept: list[InputFile] | None = field(default=None, init=False)
+    _cached: list[InputFile] | None = field(default=None, init=False)
 
     @property
     def size(self) -> int:
@@ -77,10 +77,10 @@ class _Files:
 
     async def entries(self) -> AsyncIterator[JobInput]:
         """Yield the files."""
-        if self.size <= self.page and self._kept is None:
-            self._kept = await self.files.at_most(self.page)
-        if self._kept is not None:
-            for file in self._kept:
+        if self.size <= self.page and self._cached is None:
+            self._cached = await self.files.at_most(self.page)
+        if self._cached is not None:
+            for file in self._cached:
                 yield file
             return
         async for files in self.files.pages(self.page):
@@ -91,20 +91,25 @@ class _Files:
 _Axis = _Files | _Items
 
 
-def _files(dms: DmsClient, task: Task, datasets: Mapping[UUID, Dataset], page: int) -> list[_Files]:
+def _list_files(
+    dms: DmsClient, task: Task, datasets: Mapping[UUID, Dataset], page: int
+) -> list[_Files]:
     return [
         _Files(
-            given.port,
+            task_input.port,
             InputDatasets.of(
-                dms, given, datasets, port="" if given is task.main_input else given.port
+                dms,
+                task_input,
+                datasets,
+                port="" if task_input is task.main_input else task_input.port,
             ),
             page,
         )
-        for given in each_inputs(task)
+        for task_input in list_scattered_inputs(task)
     ]
 
 
-async def _together(
+async def _read_matching_drafts(
     dms: DmsClient,
     task: Task,
     datasets: Mapping[UUID, Dataset],
@@ -115,17 +120,17 @@ async def _together(
     """Yield jobs of files with the same number, and the values at the same place among these."""
     lists = {port: axis.size for port, axis in axes.items() if isinstance(axis, _Items)}
     files = {port: axis.size for port, axis in axes.items() if isinstance(axis, _Files)}
-    trouble = unequal_lists(task.step, lists, files=files)
-    if trouble:
-        raise NotSplittable(trouble)
+    problem = unequal_lists(task.step, lists, files=files)
+    if problem:
+        raise NotSplittable(problem)
     size, place = next(iter({**lists, **files}.values())), 0
     if not files:
         for number in range(size):
-            yield JobDraft(number, [list_item(port, number, number) for port in axes])
+            yield JobDraft(number, [build_list_item(port, number, number) for port in axes])
         return
-    async for number, found in _files_in_order(dms, task, datasets, axes, page=page):
-        items = [list_item(port, place, number) for port in task.needs.items]
-        yield JobDraft(number, [*found, *items])
+    async for number, matching_files in _read_matching_files(dms, task, datasets, axes, page=page):
+        items = [build_list_item(port, place, number) for port in task.needs.items]
+        yield JobDraft(number, [*matching_files, *items])
         place += 1
     if place != size:
         raise NotSplittable(
@@ -134,7 +139,7 @@ async def _together(
         )
 
 
-async def _files_in_order(
+async def _read_matching_files(
     dms: DmsClient,
     task: Task,
     datasets: Mapping[UUID, Dataset],
@@ -147,7 +152,7 @@ async def _files_in_order(
     In data sets that are numbered independently, files at the same place belong together.
     """
     if not task.by_place:
-        async for number, files in files_together(dms, task, datasets, page=page):
+        async for number, files in read_grouped_files(dms, task, datasets, page=page):
             yield number, list(files)
         return
     first, *others = [axis.entries() for axis in axes.values() if isinstance(axis, _Files)]
@@ -155,16 +160,16 @@ async def _files_in_order(
         beside = [await anext(other, None) for other in others]
         yield (
             file.seq,
-            [file, *(numbered(each, file.seq) for each in beside if each is not None)],
+            [file, *(renumber(each, file.seq) for each in beside if each is not None)],
         )
 
 
-async def _rows(axes: Sequence[_Axis]) -> AsyncIterator[tuple[JobInput, ...]]:
+async def _read_combinations(axes: Sequence[_Axis]) -> AsyncIterator[tuple[JobInput, ...]]:
     """Yield all combinations; the last axis changes fastest."""
     if not axes:
         yield ()
         return
     first, *others = axes
     async for entry in first.entries():
-        async for row in _rows(others):
+        async for row in _read_combinations(others):
             yield (entry, *row)

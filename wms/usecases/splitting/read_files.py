@@ -37,12 +37,12 @@ async def read_page(
         ) from error
 
 
-def input_files(files: Sequence[File], port: str = "") -> list[InputFile]:
+def build_input_files(files: Sequence[File], port: str = "") -> list[InputFile]:
     """Return what a pilot needs of each file; its values were checked when the page was read."""
     return [
         InputFile.model_construct(
             seq=f.seq,
-            name=_tool_name(f),
+            name=_get_tool_name(f),
             size=f.size,
             checksum=f.checksum,
             url=f.url,
@@ -79,7 +79,7 @@ class InputDatasets:
     def of(
         cls,
         dms: DmsClient,
-        given: TaskInput,
+        task_input: TaskInput,
         datasets: Mapping[UUID, Dataset],
         *,
         port: str,
@@ -89,9 +89,9 @@ class InputDatasets:
 
         ``port`` gets their files; it is empty for the main input.
         """
-        starts = [0, *(further.start for further in given.next_inputs)]
+        starts = [0, *(further.start for further in task_input.next_inputs)]
         ends = [start or None for start in [*starts[1:], 0]]
-        uids = [given.dat_in_uid, *(further.dat_in_uid for further in given.next_inputs)]
+        uids = [task_input.dat_in_uid, *(further.dat_in_uid for further in task_input.next_inputs)]
         return cls(
             dms,
             [
@@ -124,19 +124,19 @@ class InputDatasets:
                 answer = await read_page(
                     self.dms, part.dataset, cursor, limit=limit, released=self.released
                 )
-                yield _numbered(input_files(answer.files, part.port), part)
+                yield _renumber_files(build_input_files(answer.files, part.port), part)
                 if answer.after is None:
                     break
                 cursor = answer.after
 
     async def at_most(self, number: int) -> list[InputFile]:
         """Return the first files."""
-        found: list[InputFile] = []
+        first_files: list[InputFile] = []
         async for files in self.pages(min(number, _MOST)):
-            found += files
-            if len(found) >= number:
+            first_files += files
+            if len(first_files) >= number:
                 break
-        return found[:number]
+        return first_files[:number]
 
     async def picked(self, pick: Pick, *, port: str) -> list[InputFile]:
         """Return the one file that is picked of all, as a list.
@@ -156,7 +156,7 @@ class InputDatasets:
         return files[:1]
 
 
-def _numbered(files: list[InputFile], part: _Part) -> list[InputFile]:
+def _renumber_files(files: list[InputFile], part: _Part) -> list[InputFile]:
     for file in files:
         if part.end is not None and file.seq + part.start >= part.end:
             raise NotSplittable(
@@ -171,6 +171,6 @@ def _numbered(files: list[InputFile], part: _Part) -> list[InputFile]:
     )
 
 
-def _tool_name(file: File) -> str:
+def _get_tool_name(file: File) -> str:
     """Return the name that the tool sees; files from outside keep their names."""
     return file.name if file.origin is None else own_name(file.name)

@@ -8,11 +8,11 @@ from sluice.contracts.common.states import InputMode
 from sluice.contracts.data.datasets import Dataset
 from sluice.contracts.jobs.job_inputs import InputFile
 from sluice.contracts.jobs.tasks import Task
-from wms.domain.splitting.dotproduct import FileStream, is_over, joined
+from wms.domain.splitting.dotproduct import FileStream, is_over, join_streams
 from wms.usecases.splitting.read_files import InputDatasets
 
 
-async def files_together(
+async def read_grouped_files(
     dms: DmsClient,
     task: Task,
     datasets: Mapping[UUID, Dataset],
@@ -32,17 +32,17 @@ async def files_together(
     ]
     ports = [("", main), *((side.port, side) for side in each)]
     pages = [
-        InputDatasets.of(dms, given, datasets, port=port, released=released).pages(page)
-        for port, given in ports
+        InputDatasets.of(dms, task_input, datasets, port=port, released=released).pages(page)
+        for port, task_input in ports
     ]
     while not is_over(streams):
         for stream, further in zip(streams, pages, strict=True):
             await _fill(stream, further)
-        for seq, found in joined(streams):
-            yield seq, found
+        for seq, files in join_streams(streams):
+            yield seq, files
 
 
 async def _fill(stream: FileStream, pages: AsyncIterator[list[InputFile]]) -> None:
-    while stream.dry:
+    while stream.is_dry:
         files = await anext(pages, None)
         stream.add(files or [], last=files is None)

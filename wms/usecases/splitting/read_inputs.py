@@ -4,50 +4,55 @@ from collections.abc import AsyncIterator, Iterable, Mapping
 from uuid import UUID
 
 from sluice.clients.dms import DmsClient
-from sluice.contracts.common.numbers import counted
+from sluice.contracts.common.numbers import format_count
 from sluice.contracts.common.problems import NotFound
 from sluice.contracts.common.states import DatasetState, DatasetType, InputMode, TaskMode
 from sluice.contracts.data.datasets import Dataset
 from sluice.contracts.jobs.job_inputs import InputFile
 from sluice.contracts.jobs.tasks import Task, TaskInput
-from wms.domain.splitting.grouping import Grouping, JobDraft, batched
-from wms.usecases.splitting.read_combinations import combined_drafts
+from wms.domain.splitting.grouping import Grouping, JobDraft, merge_drafts
+from wms.usecases.splitting.read_combinations import read_combined_drafts
 from wms.usecases.splitting.read_files import InputDatasets, NotSplittable
-from wms.usecases.splitting.read_grouped_files import files_together
+from wms.usecases.splitting.read_grouped_files import read_grouped_files
 
 #: Most files of a side input that every job can get.
 MAX_SHARED = 10_000
 
 
-async def usable_datasets(dms: DmsClient, inputs: Iterable[TaskInput]) -> dict[UUID, Dataset] | str:
+async def find_usable_datasets(
+    dms: DmsClient, inputs: Iterable[TaskInput]
+) -> dict[UUID, Dataset] | str:
     """Return all data sets of these inputs, or why they cannot be used yet.
 
     Raises:
         NotSplittable: A data set is unknown or deleted.
         NotAvailable: The DMS does not answer.
     """
-    found: dict[UUID, Dataset] = {}
+    datasets: dict[UUID, Dataset] = {}
     uids = [
         uid
-        for given in inputs
-        for uid in (given.dat_in_uid, *(further.dat_in_uid for further in given.next_inputs))
+        for task_input in inputs
+        for uid in (
+            task_input.dat_in_uid,
+            *(further.dat_in_uid for further in task_input.next_inputs),
+        )
     ]
     for uid in dict.fromkeys(uids):
-        dataset = await _usable(dms, uid)
+        dataset = await _get_usable_dataset(dms, uid)
         if isinstance(dataset, str):
             return dataset
-        found[uid] = dataset
-    return found
+        datasets[uid] = dataset
+    return datasets
 
 
-async def _usable(dms: DmsClient, uid: UUID) -> Dataset | str:
+async def _get_usable_dataset(dms: DmsClient, uid: UUID) -> Dataset | str:
     try:
         dataset = await dms.dataset(uid)
     except NotFound as error:
         raise NotSplittable(f"its input data set {uid} is unknown to the DMS") from error
     match dataset.state:
         case DatasetState.OPEN:
-            files = counted(dataset.count_files, "file")
+            files = format_count(dataset.count_files, "file")
             return (
                 f"waiting for its input data set {dataset.name}: it is still open, with {files}"
                 " so far"
@@ -58,20 +63,20 @@ async def _usable(dms: DmsClient, uid: UUID) -> Dataset | str:
             return dataset
 
 
-async def require_whole(dms: DmsClient, datasets: Mapping[UUID, Dataset]) -> None:
+async def require_complete(dms: DmsClient, datasets: Mapping[UUID, Dataset]) -> None:
     """Check that no file was deleted while the files were listed; call it after that.
 
     Raises:
         NotSplittable: Released files were deleted and may be missing from the lists.
         NotAvailable: The DMS does not answer.
     """
-    for known in datasets.values():
-        if known.type is not DatasetType.INTERMEDIATE:
+    for listed in datasets.values():
+        if listed.type is not DatasetType.INTERMEDIATE:
             continue
-        dataset = await _usable(dms, known.uid)
+        dataset = await _get_usable_dataset(dms, listed.uid)
         if isinstance(dataset, Dataset) and dataset.released:
             raise NotSplittable(
-                f"{counted(dataset.released, 'file')} of its input data set {dataset.name} are"
+                f"{format_count(dataset.released, 'file')} of its input data set {dataset.name} are"
                 " deleted already, since the steps that read them were done with them: the step"
                 " that wrote it has to run again"
             )
@@ -84,7 +89,7 @@ def reads_several(task: Task) -> bool:
     return bool(main.next_inputs) or main.pick is not None or task.single or each or task.combines
 
 
-async def shared_inputs(
+async def read_shared_inputs(
     dms: DmsClient, task: Task, datasets: Mapping[UUID, Dataset]
 ) -> list[InputFile]:
     """Return the inputs that all jobs of the task share, in the order of its side inputs.
@@ -96,13 +101,13 @@ async def shared_inputs(
     shared: list[InputFile] = []
     for side in task.side_inputs:
         if side.mode is not InputMode.EACH:
-            shared += await _shared_files(
+            shared += await _read_shared_files(
                 InputDatasets.of(dms, side, datasets, port=side.port), side, step=task.step
             )
     return shared
 
 
-async def joined_drafts(
+async def read_drafts(
     dms: DmsClient,
     task: Task,
     datasets: Mapping[UUID, Dataset],
@@ -115,16 +120,16 @@ async def joined_drafts(
     ``released`` includes released files.
     """
     waiting: list[JobDraft] = []
-    async for draft in _drafts(dms, task, datasets, page=page, released=released):
+    async for draft in _read_single_drafts(dms, task, datasets, page=page, released=released):
         if waiting and (len(waiting) >= task.batch or draft.seq <= waiting[-1].last_seq):
-            yield batched(waiting)
+            yield merge_drafts(waiting)
             waiting = []
         waiting.append(draft)
     if waiting:
-        yield batched(waiting)
+        yield merge_drafts(waiting)
 
 
-async def entries(
+async def read_job_entries(
     dms: DmsClient, task: Task, datasets: Mapping[UUID, Dataset], *, page: int
 ) -> AsyncIterator[JobDraft]:
     """Yield the entries of its jobs in order: files of a merge, or of a map jobs of one entry."""
@@ -134,11 +139,11 @@ async def entries(
             for file in files:
                 yield JobDraft(file.seq, [file])
         return
-    async for draft in _drafts(dms, task, datasets, page=page):
+    async for draft in _read_single_drafts(dms, task, datasets, page=page):
         yield draft
 
 
-async def _drafts(
+async def _read_single_drafts(
     dms: DmsClient,
     task: Task,
     datasets: Mapping[UUID, Dataset],
@@ -146,11 +151,11 @@ async def _drafts(
     page: int,
     released: bool = False,
 ) -> AsyncIterator[JobDraft]:
-    """Yield jobs as ``joined_drafts`` does, with one entry each."""
+    """Yield jobs as ``read_drafts`` does, with one entry each."""
     main = task.main_input
     first = InputDatasets.of(dms, main, datasets, port="", released=released)
     if task.combines:
-        async for draft in combined_drafts(dms, task, datasets, page=page):
+        async for draft in read_combined_drafts(dms, task, datasets, page=page):
             yield draft
     elif main.pick is not None:
         for file in await first.picked(
@@ -160,56 +165,62 @@ async def _drafts(
     elif task.single and main.mode is InputMode.NONE:
         yield JobDraft(0, [])
     elif task.single:
-        files = await _only_file(first, optional=main.optional, port=main.port, step=task.step)
+        files = await _read_only_file(first, optional=main.optional, port=main.port, step=task.step)
         yield JobDraft(files[0].seq if files else 0, files)
     elif task.mode is TaskMode.MERGE:
         grouping = Grouping(task.mode, task.groups)
         async for files in first.pages(page):
             for draft in grouping.add(files):
                 yield draft
-        for draft in grouping.rest():
+        for draft in grouping.finish():
             yield draft
     else:
-        async for seq, found in files_together(dms, task, datasets, page=page, released=released):
-            yield JobDraft(seq, found)
+        async for seq, files in read_grouped_files(
+            dms, task, datasets, page=page, released=released
+        ):
+            yield JobDraft(seq, files)
 
 
-async def _shared_files(given: InputDatasets, side: TaskInput, *, step: str) -> list[InputFile]:
+async def _read_shared_files(
+    datasets: InputDatasets, side: TaskInput, *, step: str
+) -> list[InputFile]:
     """Return the files of a side input that every job gets.
 
     Raises:
         NotSplittable: There are too many or too few files.
     """
     if side.pick is not None:
-        return await given.picked(side.pick, port=f"the input {side.port} of step {step}")
+        return await datasets.picked(side.pick, port=f"the input {side.port} of step {step}")
     if side.mode is InputMode.ONE:
-        return await _only_file(given, optional=side.optional, port=side.port, step=step)
-    files = await given.at_most(MAX_SHARED + 1)
+        return await _read_only_file(datasets, optional=side.optional, port=side.port, step=step)
+    files = await datasets.at_most(MAX_SHARED + 1)
     if len(files) > MAX_SHARED:
-        raise _too_many(given, MAX_SHARED, port=side.port, step=step)
+        raise _create_excess_error(datasets, MAX_SHARED, port=side.port, step=step)
     return files
 
 
-async def _only_file(
-    given: InputDatasets, *, optional: bool, port: str, step: str
+async def _read_only_file(
+    datasets: InputDatasets, *, optional: bool, port: str, step: str
 ) -> list[InputFile]:
     """Return the only file as a list, or an empty list.
 
     Raises:
         NotSplittable: There are several files, or none although one is needed.
     """
-    files = await given.at_most(2)
+    files = await datasets.at_most(2)
     if len(files) > 1:
-        raise _too_many(given, 1, port=port, step=step)
+        raise _create_excess_error(datasets, 1, port=port, step=step)
     if not files and not optional:
         raise NotSplittable(
-            f"data set {given.names}, whose file every job of step {step} needs, is empty"
+            f"data set {datasets.names}, whose file every job of step {step} needs, is empty"
         )
     return files
 
 
-def _too_many(given: InputDatasets, most: int, *, port: str, step: str) -> NotSplittable:
+def _create_excess_error(
+    datasets: InputDatasets, most: int, *, port: str, step: str
+) -> NotSplittable:
     return NotSplittable(
-        f"every job of step {step} is given data set {given.names} at its input {port}, which takes"
-        f" at most {counted(most, 'file')}; the data set has {given.count}"
+        f"every job of step {step} is given data set {datasets.names} at its input {port}, which"
+        f" takes at most {format_count(most, 'file')}; the data set has {datasets.count}"
     )

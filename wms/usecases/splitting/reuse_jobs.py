@@ -20,15 +20,15 @@ from sluice.contracts.data.datasets import File, NewFile
 from sluice.contracts.data.stated_files import StatedFile
 from sluice.contracts.jobs.tasks import ReusedTask, TaskOutput
 from sluice.servicekit.database import Database
-from wms.db.jobs.reused_jobs import ReusedJob, finished_jobs, same_shared_inputs
-from wms.db.jobs.splitting import stored_files
-from wms.db.tasks.task_cache import KnownTask
-from wms.domain.splitting.flow import inputs_that_come, takes_as_they_come
+from wms.db.jobs.reused_jobs import ReusedJob, have_same_shared_inputs, list_finished_jobs
+from wms.db.jobs.splitting import dump_files
+from wms.db.tasks.task_cache import CachedTask
+from wms.domain.splitting.flow import can_stream_inputs, list_streamed_inputs
 from wms.domain.splitting.grouping import JobDraft
 from wms.usecases.splitting.read_files import NotSplittable
 
 #: Files per check.
-_LOOKED_AT = 1000
+_MAX_CHECKED = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,30 +44,35 @@ class ReusedJobs:
         return {job.draft.seq for job in self.jobs}
 
 
-class FinishedBefore:
+class FinishedJobReuse:
     """The finished jobs of the earlier task; it is asked page by page, in order."""
 
     def __init__(
         self,
         database: Database,
         dms: DmsClient,
-        known: KnownTask,
+        cached_task: CachedTask,
         before: ReusedTask,
         *,
-        looks: bool,
+        checks_outputs: bool,
     ) -> None:
         """Prepare to read the earlier task.
 
-        ``looks``: check outputs before a job is taken over; a site may switch that off.
+        ``checks_outputs``: check outputs before a job is taken over; a site may switch that off.
         """
-        self._looks = looks
-        self._database, self._dms, self._known, self._before = database, dms, known, before
+        self._checks_outputs = checks_outputs
+        self._database, self._dms = database, dms
+        self._cached_task, self._before = cached_task, before
         self._files = {port: _LookaheadFiles(dms, uid) for port, uid in before.outputs.items()}
         # Data sets that others read as a whole or several times release nothing.
-        inputs = inputs_that_come(known.task) if takes_as_they_come(known.task) else []
+        inputs = (
+            list_streamed_inputs(cached_task.task) if can_stream_inputs(cached_task.task) else []
+        )
         self._inputs = {
-            given.port if number else "": _LookaheadFiles(dms, given.dat_in_uid, released=False)
-            for number, given in enumerate(inputs)
+            task_input.port if number else "": _LookaheadFiles(
+                dms, task_input.dat_in_uid, released=False
+            )
+            for number, task_input in enumerate(inputs)
         }
 
     async def take(self, drafts: Sequence[JobDraft]) -> ReusedJobs:
@@ -77,43 +82,51 @@ class FinishedBefore:
             NotSplittable: A data set is gone, or a job that has to run needs a deleted file.
             NotAvailable: The DMS does not answer.
         """
-        taken = await self._take(drafts)
-        seqs = taken.seqs
+        reused = await self._take(drafts)
+        seqs = reused.seqs
         await self._require_inputs([draft for draft in drafts if draft.seq not in seqs])
-        return taken
+        return reused
 
     async def _take(self, drafts: Sequence[JobDraft]) -> ReusedJobs:
         if not drafts:
             return ReusedJobs()
         first, last = drafts[0].seq, drafts[-1].last_seq
         async with self._database.connection() as connection:
-            if not await same_shared_inputs(connection, self._known.task.uid, self._before.task):
+            if not await have_same_shared_inputs(
+                connection, self._cached_task.task.uid, self._before.task
+            ):
                 return ReusedJobs()
-            done = await finished_jobs(connection, self._before.task, first=first, last=last)
-        if not done:
+            finished = await list_finished_jobs(
+                connection, self._before.task, first=first, last=last
+            )
+        if not finished:
             return ReusedJobs()
-        found = {port: await ahead.files(first, last) for port, ahead in self._files.items()}
-        lost = await self._lost(found, done)
+        files_by_port = {
+            port: await ahead.files(first, last) for port, ahead in self._files.items()
+        }
+        missing = await self._find_missing(files_by_port, finished)
         jobs = [
-            ReusedJob(draft, done[draft.seq].id)
+            ReusedJob(draft, finished[draft.seq].id)
             for draft in drafts
-            if draft.seq in done
-            and draft.seq not in lost
-            and done[draft.seq].inputs == stored_files(draft.inputs)
+            if draft.seq in finished
+            and draft.seq not in missing
+            and finished[draft.seq].inputs == dump_files(draft.inputs)
             and all(
-                output.optional or draft.seq in found.get(port, {})
-                for port, output in self._known.outputs.items()
+                output.optional or draft.seq in files_by_port.get(port, {})
+                for port, output in self._cached_task.outputs.items()
             )
         ]
         files = {}
-        for port, output in self._known.outputs.items():
-            wanted = [file for job in jobs for file in found.get(port, {}).get(job.draft.seq, ())]
-            files[output.dat_out_uid] = len(wanted)
-            await self._register(output, wanted)
+        for port, output in self._cached_task.outputs.items():
+            reused_files = [
+                file for job in jobs for file in files_by_port.get(port, {}).get(job.draft.seq, ())
+            ]
+            files[output.dat_out_uid] = len(reused_files)
+            await self._register(output, reused_files)
         return ReusedJobs(jobs, files)
 
-    async def _lost(
-        self, found: Mapping[str, Mapping[int, Sequence[File]]], done: Collection[int]
+    async def _find_missing(
+        self, files_by_port: Mapping[str, Mapping[int, Sequence[File]]], finished: Collection[int]
     ) -> set[int]:
         """Return the numbers of finished jobs of which a file is not as it was registered.
 
@@ -122,33 +135,35 @@ class FinishedBefore:
         """
         files = [
             file
-            for of_port in found.values()
+            for of_port in files_by_port.values()
             for seq, of_job in of_port.items()
             for file in of_job
-            if seq in done and not file.released
+            if seq in finished and not file.released
         ]
-        lost = set[int]()
-        if not self._looks:
-            return lost
-        for start in range(0, len(files), _LOOKED_AT):
-            some = files[start : start + _LOOKED_AT]
-            claimed = [
-                StatedFile(url=file.url, size=file.size, checksum=file.checksum) for file in some
+        missing = set[int]()
+        if not self._checks_outputs:
+            return missing
+        for start in range(0, len(files), _MAX_CHECKED):
+            batch = files[start : start + _MAX_CHECKED]
+            stated_files = [
+                StatedFile(url=file.url, size=file.size, checksum=file.checksum) for file in batch
             ]
-            faults = await self._dms.check_stated_files(claimed, content=False)
-            lost |= {
-                file.seq for file, fault in zip(some, faults, strict=True) if fault is not None
+            faults = await self._dms.check_stated_files(stated_files, content=False)
+            missing |= {
+                file.seq for file, fault in zip(batch, faults, strict=True) if fault is not None
             }
-        return lost
+        return missing
 
     async def _require_inputs(self, drafts: Sequence[JobDraft]) -> None:
         if not drafts:
             return
         first, last = drafts[0].seq, drafts[-1].last_seq
-        there = {port: await ahead.files(first, last) for port, ahead in self._inputs.items()}
+        files_by_port = {
+            port: await ahead.files(first, last) for port, ahead in self._inputs.items()
+        }
         for draft in drafts:
             for file in draft.inputs:
-                if file.port in there and file.seq not in there[file.port]:
+                if file.port in files_by_port and file.seq not in files_by_port[file.port]:
                     raise NotSplittable(
                         f"its job {draft.seq} has to run, and the file {file.name} that it reads is"
                         " deleted already: the step that wrote it has to run again"
@@ -175,24 +190,24 @@ class _LookaheadFiles:
     """
 
     def __init__(self, dms: DmsClient, uid: UUID, *, released: bool = True) -> None:
-        self._pages = _pages(dms, uid, released=released)
+        self._pages = _read_pages(dms, uid, released=released)
         self._read: list[File] = []
-        self._over = False
+        self._is_over = False
 
     async def files(self, first: int, last: int) -> dict[int, list[File]]:
         """Return the files numbered from ``first`` to ``last``, by number."""
-        while not self._over and (not self._read or self._read[-1].seq <= last):
+        while not self._is_over and (not self._read or self._read[-1].seq <= last):
             page = await anext(self._pages, None)
-            self._over = page is None
+            self._is_over = page is None
             self._read = [file for file in (*self._read, *(page or ())) if file.seq >= first]
-        found: dict[int, list[File]] = {}
+        files_by_seq: dict[int, list[File]] = {}
         for file in self._read:
             if first <= file.seq <= last:
-                found.setdefault(file.seq, []).append(file)
-        return found
+                files_by_seq.setdefault(file.seq, []).append(file)
+        return files_by_seq
 
 
-async def _pages(dms: DmsClient, uid: UUID, *, released: bool) -> AsyncIterator[list[File]]:
+async def _read_pages(dms: DmsClient, uid: UUID, *, released: bool) -> AsyncIterator[list[File]]:
     try:
         dataset = await dms.dataset(uid)
         if dataset.state is DatasetState.OPEN:

@@ -19,7 +19,7 @@ from sluice.contracts.jobs.job_inputs import InputFile
 from sluice.contracts.jobs.tasks import Task
 from sluice.servicekit.running.logging import log_ids
 from sluice.servicekit.running.loop import do_nothing
-from wms.db.jobs.reused_jobs import insert_taken
+from wms.db.jobs.reused_jobs import insert_reused_jobs
 from wms.db.jobs.splitting import (
     SplitClaim,
     SplitPlace,
@@ -29,29 +29,29 @@ from wms.db.jobs.splitting import (
     insert_jobs,
 )
 from wms.db.ready_channel import notify_ready
-from wms.db.tasks.task_cache import KnownTask
+from wms.db.tasks.task_cache import CachedTask
 from wms.domain.splitting.grouping import Grouping, JobDraft
-from wms.domain.splitting.human_tasks import why_no_human_task
+from wms.domain.splitting.human_tasks import explain_no_human_task
 from wms.usecases.context import WmsContext
-from wms.usecases.dataflow.flow import begin_flow, carry_on
+from wms.usecases.dataflow.flow import begin_flow, continue_flow
 from wms.usecases.splitting.claimed_task import (
-    HOLD,
+    CLAIM_SPAN,
     SplitClaimLost,
     announce,
     decide,
     fail,
     release,
 )
-from wms.usecases.splitting.read_files import NotSplittable, input_files, read_page
+from wms.usecases.splitting.read_files import NotSplittable, build_input_files, read_page
 from wms.usecases.splitting.read_inputs import (
-    joined_drafts,
+    find_usable_datasets,
+    read_drafts,
+    read_shared_inputs,
     reads_several,
-    require_whole,
-    shared_inputs,
-    usable_datasets,
+    require_complete,
 )
-from wms.usecases.splitting.reuse_jobs import FinishedBefore, ReusedJobs
-from wms.usecases.splitting.waiting_jobs import TooManyReadyJobs, require_room, room_for_jobs
+from wms.usecases.splitting.reuse_jobs import FinishedJobReuse, ReusedJobs
+from wms.usecases.splitting.waiting_jobs import TooManyReadyJobs, count_allowed_jobs, require_room
 
 
 async def split_waiting_tasks(
@@ -71,54 +71,67 @@ async def split_waiting_tasks(
     before: datetime | None = None
     while True:
         async with context.database.connection() as connection:
-            claim = await claim_task(connection, uuid4(), before=before, hold=HOLD)
+            claim = await claim_task(connection, uuid4(), before=before, span=CLAIM_SPAN)
             if claim is None:
                 return
-            known = (await context.tasks.get(connection, [claim.uid]))[claim.uid]
+            cached_task = (await context.tasks.get(connection, [claim.uid]))[claim.uid]
         if before is None:
             before = claim.claimed_at
             on_found()
         with log_ids(
-            task=claim.uid, chain=known.task.chain_uid, dataset=known.task.main_input.dat_in_uid
+            task=claim.uid,
+            chain=cached_task.task.chain_uid,
+            dataset=cached_task.task.main_input.dat_in_uid,
         ):
-            await _split(context, dms, claim, known=known, page=page)
+            await _split(context, dms, claim, cached_task=cached_task, page=page)
 
 
 async def _split(
-    context: WmsContext, dms: DmsClient, claim: SplitClaim, *, known: KnownTask, page: int
+    context: WmsContext, dms: DmsClient, claim: SplitClaim, *, cached_task: CachedTask, page: int
 ) -> None:
     try:
         if claim.reading is not None:
-            await carry_on(context, dms, claim, known=known, page=page)
+            await continue_flow(context, dms, claim, cached_task=cached_task, page=page)
             return
-        if known.task.needs.ask is not None and (why := why_no_human_task(known.task)) is not None:
+        if (
+            cached_task.task.needs.ask is not None
+            and (why := explain_no_human_task(cached_task.task)) is not None
+        ):
             raise NotSplittable(why)
-        datasets = await usable_datasets(dms, known.task.inputs)
+        datasets = await find_usable_datasets(dms, cached_task.task.inputs)
         if isinstance(datasets, str):
-            if not await begin_flow(context, dms, claim, known=known):
+            if not await begin_flow(context, dms, claim, cached_task=cached_task):
                 await release(context, claim, datasets)
             return
         if claim.state is TaskState.WAITING:
-            await _begin(context, claim, await shared_inputs(dms, known.task, datasets))
-        make = _make_joined_jobs if reads_several(known.task) else _make_jobs
+            await _begin(context, claim, await read_shared_inputs(dms, cached_task.task, datasets))
+        make = _make_joined_jobs if reads_several(cached_task.task) else _make_jobs
         before = (
-            FinishedBefore(
+            FinishedJobReuse(
                 context.database,
                 dms,
-                known,
-                claim.taken_over,
-                looks=context.output_check is not None,
+                cached_task,
+                claim.reused_task,
+                checks_outputs=context.output_check is not None,
             )
-            if claim.taken_over
+            if claim.reused_task
             else None
         )
-        await make(context, dms, claim, known=known, datasets=datasets, page=page, before=before)
+        await make(
+            context,
+            dms,
+            claim,
+            cached_task=cached_task,
+            datasets=datasets,
+            page=page,
+            before=before,
+        )
     except TooManyReadyJobs as full:
         await release(context, claim, str(full))
     except NotAvailable as error:
         await release(context, claim, f"waiting for the DMS: {error.detail}")
     except NotSplittable as error:
-        await fail(context, claim, known, str(error))
+        await fail(context, claim, cached_task, str(error))
     except SplitClaimLost:
         return
 
@@ -128,36 +141,45 @@ async def _make_jobs(
     dms: DmsClient,
     claim: SplitClaim,
     *,
-    known: KnownTask,
+    cached_task: CachedTask,
     datasets: Mapping[UUID, Dataset],
     page: int,
-    before: FinishedBefore | None,
+    before: FinishedJobReuse | None,
 ) -> None:
-    dataset = datasets[known.task.main_input.dat_in_uid]
+    dataset = datasets[cached_task.task.main_input.dat_in_uid]
     grouping = Grouping(
-        known.task.mode, known.task.groups, number=claim.place.group, batch=known.task.batch
+        cached_task.task.mode,
+        cached_task.task.groups,
+        number=claim.place.group,
+        batch=cached_task.task.batch,
     )
     place, last_seq = claim.place, claim.place.last_seq
     cursor, skip = place.cursor, place.skip
     while True:
-        limit = await _room(context, claim, known, page=page)
+        limit = await _count_files_to_read(context, claim, cached_task, page=page)
         answer = await read_page(dms, dataset, cursor, limit=limit, released=before is not None)
         skipped = min(skip, len(answer.files))
         skip -= skipped
         files = answer.files[skipped:]
-        drafts = list(grouping.add(input_files(files)))
+        drafts = list(grouping.add(build_input_files(files)))
         if answer.after is None:
-            drafts += grouping.rest()
-        last_seq = _in_order(drafts, last_seq, dataset)
+            drafts += grouping.finish()
+        last_seq = _require_order(drafts, last_seq, dataset)
         if grouping.waiting == 0 and skip == 0:
             place = SplitPlace(answer.after)
         elif 0 < grouping.waiting <= len(files):
             place = SplitPlace(cursor, len(answer.files) - grouping.waiting)
         place = replace(place, group=grouping.number, last_seq=last_seq)
         if answer.after is None and before is None:
-            await require_whole(dms, datasets)
+            await require_complete(dms, datasets)
         await _add_page(
-            context, claim, known, drafts, place=place, last=answer.after is None, before=before
+            context,
+            claim,
+            cached_task,
+            drafts,
+            place=place,
+            last=answer.after is None,
+            before=before,
         )
         if answer.after is None:
             return
@@ -169,27 +191,29 @@ async def _make_joined_jobs(
     dms: DmsClient,
     claim: SplitClaim,
     *,
-    known: KnownTask,
+    cached_task: CachedTask,
     datasets: Mapping[UUID, Dataset],
     page: int,
-    before: FinishedBefore | None,
+    before: FinishedJobReuse | None,
 ) -> None:
     """Make jobs of several data sets.
 
     They are read from their beginning, also after a crash; existing jobs are skipped.
     """
-    dataset, last_seq = datasets[known.task.main_input.dat_in_uid], claim.place.last_seq
+    dataset, last_seq = datasets[cached_task.task.main_input.dat_in_uid], claim.place.last_seq
     drafts: list[JobDraft] = []
 
     async def add(*, last: bool) -> int:
-        highest = _in_order(drafts, last_seq, dataset)
+        highest = _require_order(drafts, last_seq, dataset)
         place = SplitPlace(last_seq=highest)
-        await _add_page(context, claim, known, drafts, place=place, last=last, before=before)
+        await _add_page(context, claim, cached_task, drafts, place=place, last=last, before=before)
         return highest
 
-    found = joined_drafts(dms, known.task, datasets, page=page, released=before is not None)
-    at_once = await _room(context, claim, known, page=page)
-    async for draft in found:
+    draft_stream = read_drafts(
+        dms, cached_task.task, datasets, page=page, released=before is not None
+    )
+    at_once = await _count_files_to_read(context, claim, cached_task, page=page)
+    async for draft in draft_stream:
         if draft.seq <= claim.place.last_seq:
             continue
         # Checked before the next job is added, so that the last job is committed with the end.
@@ -198,11 +222,11 @@ async def _make_joined_jobs(
             drafts = []
         drafts.append(draft)
     if before is None:
-        await require_whole(dms, datasets)
+        await require_complete(dms, datasets)
     await add(last=True)
 
 
-def _in_order(drafts: Sequence[JobDraft], last: int, dataset: Dataset) -> int:
+def _require_order(drafts: Sequence[JobDraft], last: int, dataset: Dataset) -> int:
     """Return the last seq used.
 
     Raises:
@@ -221,12 +245,12 @@ def _in_order(drafts: Sequence[JobDraft], last: int, dataset: Dataset) -> int:
 async def _add_page(
     context: WmsContext,
     claim: SplitClaim,
-    known: KnownTask,
+    cached_task: CachedTask,
     drafts: Sequence[JobDraft],
     *,
     place: SplitPlace,
     last: bool,
-    before: FinishedBefore | None = None,
+    before: FinishedJobReuse | None = None,
 ) -> None:
     """Add jobs, counters and the place to read on in one transaction.
 
@@ -238,31 +262,33 @@ async def _add_page(
         NotSplittable: Jobs cannot be taken over.
         NotAvailable: The DMS does not answer.
     """
-    taken = ReusedJobs() if before is None else await before.take(drafts)
-    seqs, ended, asked = taken.seqs, None, known.task.needs.ask is not None
+    reused = ReusedJobs() if before is None else await before.take(drafts)
+    seqs, ended, is_human = reused.seqs, None, cached_task.task.needs.ask is not None
     async with context.database.transaction() as transaction:
         connection = transaction.connection
-        waiting = 0 if asked else len(drafts) - len(taken.jobs)
+        waiting = 0 if is_human else len(drafts) - len(reused.jobs)
         await require_room(connection, claim.holders, jobs=waiting)
         if not await count_page(
-            connection, claim, jobs=len(drafts), place=place, last=last, hold=HOLD
+            connection, claim, jobs=len(drafts), place=place, last=last, span=CLAIM_SPAN
         ):
             raise SplitClaimLost
         if drafts:
             new = [draft for draft in drafts if draft.seq not in seqs]
-            await insert_jobs(connection, claim.uid, new, asked=asked)
-            if taken.jobs:
-                await insert_taken(connection, claim.uid, taken.jobs, files=taken.files)
+            await insert_jobs(connection, claim.uid, new, by_people=is_human)
+            if reused.jobs:
+                await insert_reused_jobs(connection, claim.uid, reused.jobs, files=reused.files)
             await notify_ready(connection)
         if last:
-            ended = await decide(transaction, claim.uid, known)
+            ended = await decide(transaction, claim.uid, cached_task)
     context.signal.ready()
-    if taken.jobs:
+    if reused.jobs:
         context.signal.wake_splitting()
     announce(context, ended)
 
 
-async def _room(context: WmsContext, claim: SplitClaim, known: KnownTask, *, page: int) -> int:
+async def _count_files_to_read(
+    context: WmsContext, claim: SplitClaim, cached_task: CachedTask, *, page: int
+) -> int:
     """Return how many files to read, so that the ready jobs stay within the quotas.
 
     Jobs of human tasks are not limited.
@@ -270,14 +296,14 @@ async def _room(context: WmsContext, claim: SplitClaim, known: KnownTask, *, pag
     Raises:
         TooManyReadyJobs: A quota permits no more ready jobs.
     """
-    if known.task.needs.ask is not None:
+    if cached_task.task.needs.ask is not None:
         return page
     async with context.database.connection() as connection:
-        jobs = await room_for_jobs(connection, claim.holders, most=page)
-    return min(page, jobs * _files_of_a_job(known.task, page))
+        jobs = await count_allowed_jobs(connection, claim.holders, most=page)
+    return min(page, jobs * _count_files_per_job(cached_task.task, page))
 
 
-def _files_of_a_job(task: Task, page: int) -> int:
+def _count_files_per_job(task: Task, page: int) -> int:
     """Return the least number of files in a job; ``page`` stands for all files."""
     if task.mode is TaskMode.MAP:
         return task.batch

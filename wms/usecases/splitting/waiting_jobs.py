@@ -17,7 +17,7 @@ class TooManyReadyJobs(Exception):
         super().__init__(f"{reached}: more are made as these are given away")
 
 
-async def room_for_jobs(
+async def count_allowed_jobs(
     connection: Connection, holders: Iterable[QuotaHolder], *, most: int
 ) -> int:
     """Return how many jobs may be made, from 1 to ``most``.

@@ -3,8 +3,8 @@
 from sluice.contracts.jobs.tasks import Task
 from sluice.contracts.messages import InputReaders
 from sluice.servicekit.database import Transaction
-from wms.db.jobs.input_readers import insert_readers, jobs_finished_before
-from wms.db.tasks.tasks import insert_task, lock_tasks, stored_tasks
+from wms.db.jobs.input_readers import insert_readers, list_finished_inputs
+from wms.db.tasks.tasks import insert_task, list_stored_tasks, lock_tasks
 from wms.usecases.dataflow.release_files import send_releases
 
 #: Most jobs that finished before the readers were known and whose files are released.
@@ -16,17 +16,17 @@ async def accept_task(transaction: Transaction, task: Task) -> None:
     await insert_task(transaction.connection, task)
 
 
-async def accept_readers(transaction: Transaction, told: InputReaders) -> None:
+async def accept_readers(transaction: Transaction, message: InputReaders) -> None:
     """Store the readers of a task's inputs, so that its finished jobs release their files.
 
     The task may come later or have begun. Files of jobs that finished before are released now, for
     the first of these jobs; the rest stays until the end of the task. It sends ``dms.releases``.
     """
-    connection, uid = transaction.connection, told.task_uid
+    connection, uid = transaction.connection, message.task_uid
     locked = await lock_tasks(connection, [uid])
-    if not await insert_readers(connection, told) or uid not in locked:
+    if not await insert_readers(connection, message) or uid not in locked:
         return
-    before = await jobs_finished_before(connection, uid, limit=_MAX_BEFORE)
-    [task] = await stored_tasks(connection, [uid])
-    readers = {str(dataset): count for dataset, count in told.readers.items()}
+    before = await list_finished_inputs(connection, uid, limit=_MAX_BEFORE)
+    [task] = await list_stored_tasks(connection, [uid])
+    readers = {str(dataset): count for dataset, count in message.readers.items()}
     send_releases(transaction, task, before, readers=readers)

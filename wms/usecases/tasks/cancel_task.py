@@ -5,14 +5,14 @@ from uuid import UUID
 from sluice.contracts.common.problems import Conflict, NotFound
 from sluice.contracts.common.states import TaskState
 from sluice.contracts.jobs.tasks import BY_REQUEST, Cancel, TaskStatus
-from wms.db.tasks.status import task_status
+from wms.db.tasks.status import get_task_status
 from wms.db.tasks.tasks import lock_tasks
 from wms.domain.task_completion import TaskEnding
 from wms.usecases.context import WmsContext
 from wms.usecases.tasks.end_task import end_task
 
 
-async def cancel_task(context: WmsContext, uid: UUID, asked: Cancel = BY_REQUEST) -> TaskStatus:
+async def cancel_task(context: WmsContext, uid: UUID, request: Cancel = BY_REQUEST) -> TaskStatus:
     """Cancel a task with all its open jobs.
 
     Pilots learn of it with their next heartbeat. It sends the messages of ``end_task``. A
@@ -32,9 +32,11 @@ async def cancel_task(context: WmsContext, uid: UUID, asked: Cancel = BY_REQUEST
                 task=uid,
                 state=locked.state,
             )
-        known = (await context.tasks.get(transaction.connection, [uid]))[uid]
-        canceled = await end_task(transaction, known, TaskEnding(TaskState.CANCELED, asked.reason))
-        status = await task_status(transaction.connection, uid)
+        cached_task = (await context.tasks.get(transaction.connection, [uid]))[uid]
+        canceled = await end_task(
+            transaction, cached_task, TaskEnding(TaskState.CANCELED, request.reason)
+        )
+        status = await get_task_status(transaction.connection, uid)
     if canceled:
         context.metrics.tasks_ended.labels(TaskState.CANCELED).inc()
     return status

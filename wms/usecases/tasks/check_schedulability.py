@@ -5,11 +5,11 @@ from uuid import UUID
 from sluice.contracts.access.owners import ALL, Visibility
 from sluice.contracts.jobs.tasks import Schedulability, UnschedulableList, UnschedulableTask
 from sluice.servicekit.database import Connection
-from wms.db.limits.limits import with_limits
-from wms.db.tasks.explanations import present_nodes
-from wms.db.tasks.status import task_status, task_statuses
-from wms.db.tasks.tasks import demands
-from wms.domain.scheduling.schedulability import NodeSupply, why_never
+from wms.db.limits.limits import add_limits
+from wms.db.tasks.explanations import list_present_nodes
+from wms.db.tasks.status import get_task_status, list_task_statuses
+from wms.db.tasks.tasks import list_demands
+from wms.domain.scheduling.schedulability import NodeSupply, explain_unschedulable
 from wms.usecases.context import WmsContext
 
 
@@ -20,11 +20,11 @@ async def check_schedulability(context: WmsContext, uid: UUID) -> Schedulability
         NotFound: There is no such task.
     """
     async with context.database.connection() as connection:
-        await task_status(connection, uid)
-        waiting = await with_limits(connection, await demands(connection))
+        await get_task_status(connection, uid)
+        waiting = await add_limits(connection, await list_demands(connection))
         own = next((demand for demand in waiting if demand.uid == uid), None)
-        supply = await _supply(context, connection)
-    reason = None if own is None else why_never(own, supply)
+        supply = await _read_supply(context, connection)
+    reason = None if own is None else explain_unschedulable(own, supply)
     return Schedulability(never=reason is not None, reason=reason or "")
 
 
@@ -33,14 +33,14 @@ async def list_unschedulable(
 ) -> UnschedulableList:
     """Return tasks with ready jobs that fit no node, at most ``limit``, oldest first."""
     async with context.database.connection() as connection:
-        waiting = await with_limits(connection, await demands(connection))
+        waiting = await add_limits(connection, await list_demands(connection))
         if not waiting:
             return UnschedulableList(tasks=[], number=0)
-        supply = await _supply(context, connection)
-        reasons = {one.uid: why_never(one, supply) for one in waiting}
+        supply = await _read_supply(context, connection)
+        reasons = {demand.uid: explain_unschedulable(demand, supply) for demand in waiting}
         never = [uid for uid, reason in reasons.items() if reason is not None]
-        found = await task_statuses(connection, never, visibility=visibility)
-    found.sort(key=lambda task: (task.created_at, task.uid))
+        statuses = await list_task_statuses(connection, never, visibility=visibility)
+    statuses.sort(key=lambda task: (task.created_at, task.uid))
     tasks = [
         UnschedulableTask(
             uid=task.uid,
@@ -50,11 +50,11 @@ async def list_unschedulable(
             ready=task.ready,
             reason=reasons[task.uid] or "",
         )
-        for task in found[:limit]
+        for task in statuses[:limit]
     ]
-    return UnschedulableList(tasks=tasks, number=len(found))
+    return UnschedulableList(tasks=tasks, number=len(statuses))
 
 
-async def _supply(context: WmsContext, connection: Connection) -> NodeSupply:
-    present = await present_nodes(connection)
-    return NodeSupply(present.nodes, present.newest, context.launchable, context.terms.fit_grace)
+async def _read_supply(context: WmsContext, connection: Connection) -> NodeSupply:
+    present = await list_present_nodes(connection)
+    return NodeSupply(present.nodes, present.newest, context.launchable, context.rules.fit_grace)

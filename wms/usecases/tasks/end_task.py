@@ -10,7 +10,7 @@ from wms.db.dataflow.flows import forget_flows
 from wms.db.dataflow.tree_parts import forget_tree
 from wms.db.jobs.attempts import cancel_jobs_in_flight, cancel_waiting_jobs
 from wms.db.jobs.input_readers import forget_readers
-from wms.db.tasks.task_cache import KnownTask
+from wms.db.tasks.task_cache import CachedTask
 from wms.db.tasks.tasks import set_ended
 from wms.domain.task_completion import TaskEnding
 
@@ -18,7 +18,11 @@ Files = Mapping[UUID, Sequence[NewFile]]
 
 
 async def end_task(
-    transaction: Transaction, known: KnownTask, ending: TaskEnding, *, files: Files | None = None
+    transaction: Transaction,
+    cached_task: CachedTask,
+    ending: TaskEnding,
+    *,
+    files: Files | None = None,
 ) -> bool:
     """End the task and cancel its open jobs; return False if it was final already.
 
@@ -27,7 +31,7 @@ async def end_task(
     well. For each output and log data set it sends ``dms.files`` with ``close_at``, the exact
     number of files. It also sends the event ``wms.task-ended``.
     """
-    uid, connection = known.task.uid, transaction.connection
+    uid, connection = cached_task.task.uid, transaction.connection
     registered = await set_ended(connection, uid, ending)
     if registered is None:
         return False
@@ -36,13 +40,13 @@ async def end_task(
     await cancel_waiting_jobs(connection, uid, message=message)
     await forget_flows(connection, uid)
     await forget_readers(connection, uid)
-    if known.task.parts_uid is not None:
+    if cached_task.task.parts_uid is not None:
         await forget_tree(connection, uid)
-    for dataset in known.datasets:
+    for dataset in cached_task.datasets:
         count = registered.get(str(dataset), 0)
-        promise_files(
+        send_file_registrations(
             transaction,
-            known,
+            cached_task,
             dataset=dataset,
             files=(files or {}).get(dataset, ()),
             close_at=count,
@@ -52,14 +56,14 @@ async def end_task(
         TaskEndedEvent(uid=uid, state=ending.state),
         subject=uid,
         task=uid,
-        chain=known.task.chain_uid,
+        chain=cached_task.task.chain_uid,
     )
     return True
 
 
-def promise_files(
+def send_file_registrations(
     transaction: Transaction,
-    known: KnownTask,
+    cached_task: CachedTask,
     *,
     dataset: UUID,
     files: Sequence[NewFile],
@@ -72,7 +76,7 @@ def promise_files(
         DMS_FILES,
         data,
         subject=dataset,
-        task=known.task.uid,
-        chain=known.task.chain_uid,
+        task=cached_task.task.uid,
+        chain=cached_task.task.chain_uid,
         dataset=dataset,
     )

@@ -2,11 +2,11 @@
 
 from sluice.contracts.access.owners import ALL, Visibility
 from sluice.contracts.jobs.steps import StepList
-from wms.db.tasks.steps import step_list
+from wms.db.tasks.steps import list_step_loads
 from wms.usecases.context import WmsContext
 
 
 async def list_steps(context: WmsContext, visibility: Visibility = ALL) -> StepList:
     """Return the steps that have tasks or had some within a day, and the priorities of steps."""
     async with context.database.connection() as connection:
-        return await step_list(connection, visibility)
+        return await list_step_loads(connection, visibility)

@@ -5,7 +5,7 @@ from uuid import UUID
 from sluice.contracts.common.problems import Conflict
 from sluice.contracts.jobs.tasks import TaskStatus
 from wms.db.tasks.ranking import set_rank
-from wms.db.tasks.status import task_status
+from wms.db.tasks.status import get_task_status
 from wms.usecases.context import WmsContext
 
 
@@ -19,7 +19,7 @@ async def prioritise_task(context: WmsContext, uid: UUID, rank: float) -> TaskSt
     async with context.database.transaction() as transaction:
         connection = transaction.connection
         changed = await set_rank(connection, uid, rank)
-        status = await task_status(connection, uid)
+        status = await get_task_status(connection, uid)
     if not changed:
         raise Conflict(
             f"task {uid} has already ended ({status.state}): its rank no longer matters",

@@ -7,9 +7,9 @@ from sluice.contracts.access.owners import ALL, Visibility
 from sluice.contracts.chains.attention import WorkCounts
 from sluice.contracts.common.states import TaskState
 from sluice.contracts.jobs.tasks import Job, JobPage, TaskStatus
-from wms.db.jobs.job_pages import JobQuery, job_page
+from wms.db.jobs.job_pages import JobQuery, read_job_page
 from wms.db.tasks import status
-from wms.db.tasks.counts import work_counts
+from wms.db.tasks.counts import read_work_counts
 from wms.usecases.context import WmsContext
 
 
@@ -20,7 +20,7 @@ async def read_task_status(context: WmsContext, uid: UUID) -> TaskStatus:
         NotFound: There is no such task.
     """
     async with context.database.connection() as connection:
-        return await status.task_status(connection, uid)
+        return await status.get_task_status(connection, uid)
 
 
 async def read_task_statuses(
@@ -37,11 +37,11 @@ async def read_task_statuses(
     """
     async with context.database.connection() as connection:
         if not uids:
-            return await status.latest_tasks(
+            return await status.list_latest_tasks(
                 connection, state=state, limit=limit, visibility=visibility
             )
-        found = await status.task_statuses(connection, uids, visibility=visibility)
-        return [task for task in found if state is None or task.state is state]
+        statuses = await status.list_task_statuses(connection, uids, visibility=visibility)
+        return [task for task in statuses if state is None or task.state is state]
 
 
 async def read_troubled(
@@ -58,7 +58,7 @@ async def read_troubled(
     of ``read_task_statuses``.
     """
     async with context.database.connection() as connection:
-        return await status.troubled_tasks(
+        return await status.list_troubled_tasks(
             connection, uids, state=state, limit=limit, visibility=visibility
         )
 
@@ -68,7 +68,7 @@ async def count_work(
 ) -> WorkCounts:
     """Return consistent counts of jobs; ``troubled`` includes the number of troubled tasks."""
     async with context.database.connection() as connection:
-        return await work_counts(connection, troubled=troubled, visibility=visibility)
+        return await read_work_counts(connection, troubled=troubled, visibility=visibility)
 
 
 async def read_jobs(context: WmsContext, uid: UUID, query: JobQuery) -> JobPage:
@@ -81,7 +81,7 @@ async def read_jobs(context: WmsContext, uid: UUID, query: JobQuery) -> JobPage:
     """
     async with context.database.connection() as connection:
         await status.require_task(connection, uid)
-        return await job_page(connection, uid, query)
+        return await read_job_page(connection, uid, query)
 
 
 async def read_job(context: WmsContext, job_id: int) -> Job:
@@ -91,4 +91,4 @@ async def read_job(context: WmsContext, job_id: int) -> Job:
         NotFound: There is no such job.
     """
     async with context.database.connection() as connection:
-        return await status.job_with_attempts(connection, job_id)
+        return await status.get_job_with_attempts(connection, job_id)

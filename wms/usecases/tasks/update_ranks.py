@@ -2,7 +2,7 @@
 
 from datetime import timedelta
 
-from wms.db.tasks.ranking import set_ranks, tasks_to_rank
+from wms.db.tasks.ranking import lock_tasks_to_rank, set_ranks
 from wms.domain.scheduling.rank import aging, retries
 from wms.usecases.context import WmsContext
 
@@ -18,7 +18,9 @@ async def update_ranks(context: WmsContext, *, period: float) -> int:
         The number of tasks whose rank was computed.
     """
     async with context.database.transaction() as transaction:
-        tasks = await tasks_to_rank(transaction.connection, age=timedelta(seconds=0.9 * period))
+        tasks = await lock_tasks_to_rank(
+            transaction.connection, age=timedelta(seconds=0.9 * period)
+        )
         ranks = {
             task.uid: context.rank_weights.next_rank(
                 task.rank,

@@ -1,6 +1,6 @@
 """Count how long the jobs of ended tasks waited and ran."""
 
-from wms.db.times.times import begin_of_chain, count_times, keep_times, uncounted_tasks
+from wms.db.times.times import count_times, get_chain_begin, keep_times, list_uncounted_tasks
 from wms.domain.times import Samples
 from wms.usecases.context import WmsContext
 
@@ -15,11 +15,11 @@ async def count_ended_tasks(context: WmsContext) -> bool:
     result.
     """
     async with context.database.connection() as connection:
-        found = await uncounted_tasks(connection, limit=_BATCH)
-        for task, chain, is_timed in found:
+        tasks = await list_uncounted_tasks(connection, limit=_BATCH)
+        for task, chain, is_timed in tasks:
             times: Samples = {}
             if is_timed:
-                begin = await begin_of_chain(connection, chain)
+                begin = await get_chain_begin(connection, chain)
                 times = await count_times(connection, task, begin=begin)
             await keep_times(connection, task, times)
-    return len(found) == _BATCH
+    return len(tasks) == _BATCH

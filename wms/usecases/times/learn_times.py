@@ -8,16 +8,16 @@ from wms.db.pilots.worker_times import (
     Worker,
     WorkKind,
     forget_times,
+    list_workers,
     lock_times,
     set_times,
-    workers_of,
 )
 from wms.domain.scheduling.worker_times import WorkerTimes
 from wms.usecases.context import WmsContext
 from wms.usecases.reports.attempt_end_buffer import AttemptEnd
 
 #: Days after which unused statistics are deleted, and rows deleted at a time.
-_KEPT, _FORGOTTEN = 90, 1000
+_RETENTION_DAYS, _MAX_DELETED = 90, 1000
 
 
 async def learn_times(context: WmsContext) -> None:
@@ -30,16 +30,18 @@ async def learn_times(context: WmsContext) -> None:
         return
     async with context.database.transaction() as transaction:
         connection = transaction.connection
-        await forget_times(connection, days=_KEPT, limit=_FORGOTTEN)
-        workers = await workers_of(connection, (end.pilot for end in ends))
+        await forget_times(connection, days=_RETENTION_DAYS, limit=_MAX_DELETED)
+        workers = await list_workers(connection, (end.pilot for end in ends))
         by_key: dict[tuple[WorkKind, Worker], list[AttemptEnd]] = defaultdict(list)
         for end in ends:
             if end.pilot in workers:
                 by_key[end.work, workers[end.pilot]].append(end)
-        known = await lock_times(connection, list(by_key)) if by_key else {}
+        known_times = await lock_times(connection, list(by_key)) if by_key else {}
         times = {
-            key: reduce(lambda times, end: end.learnt(times), seen, known.get(key, WorkerTimes()))
-            for key, seen in sorted(by_key.items(), key=itemgetter(0))
+            key: reduce(
+                lambda times, end: end.learnt(times), own_ends, known_times.get(key, WorkerTimes())
+            )
+            for key, own_ends in sorted(by_key.items(), key=itemgetter(0))
         }
         if times:
             await set_times(connection, times)

@@ -9,12 +9,12 @@ from sluice.servicekit.database import Connection
 from wms.db.times.times import (
     TimedTask,
     TimesPeriod,
-    begin_of_chain,
     count_times,
-    tasks_of_chains,
-    tasks_of_period,
+    get_chain_begin,
+    list_tasks_of_chains,
+    list_tasks_of_period,
 )
-from wms.domain.times import Sample, Samples, TimeKind, add_all
+from wms.domain.times import Sample, Samples, TimeKind, add_samples
 from wms.usecases.context import WmsContext
 
 #: Most tasks of a period that are summed, newest first.
@@ -29,10 +29,10 @@ async def read_chain_times(
     Chains without tasks add nothing.
     """
     async with context.database.connection() as connection:
-        tasks = await tasks_of_chains(connection, chains, visibility)
-        live = {task.uid: await _live(context, connection, task) for task in tasks
+        tasks = await list_tasks_of_chains(connection, chains, visibility)
+        live = {task.uid: await _count_live_times(context, connection, task) for task in tasks
                 if task.times is None and task.timed}  # fmt: skip
-    return _added_up(tasks, live)
+    return _add_up(tasks, live)
 
 
 async def read_period_times(
@@ -43,19 +43,23 @@ async def read_period_times(
     Jobs of live and just ended tasks are not counted.
     """
     async with context.database.connection() as connection:
-        tasks = await tasks_of_period(connection, period, limit=MAX_TASKS, visibility=visibility)
-    return _added_up(tasks, {})
+        tasks = await list_tasks_of_period(
+            connection, period, limit=MAX_TASKS, visibility=visibility
+        )
+    return _add_up(tasks, {})
 
 
-async def _live(context: WmsContext, connection: Connection, task: TimedTask) -> Samples:
+async def _count_live_times(
+    context: WmsContext, connection: Connection, task: TimedTask
+) -> Samples:
     async def count() -> Samples:
-        begin = await begin_of_chain(connection, task.chain_uid)
+        begin = await get_chain_begin(connection, task.chain_uid)
         return await count_times(connection, task.uid, begin=begin)
 
     return await context.live_times.get(task.uid, count)
 
 
-def _added_up(tasks: Sequence[TimedTask], live: dict[UUID, Samples]) -> WorkTimes:
+def _add_up(tasks: Sequence[TimedTask], live: dict[UUID, Samples]) -> WorkTimes:
     samples: dict[str, Samples] = {}
     counts: dict[str, list[int]] = {}
     uncounted = 0
@@ -63,54 +67,57 @@ def _added_up(tasks: Sequence[TimedTask], live: dict[UUID, Samples]) -> WorkTime
         step = samples.setdefault(task.step, {})
         times = task.times if task.times is not None else live.get(task.uid)
         uncounted += times is None and task.ended_at is not None
-        add_all(step, times or {})
-        counted = counts.setdefault(task.step, [0, 0, 0])
+        add_samples(step, times or {})
+        totals = counts.setdefault(task.step, [0, 0, 0])
         for place, number in enumerate((1, task.finished, task.open)):
-            counted[place] += number
+            totals[place] += number
     return WorkTimes(
-        steps=[_step(name, counts[name], found) for name, found in samples.items()],
-        waiting=sum(_mean(found, TimeKind.WAITING) for found in samples.values()),
-        working=sum(_mean(found, TimeKind.WORKING) for found in samples.values()),
+        steps=[
+            _build_step_times(name, counts[name], step_samples)
+            for name, step_samples in samples.items()
+        ],
+        waiting=sum(_get_mean(step_samples, TimeKind.WAITING) for step_samples in samples.values()),
+        working=sum(_get_mean(step_samples, TimeKind.WORKING) for step_samples in samples.values()),
         passage=max(
-            (_of(found, TimeKind.PASSAGE) for found in samples.values()),
+            (_get_sample(step_samples, TimeKind.PASSAGE) for step_samples in samples.values()),
             key=lambda sample: sample.mean,
             default=Sample(),
         ).spread(),
-        chains=_chains(tasks).spread(),
+        chains=_measure_chains(tasks).spread(),
         uncounted=uncounted,
     )
 
 
-def _of(samples: Samples, kind: TimeKind) -> Sample:
+def _get_sample(samples: Samples, kind: TimeKind) -> Sample:
     return samples.get(kind, Sample())
 
 
-def _mean(samples: Samples, kind: TimeKind) -> float:
-    return _of(samples, kind).mean
+def _get_mean(samples: Samples, kind: TimeKind) -> float:
+    return _get_sample(samples, kind).mean
 
 
-def _step(name: str, counts: list[int], samples: Samples) -> StepTimes:
+def _build_step_times(name: str, counts: list[int], samples: Samples) -> StepTimes:
     tasks, finished, open_jobs = counts
     return StepTimes(
         step=name,
         tasks=tasks,
         finished=finished,
         open=open_jobs,
-        waiting=_of(samples, TimeKind.WAITING).spread(),
-        working=_of(samples, TimeKind.WORKING).spread(),
-        passage=_of(samples, TimeKind.PASSAGE).spread(),
+        waiting=_get_sample(samples, TimeKind.WAITING).spread(),
+        working=_get_sample(samples, TimeKind.WORKING).spread(),
+        passage=_get_sample(samples, TimeKind.PASSAGE).spread(),
     )
 
 
-def _chains(tasks: Sequence[TimedTask]) -> Sample:
+def _measure_chains(tasks: Sequence[TimedTask]) -> Sample:
     """Return the durations of ended chains, from their first task to the end of the last."""
     by_chain: dict[UUID, list[TimedTask]] = {}
     for task in tasks:
         by_chain.setdefault(task.chain_uid, []).append(task)
-    found = Sample()
-    for of_chain in by_chain.values():
-        ends = [task.ended_at for task in of_chain if task.ended_at is not None]
-        if len(ends) == len(of_chain):
-            begin = min(task.created_at for task in of_chain)
-            found.add_one((max(ends) - begin).total_seconds())
-    return found
+    sample = Sample()
+    for chain_tasks in by_chain.values():
+        ends = [task.ended_at for task in chain_tasks if task.ended_at is not None]
+        if len(ends) == len(chain_tasks):
+            begin = min(task.created_at for task in chain_tasks)
+            sample.add_one((max(ends) - begin).total_seconds())
+    return sample

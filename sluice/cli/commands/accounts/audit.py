@@ -9,7 +9,7 @@ import typer
 
 from sluice.cli.connection import Connection
 from sluice.cli.moments import local_time
-from sluice.cli.output import out, print_json, print_table, tell_more
+from sluice.cli.output import out, print_json, print_next_page_hint, print_table
 from sluice.cli.system import System, with_system
 from sluice.contracts.access.audit import AuditEntry, AuditPage
 
@@ -72,7 +72,7 @@ def list_entries(  # noqa: PLR0913 - a command's options, each by its name
         [_row(entry) for entry in page.entries],
         empty="nothing",
     )
-    tell_more(page.after)
+    print_next_page_hint(page.after)
 
 
 @app.command("export")
@@ -119,14 +119,14 @@ def verify(system: System) -> None:
     Anyone who can write to a database can rewrite all of it. Compare the heads with those in the
     logs of the services (`audit.chained`).
     """
-    found = system.ask(lambda c: c.operator.audit_verdicts())
+    verdicts = system.ask(lambda c: c.operator.audit_verdicts())
     if system.as_json:
-        print_json(found)
+        print_json(verdicts)
     else:
-        for service in found.services:
+        for service in verdicts.services:
             state = service.wrong or "as it was noted"
             out.print(f"{service.service}: {service.rows} rows, {state}; head {service.head[:16]}")
-    if any(service.wrong for service in found.services):
+    if any(service.wrong for service in verdicts.services):
         raise typer.Exit(1)
 
 
@@ -139,5 +139,5 @@ def _since(since: datetime | None, days: int | None) -> str | None:
 def _row(entry: AuditEntry) -> tuple[object, ...]:
     outcome = "not answered" if entry.outcome is None else entry.outcome
     news = ", ".join(entry.news())
-    what = f"{entry.action} ({news})" if news else entry.action
-    return (local_time(entry.at), entry.who, entry.remote, outcome, what)
+    description = f"{entry.action} ({news})" if news else entry.action
+    return (local_time(entry.at), entry.who, entry.remote, outcome, description)

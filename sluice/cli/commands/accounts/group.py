@@ -6,7 +6,7 @@ import typer
 
 from sluice.cli.errors import plain_errors
 from sluice.cli.output import print_json, print_table
-from sluice.cli.quotas import Chains, Data, Files, Waiting, of, quotas_text, said_quotas
+from sluice.cli.quotas import Chains, Data, Files, Waiting, format_usage, parse_quotas, quotas_text
 from sluice.cli.system import System, with_system
 from sluice.contracts.access.groups import Group, SetGroup
 
@@ -19,13 +19,13 @@ app = typer.Typer(
 @with_system
 def list_groups(system: System) -> None:
     """List the groups that you are in, with their usage and their quotas."""
-    found = system.ask(lambda c: c.operator.groups()).groups
+    groups = system.ask(lambda c: c.operator.groups()).groups
     if system.as_json:
-        print_json(found)
+        print_json(groups)
         return
     print_table(
         ["group", "members", "weight", "running", "waiting", "chains", "data", "files"],
-        [_row(group) for group in found],
+        [_row(group) for group in groups],
         empty="no group",
     )
 
@@ -48,7 +48,7 @@ def set_group(
     waiting: Waiting = None,
 ) -> None:
     """Set the fair share of a group, and its quotas. Values that are not given stay."""
-    quotas = said_quotas(chains=chains, data=data, files=files, waiting=waiting)
+    quotas = parse_quotas(chains=chains, data=data, files=files, waiting=waiting)
     new = plain_errors(lambda: SetGroup.model_validate({"weight": weight, **quotas}))
     group = system.ask(lambda c: c.operator.set_group(name, new))
     empty = "" if group.members else "; nobody is in it (`sluice user groups`)"
@@ -61,8 +61,8 @@ def _row(group: Group) -> tuple[object, ...]:
         ", ".join(group.members),
         f"{group.weight:g}",
         group.running,
-        of(group.waiting),
-        of(group.chains),
-        of(group.bytes, size=True),
-        of(group.files),
+        format_usage(group.waiting),
+        format_usage(group.chains),
+        format_usage(group.bytes, size=True),
+        format_usage(group.files),
     )

@@ -53,47 +53,47 @@ def login(
     if with_token:
         secret = plain_errors(lambda: prompt_password("token"))
     elif name is None:
-        secret = _by_browser(system, url)
+        secret = _sign_in_by_browser(system, url)
     else:
-        secret = _by_password(system, name)
+        secret = _sign_in_by_password(system, name)
     token = secret.get_secret_value().strip()
     me = system.ask(lambda c: c.operator.me(), token=token)
     plain_errors(lambda: keep_login(url, token))
     system.answer(me, f"you are {me.name}, role {me.role}, at {url}")
-    first = plain_errors(lambda: token_for(url))
-    if first != token:
+    effective_token = plain_errors(lambda: token_for(url))
+    if effective_token != token:
         err.print(
             f"note: from here another token goes first: that of {TOKEN}, of {TOKEN_FILE}, or of a"
             " system which runs in the home folder"
         )
 
 
-def _by_password(system: System, name: str) -> SecretStr:
+def _sign_in_by_password(system: System, name: str) -> SecretStr:
     """Return a token for a name and a password."""
-    who = plain_errors(
+    credentials = plain_errors(
         lambda: SignInWithPassword(name=name, password=prompt_password(), label=_label())
     )
     # An earlier token is not sent, because it may have ended.
-    return system.ask(lambda c: c.operator.sign_in(who), token="").secret
+    return system.ask(lambda c: c.operator.sign_in(credentials), token="").secret
 
 
-def _by_browser(system: System, url: str) -> SecretStr:
+def _sign_in_by_browser(system: System, url: str) -> SecretStr:
     """Return a token that somebody grants in a browser (RFC 8628)."""
     new = NewDeviceLogin(label=_label())
 
     async def wait(connection: Connection) -> SecretStr:
-        begun = await connection.operator.begin_device_login(new)
+        device_login = await connection.operator.begin_device_login(new)
         err.print(
-            f"open {url}{begun.verification_uri_complete} in a browser, on any machine, and let"
-            f" the command in if the page shows {begun.user_code}",
+            f"open {url}{device_login.verification_uri_complete} in a browser, on any machine, and"
+            f" let the command in if the page shows {device_login.user_code}",
             soft_wrap=True,
         )
-        question = DeviceQuestion(device_code=begun.device_code)
+        question = DeviceQuestion(device_code=device_login.device_code)
         while True:  # until somebody has decided, or the request has ended
             answer = await connection.operator.device_login(question)
             if answer.given is not None:
                 return answer.given.secret
-            await asyncio.sleep(begun.interval)
+            await asyncio.sleep(device_login.interval)
 
     return system.ask(wait, token="")
 

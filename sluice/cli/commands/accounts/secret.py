@@ -11,7 +11,7 @@ from pydantic import SecretStr
 from sluice.cli.connection import Connection
 from sluice.cli.consent import Consent, with_consent
 from sluice.cli.errors import plain_errors
-from sluice.cli.lookup import require_known
+from sluice.cli.lookup import require_existing_name
 from sluice.cli.moments import local_time
 from sluice.cli.output import err, print_json, print_table
 from sluice.cli.system import System, with_system
@@ -60,12 +60,12 @@ def set_secret(
     """Store a value as the next version of a secret. At a terminal, the command asks for it."""
     new = plain_errors(
         lambda: NewSecret(
-            name=name, value=SecretStr(_value(file)), templates=templates, group=group
+            name=name, value=SecretStr(_read_value(file)), templates=templates, group=group
         )
     )
     secret = system.ask(lambda c: c.operator.set_secret(new))
-    kept = secret.newest
-    system.answer(secret, f"{secret.name}, version {kept.version}, for {kept.users}")
+    newest = secret.newest
+    system.answer(secret, f"{secret.name}, version {newest.version}, for {newest.users}")
 
 
 @app.command("list")
@@ -79,9 +79,9 @@ def list_secrets(system: System) -> None:
     print_table(
         ["secret", "version", "set", "for"],
         [
-            (secret.name, kept.version, local_time(kept.created_at), kept.users)
+            (secret.name, version.version, local_time(version.created_at), version.users)
             for secret in secrets
-            for kept in secret.versions
+            for version in secret.versions
         ],
         empty="no secret",
     )
@@ -100,20 +100,20 @@ def remove(
     """Remove a secret, or one version of it, for good. Jobs that still need it fail."""
     what = name if version is None else f"{name}, version {version}"
 
-    async def look(connection: Connection) -> None:
+    async def check_exists(connection: Connection) -> None:
         secrets = (await connection.operator.secrets()).secrets
-        require_known("secret", name, (secret.name for secret in secrets))
-        versions = [kept.version for s in secrets if s.name == name for kept in s.versions]
+        require_existing_name("secret", name, (secret.name for secret in secrets))
+        versions = [entry.version for s in secrets if s.name == name for entry in s.versions]
         if version is not None and version not in versions:
             raise NotFound(f"secret {quoted(name)} has no version {version}: `sluice secret list`")
 
-    system.ask(look)
+    system.ask(check_exists)
     consent.require(f"remove secret {what}: its value is lost, and jobs that need it fail")
     system.ask(lambda c: c.operator.remove_secret(name, version=version))
     system.answer({"secret": name, "version": version}, f"{what} removed")
 
 
-def _value(file: Path | None) -> str:
+def _read_value(file: Path | None) -> str:
     """Return the value of a secret unchanged, with any newline at its end.
 
     Raises:

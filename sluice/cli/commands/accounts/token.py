@@ -35,11 +35,11 @@ def print_token(system: System, ctx: typer.Context) -> None:
     """Print the token for a system, unless another command follows."""
     if ctx.invoked_subcommand is not None:
         return
-    url, found = plain_errors(lambda: _find(system))
+    url, token = plain_errors(lambda: _get_system_token(system))
     if system.as_json:
-        system.answer({"url": url, "token": found}, "")
+        system.answer({"url": url, "token": token}, "")
     else:
-        print(found)  # never wrapped, even in a narrow terminal
+        print(token)  # never wrapped, even in a narrow terminal
 
 
 @app.command("create")
@@ -59,8 +59,8 @@ def create(
 ) -> None:
     """Create a token, which is shown only once."""
     new = plain_errors(lambda: NewToken(label=label, role=role, days=days, person=person))
-    given = system.ask(lambda c: c.operator.give_token(new))
-    print_given(system, given)
+    new_token = system.ask(lambda c: c.operator.give_token(new))
+    print_new_token(system, new_token)
 
 
 @app.command("list")
@@ -77,15 +77,15 @@ def list_tokens(
     person: PersonOption = None,
 ) -> None:
     """List tokens: whose they are, what for, until when, and when they were used."""
-    found = system.ask(
+    tokens = system.ask(
         lambda c: c.operator.tokens(person=person, everybodys=everybodys, ended=ended)
     ).tokens
     if system.as_json:
-        print_json(found)
+        print_json(tokens)
         return
     print_table(
         ["token", "of", "label", "role", "made", "until", "last used"],
-        [_row(token) for token in found],
+        [_row(token) for token in tokens],
         empty="no token",
     )
 
@@ -106,62 +106,72 @@ def revoke(
     person: PersonOption = None,
 ) -> None:
     """Revoke a token, so that it is not valid any more."""
-    found = system.ask(lambda c: c.operator.tokens(person=person)).tokens
-    meant = plain_errors(lambda: _meant(found, token))
-    consent.require(f"take back token {meant.label} of {meant.person}: it opens nothing any more")
-    revoked = system.ask(lambda c: c.operator.revoke_token(meant.id))
+    tokens = system.ask(lambda c: c.operator.tokens(person=person)).tokens
+    match = plain_errors(lambda: _get_token(tokens, token))
+    consent.require(f"take back token {match.label} of {match.person}: it opens nothing any more")
+    revoked = system.ask(lambda c: c.operator.revoke_token(match.id))
     system.answer(revoked, f"{revoked.label} of {revoked.person} opens nothing any more")
 
 
-def print_given(system: System, given: NewTokenSecret) -> None:
+def print_new_token(system: System, new_token: NewTokenSecret) -> None:
     """Print a new token, alone on standard output so that it can be stored."""
     if system.as_json:
-        print_json(given)
+        print_json(new_token)
         return
-    token = given.token
+    token = new_token.token
     err.print(
         f"for {token.person} ({token.role}), until {local_time(token.expires_at)}; it is not shown"
         " again:"
     )
-    print(given.secret.get_secret_value())
+    print(new_token.secret.get_secret_value())
 
 
-def _meant(tokens: list[Token], text: str) -> Token:
+def _get_token(tokens: list[Token], text: str) -> Token:
     """Return the token with this label, id or beginning of an id.
 
     Raises:
         NotFound: No token matches.
         Conflict: Several tokens match.
     """
-    found = [each for each in tokens if each.label == text or str(each.id).startswith(text)]
-    if not found:
+    matches = [each for each in tokens if each.label == text or str(each.id).startswith(text)]
+    if not matches:
         raise NotFound(f"no token is {quoted(text)}: `sluice token list` shows them")
-    if len(found) > 1:
-        several = ", ".join(str(each.id)[:8] for each in found)
-        raise Conflict(f"{len(found)} tokens are {quoted(text)}: say which, by its id ({several})")
-    return found[0]
+    if len(matches) > 1:
+        several = ", ".join(str(each.id)[:8] for each in matches)
+        raise Conflict(
+            f"{len(matches)} tokens are {quoted(text)}: say which, by its id ({several})"
+        )
+    return matches[0]
 
 
 def _row(token: Token) -> tuple[object, ...]:
-    used = "never" if token.used_at is None else local_time(token.used_at)
+    last_used = "never" if token.used_at is None else local_time(token.used_at)
     until = local_time(token.expires_at)
     if token.revoked_at is not None:
         until = f"revoked {local_time(token.revoked_at)}"
-    made = local_time(token.created_at)
-    return (str(token.id)[:8], token.person, token.label, token.role.value, made, until, used)
+    created_at = local_time(token.created_at)
+    return (
+        str(token.id)[:8],
+        token.person,
+        token.label,
+        token.role.value,
+        created_at,
+        until,
+        last_used,
+    )
 
 
-def _find(system: System) -> tuple[str, str]:
+def _get_system_token(system: System) -> tuple[str, str]:
     """Return the address of the system, and the token for it.
 
     Raises:
         NotAvailable: No token is known.
     """
     url = system.address()
-    found = token_for(url)
-    if found is None:
+    token = token_for(url)
+    if token is None:
         raise NotAvailable(
             f"no token is known for {url}: set {TOKEN}, `sluice login`, or ask as the user who"
             " started it"
         )
-    return url, found
+    return url, token

@@ -8,7 +8,7 @@ from sluice.cli.errors import plain_errors
 from sluice.cli.moments import local_time
 from sluice.cli.output import print_json, print_table
 from sluice.cli.passwords import prompt_password
-from sluice.cli.quotas import Chains, Data, Files, Waiting, quotas_text, said_quotas
+from sluice.cli.quotas import Chains, Data, Files, Waiting, parse_quotas, quotas_text
 from sluice.cli.system import System, with_system
 from sluice.contracts.access.access import Role
 from sluice.contracts.access.people import Account, AccountChange, NewAccount, NewPassword
@@ -52,21 +52,21 @@ def add(
     new = plain_errors(
         lambda: NewAccount(name=name, role=role, password=password, groups=group or [])
     )
-    made = system.ask(lambda c: c.operator.add_account(new))
-    system.answer(made, f"{made.name} is {made.role}")
+    account = system.ask(lambda c: c.operator.add_account(new))
+    system.answer(account, f"{account.name} is {account.role}")
 
 
 @app.command("list")
 @with_system
 def list_users(system: System) -> None:
     """List accounts, with their roles and groups."""
-    found = system.ask(lambda c: c.operator.accounts()).accounts
+    accounts = system.ask(lambda c: c.operator.accounts()).accounts
     if system.as_json:
-        print_json(found)
+        print_json(accounts)
         return
     print_table(
         ["name", "role", "groups", "password", "since", "disabled"],
-        [_row(account) for account in found],
+        [_row(account) for account in accounts],
         empty="nobody has an account",
     )
 
@@ -96,8 +96,8 @@ def set_groups(
     What the person creates belongs to the first group, unless the person names another one.
     """
     change = plain_errors(lambda: AccountChange(groups=groups or []))
-    said = ", ".join(groups or []) or "no group but everyone"
-    _change(system, name, change, f"{name} is in {said}")
+    group_names = ", ".join(groups or []) or "no group but everyone"
+    _change(system, name, change, f"{name} is in {group_names}")
 
 
 @app.command("disable")
@@ -159,18 +159,18 @@ def quota(
 
     They count what the person has created. Values that are not given stay.
     """
-    said = said_quotas(chains=chains, data=data, files=files, waiting=waiting)
-    if said and name is None:
+    quotas = parse_quotas(chains=chains, data=data, files=files, waiting=waiting)
+    if quotas and name is None:
         raise typer.BadParameter("say whose quota it is", param_hint="NAME")
-    new = plain_errors(lambda: SetQuotas.model_validate(said))
-    found = system.ask(
+    new = plain_errors(lambda: SetQuotas.model_validate(quotas))
+    person = system.ask(
         lambda c: (
             c.operator.set_person_quotas(name, new)
-            if said and name is not None
+            if quotas and name is not None
             else c.operator.person_quotas(name)
         )
     )
-    system.answer(found, f"{found.name} has {quotas_text(found)}")
+    system.answer(person, f"{person.name} has {quotas_text(person)}")
 
 
 def _change(system: System, name: str, change: AccountChange, sentence: str) -> None:

@@ -24,7 +24,7 @@ IdsArgument = Annotated[
     typer.Argument(metavar="ID", help="The ids of the notices, as `attention list` shows them."),
 ]
 #: The maximum number of notices in an answer.
-_MOST = 1000
+_MAX_NOTICES = 1000
 
 
 @app.command("list")
@@ -33,24 +33,24 @@ def list_notices(
     system: System,
     *,
     limit: Annotated[
-        int, typer.Option(min=1, max=_MOST, help="The maximum number of notices.")
+        int, typer.Option(min=1, max=_MAX_NOTICES, help="The maximum number of notices.")
     ] = 100,
 ) -> None:
     """List what needs a person, errors first.
 
     A notice with an id stays until it is acknowledged, and any other until its cause is gone.
     """
-    found = system.ask(lambda c: c.operator.attention(limit=limit))
+    page = system.ask(lambda c: c.operator.attention(limit=limit))
     if system.as_json:
-        print_json(found)
+        print_json(page)
         return
     print_table(
         ["id", "since", "what"],
-        [(notice.id or "", local_time(notice.since), notice.text) for notice in found.notices],
+        [(notice.id or "", local_time(notice.since), notice.text) for notice in page.notices],
         empty="nothing needs attention",
     )
-    if found.more:
-        err.print(f"there are {found.more} more: --limit, or acknowledge these")
+    if page.more:
+        err.print(f"there are {page.more} more: --limit, or acknowledge these")
 
 
 @app.command("acknowledge")
@@ -77,17 +77,21 @@ def acknowledge(
     """
     if bool(ids) is everything:
         raise typer.BadParameter("name notices by their ids, or give --all")
-    who = _who(by)
+    acknowledgement = _build_acknowledgement(by)
     done = system.ask(
-        lambda c: _acknowledge_all(c, who) if everything else _acknowledge(c, ids or [], who),
+        lambda c: (
+            _acknowledge_all(c, acknowledgement)
+            if everything
+            else _acknowledge(c, ids or [], acknowledgement)
+        ),
     )
     system.answer(
-        {"acknowledged": done, "by": who.by},
-        f"{len(done)} acknowledged by {who.by}",
+        {"acknowledged": done, "by": acknowledgement.by},
+        f"{len(done)} acknowledged by {acknowledgement.by}",
     )
 
 
-def _who(by: str | None) -> Acknowledge:
+def _build_acknowledgement(by: str | None) -> Acknowledge:
     try:
         return Acknowledge(by=getpass.getuser() if by is None else by)
     except ValueError as error:
@@ -96,7 +100,9 @@ def _who(by: str | None) -> Acknowledge:
         ) from error
 
 
-async def _acknowledge(connection: Connection, ids: list[str], who: Acknowledge) -> list[str]:
+async def _acknowledge(
+    connection: Connection, ids: list[str], acknowledgement: Acknowledge
+) -> list[str]:
     """Acknowledge notices by their ids.
 
     Raises:
@@ -105,30 +111,37 @@ async def _acknowledge(connection: Connection, ids: list[str], who: Acknowledge)
         Conflict: A notice cannot be acknowledged. The others were acknowledged.
     """
     subjects = [Notice.subject_of(notice) for notice in ids]
-    if wrong := [notice for notice, subject in zip(ids, subjects, strict=True) if subject is None]:
+    if invalid_ids := [
+        notice for notice, subject in zip(ids, subjects, strict=True) if subject is None
+    ]:
         findings = [
             Finding(
                 message=f"{quoted(notice)} is no id of a notice: `sluice attention list` shows them"
             )
-            for notice in wrong
+            for notice in invalid_ids
         ]
         raise Unprocessable("nothing was acknowledged", findings=findings)
-    for refusal in await _each(connection, list(filter(None, subjects)), who):
+    for refusal in await _acknowledge_subjects(
+        connection, list(filter(None, subjects)), acknowledgement
+    ):
         if refusal is not None:
             raise refusal
     return ids
 
 
-async def _each(
-    connection: Connection, subjects: list[tuple[Subject, UUID]], who: Acknowledge
+async def _acknowledge_subjects(
+    connection: Connection, subjects: list[tuple[Subject, UUID]], acknowledgement: Acknowledge
 ) -> list[NotFound | Conflict | None]:
-    use = connection.operator
+    operator = connection.operator
     return await acknowledge_each(
-        subjects, who, chain=use.acknowledge_chain, pilot=use.acknowledge_pilot
+        subjects,
+        acknowledgement,
+        chain=operator.acknowledge_chain,
+        pilot=operator.acknowledge_pilot,
     )
 
 
-async def _acknowledge_all(connection: Connection, who: Acknowledge) -> list[str]:
+async def _acknowledge_all(connection: Connection, acknowledgement: Acknowledge) -> list[str]:
     """Acknowledge page after page, until there is no new notice.
 
     Notices that need nobody any more are skipped, and so are those whose acknowledgement deletes
@@ -137,19 +150,25 @@ async def _acknowledge_all(connection: Connection, who: Acknowledge) -> list[str
     tried: set[str] = set()
     done: list[str] = []
     while True:
-        found = (await connection.operator.attention(limit=_MOST)).notices
+        notices = (await connection.operator.attention(limit=_MAX_NOTICES)).notices
         subjects = {
             notice.id: Notice.subject_of(notice.id)
-            for notice in found
+            for notice in notices
             if notice.id is not None and notice.id not in tried
         }
         if not subjects:
             return done
         tried |= subjects.keys()
-        known = {
+        acknowledgeable = {
             notice: subject
             for notice, subject in subjects.items()
             if subject is not None and subject[0] is not Subject.FAILURES
         }
-        refusals = await _each(connection, list(known.values()), who)
-        done += [notice for notice, refusal in zip(known, refusals, strict=True) if refusal is None]
+        refusals = await _acknowledge_subjects(
+            connection, list(acknowledgeable.values()), acknowledgement
+        )
+        done += [
+            notice
+            for notice, refusal in zip(acknowledgeable, refusals, strict=True)
+            if refusal is None
+        ]

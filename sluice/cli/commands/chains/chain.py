@@ -13,11 +13,11 @@ from sluice.cli.connection import Connection
 from sluice.cli.consent import Consent, with_consent
 from sluice.cli.errors import plain_errors
 from sluice.cli.lookup import (
-    chain_called,
-    chain_in_short,
-    template_called,
-    the_chain,
-    the_dataset,
+    describe_chain,
+    resolve_chain,
+    resolve_chain_uid,
+    resolve_dataset_uid,
+    resolve_template,
 )
 from sluice.cli.moments import local_time
 from sluice.cli.options import (
@@ -28,7 +28,7 @@ from sluice.cli.options import (
     RankArgument,
     RankOption,
 )
-from sluice.cli.output import err, out, print_json, print_table, tell_more
+from sluice.cli.output import err, out, print_json, print_next_page_hint, print_table
 from sluice.cli.parameters import key_values, read_parameters, require_dataset
 from sluice.cli.system import System, with_system
 from sluice.cli.transfer.parameter_files import local_files, upload_parameter_files
@@ -42,7 +42,7 @@ from sluice.contracts.chains.chains import (
     RerunPlan,
 )
 from sluice.contracts.common.labels import entry_label, entry_state_text, role, short_label
-from sluice.contracts.common.numbers import counted, in_full
+from sluice.contracts.common.numbers import format_count, in_full
 from sluice.contracts.common.states import StepState
 from sluice.contracts.templates.chain_requirements import NO_DATASET, DatasetFacts
 from sluice.contracts.templates.scatters import value_in_short
@@ -100,57 +100,53 @@ def list_chains(  # noqa: PLR0913 - a command's options, each by its name
             if name is not None or any(filters.values())
             else "no chain yet: store a template, then register a data set (or `sluice run`)",
         )
-    tell_more(page.after)
+    print_next_page_hint(page.after)
 
 
 @app.command("show")
 @with_system
-def show(
-    system: System,
-    chain: ChainArgument,
-) -> None:
+def show(system: System, chain: ChainArgument) -> None:
     """Show a chain with its steps and data sets."""
-    uid = the_chain(system, chain)
-    found = system.ask(lambda c: c.operator.chain(uid))
+    uid = resolve_chain_uid(system, chain)
+    details = system.ask(lambda c: c.operator.chain(uid))
     if system.as_json:
-        print_json(found)
+        print_json(details)
         return
-    known = {
-        dataset.uid: dataset
-        for dataset in system.ask(lambda c: c.operator.datasets_of([d.uid for d in found.datasets]))
-    }
-    out.print(f"{found.dataset_name} through {_version(found)}: {found.outcome}")
-    out.print(f"chain {found.uid}, since {local_time(found.created_at)}")
-    if found.rank:
-        out.print(f"rank: {in_full(found.rank)} is added to those of its steps")
-    if found.rerun_of:
-        out.print(f"a rerun of chain {found.rerun_of}")
-    if found.reason:
-        out.print(found.reason)
-    if found.acknowledged:
-        out.print(f"seen by {found.acknowledged.by}, {local_time(found.acknowledged.at)}")
-    for name, value in sorted(found.params.items()):
+    uids = [dataset.uid for dataset in details.datasets]
+    existing = system.ask(lambda c: c.operator.list_datasets_by_uid(uids))
+    datasets = {dataset.uid: dataset for dataset in existing}
+    out.print(f"{details.dataset_name} through {_template_version(details)}: {details.outcome}")
+    out.print(f"chain {details.uid}, since {local_time(details.created_at)}")
+    if details.rank:
+        out.print(f"rank: {in_full(details.rank)} is added to those of its steps")
+    if details.rerun_of:
+        out.print(f"a rerun of chain {details.rerun_of}")
+    if details.reason:
+        out.print(details.reason)
+    if details.acknowledged:
+        out.print(f"seen by {details.acknowledged.by}, {local_time(details.acknowledged.at)}")
+    for name, value in sorted(details.params.items()):
         if value is not None:  # no value, or a default file, which is part of the template
             out.print(f"  {name}: {value_in_short(value)}")
-    for name, ref in sorted(found.secrets.items()):
+    for name, ref in sorted(details.secrets.items()):
         out.print(f"  {name}: {ref}")
-    for told in found.collected:
-        out.print(f"  {told.output}: {_collected(told)}")
+    for collection in details.collected:
+        out.print(f"  {collection.output}: {_describe_collection(collection)}")
     print_table(
         ["step", "state", "task", "reason"],
-        [(s.name, s.outcome, _task(found, s), _why(s)) for s in found.steps],
+        [(s.name, s.outcome, _task_name(details, s), _step_reason(s)) for s in details.steps],
         empty="",
     )
     print_table(
         ["data set", "what it is", "status", "uid"],
         [
             (
-                short_label(known[d.uid]) if d.uid in known else entry_label(found, d),
+                short_label(datasets[d.uid]) if d.uid in datasets else entry_label(details, d),
                 role(d),
-                entry_state_text(d, known.get(d.uid)),
+                entry_state_text(d, datasets.get(d.uid)),
                 d.uid,
             )
-            for d in found.datasets
+            for d in details.datasets
         ],
         empty="no data set yet",
     )
@@ -186,37 +182,43 @@ def start(
     started: the command says so and shows the chain, and the exit status is 3.
     """
     template = second or first
-    given = plain_errors(lambda: read_parameters(params or [], job=job))
-    uid = the_dataset(system, first) if second else None
+    parameter_input = plain_errors(lambda: read_parameters(params or [], job=job))
+    uid = resolve_dataset_uid(system, first) if second else None
 
-    async def question(connection: Connection) -> tuple[Chain, bool]:
-        plan = (await template_called(connection, template)).plan
+    async def request_chain(connection: Connection) -> tuple[Chain, bool]:
+        plan = (await resolve_template(connection, template)).plan
         require_dataset(
-            plan, template, given=uid is not None, how="name the data set before the template"
+            plan, template, has_dataset=uid is not None, how="name the data set before the template"
         )
-        found = None if uid is None else await connection.operator.dataset(uid)
-        files = local_files(plan, given.values)
-        subject = NO_DATASET if found is None else DatasetFacts.of(found)
-        values = given.fitting(plan, subject, files=files)
+        dataset = None if uid is None else await connection.operator.dataset(uid)
+        files = local_files(plan, parameter_input.values)
+        subject = NO_DATASET if dataset is None else DatasetFacts.of(dataset)
+        values = parameter_input.fit_to_plan(plan, subject, files=files)
         async with AsyncExitStack() as undo:
-            name = f"{template if found is None else found.name}-{secrets.token_hex(3)}"
-            values = await upload_parameter_files(connection, values, files, beside=name, undo=undo)
-            chain, made = await connection.operator.request_new_chain(
+            name = f"{template if dataset is None else dataset.name}-{secrets.token_hex(3)}"
+            values = await upload_parameter_files(
+                connection, values, files, name_prefix=name, undo=undo
+            )
+            chain, is_new = await connection.operator.request_new_chain(
                 uid, template, params=values, rank=rank
             )
-            if made:
+            if is_new:
                 undo.pop_all()
-        return chain, made
+        return chain, is_new
 
-    chain, made = system.ask(question)
+    chain, is_new = system.ask(request_chain)
     system.answer(chain, f"chain {chain.uid}: {chain.state.value}")
-    if not made:
-        parameters = "these parameters" if params or job else "no other parameters"
-        err.print(
-            f"nothing was started: there is this chain of {chain.dataset_name}, {_version(chain)}"
-            f" and {parameters} already"
-        )
+    if not is_new:
+        _print_existing_chain(chain, has_parameters=bool(params or job))
         raise typer.Exit(REPEATED)
+
+
+def _print_existing_chain(chain: Chain, *, has_parameters: bool) -> None:
+    err.print(
+        f"nothing was started: there is this chain of {chain.dataset_name},"
+        f" {_template_version(chain)} and {'these' if has_parameters else 'no other'} parameters"
+        " already"
+    )
 
 
 @app.command("rerun")
@@ -253,12 +255,12 @@ def rerun(
     The command first shows which steps run. If something is not available any more, it starts
     nothing, and the exit status is 1.
     """
-    uid = the_chain(system, chain)
+    uid = resolve_chain_uid(system, chain)
     values = key_values(params or [], option="--param")
-    asked = plain_errors(
+    request = plain_errors(
         lambda: RerunChain(from_step=from_step, failed_only=failed_only, params=values, key=uuid4())
     )
-    plan = system.ask(lambda c: c.operator.plan_rerun(uid, asked))
+    plan = system.ask(lambda c: c.operator.plan_rerun(uid, request))
     if not system.as_json:
         _print_plan(plan)
     if dry_run and system.as_json:
@@ -267,8 +269,8 @@ def rerun(
         for sentence in plan.missing:
             err.print(f"it cannot be run again: {sentence}")
         raise typer.Exit(1 if plan.missing else 0)
-    found, _ = system.ask(lambda c: c.operator.rerun_chain(uid, asked))
-    system.answer(found, f"chain {found.uid}: {found.state.value}, a rerun of {uid}")
+    new_chain, _ = system.ask(lambda c: c.operator.rerun_chain(uid, request))
+    system.answer(new_chain, f"chain {new_chain.uid}: {new_chain.state.value}, a rerun of {uid}")
 
 
 def _print_plan(plan: RerunPlan) -> None:
@@ -297,10 +299,11 @@ def rank(system: System, chain: ChainArgument, rank: RankArgument) -> None:
     This takes effect at once for running steps, and for the others when they start. A higher rank
     runs earlier.
     """
-    uid = the_chain(system, chain)
-    found = system.ask(lambda c: c.operator.rank_chain(uid, rank))
+    uid = resolve_chain_uid(system, chain)
+    reply = system.ask(lambda c: c.operator.rank_chain(uid, rank))
     system.answer(
-        found, f"chain {found.uid}: {in_full(found.rank)} is added to the ranks of its steps"
+        reply,
+        f"chain {reply.uid}: {in_full(reply.rank)} is added to the ranks of its steps",
     )
 
 
@@ -316,12 +319,15 @@ def cancel(
 
     If the chain is uploading, the outputs that are not safe yet are deleted.
     """
-    meant = system.ask(lambda c: chain_called(c, chain))
-    if not meant.state.final:  # otherwise, the system refuses and says why
+    target = system.ask(lambda c: resolve_chain(c, chain))
+    if not target.state.final:  # otherwise, the system refuses and says why
         work = "the work of its running jobs is lost"
-        consent.require(f"cancel chain {chain_in_short(meant)}: {work}")
-    found = system.ask(lambda c: c.operator.cancel_chain(meant.uid))
-    system.answer(found, f"chain {found.uid}: cancellation requested, now {found.state.value}")
+        consent.require(f"cancel chain {describe_chain(target)}: {work}")
+    reply = system.ask(lambda c: c.operator.cancel_chain(target.uid))
+    system.answer(
+        reply,
+        f"chain {reply.uid}: cancellation requested, now {reply.state.value}",
+    )
 
 
 @app.command("delete")
@@ -338,33 +344,35 @@ def discard(
     This deletes its outputs, its logs except those of steps with failed jobs, and its input as its
     template says. `chain delete` and `chain discard` are the same command.
     """
-    meant = system.ask(lambda c: chain_called(c, chain))
-    if meant.discarded:
+    target = system.ask(lambda c: resolve_chain(c, chain))
+    if target.discarded:
         what = "what other chains were still reading of it; the rest was deleted before"
     else:
         what = (
             "its outputs, its logs except those of steps with failed jobs, and its input unless"
             " the template keeps it"
         )
-    consent.require(f"delete the data of chain {chain_in_short(meant)}: {what}")
-    found = system.ask(lambda c: c.operator.discard_chain(meant.uid))
-    when = "now" if found.state.final else f"when it has ended; it is {found.state.value}"
-    before = " (it was deleted before)" if meant.discarded else ""
-    system.answer(found, f"chain {found.uid}: its data are deleted {when}{before}")
+    consent.require(f"delete the data of chain {describe_chain(target)}: {what}")
+    reply = system.ask(lambda c: c.operator.discard_chain(target.uid))
+    when = "now" if reply.state.final else f"when it has ended; it is {reply.state.value}"
+    before = " (it was deleted before)" if target.discarded else ""
+    system.answer(reply, f"chain {reply.uid}: its data are deleted {when}{before}")
 
 
-def _task(chain: Chain, step: ChainStep) -> str:
+def _task_name(chain: Chain, step: ChainStep) -> str:
     """Return the name of the task for commands about tasks."""
     return "" if step.task_uid is None else f"{chain.dataset_name}.{step.name}"
 
 
-def _why(step: ChainStep) -> str:
+def _step_reason(step: ChainStep) -> str:
     if step.taken_from is not None:
         return f"taken over from chain {step.taken_from}"
-    return step.reason or (f"{counted(step.failed_jobs, 'job')} failed" if step.failed_jobs else "")
+    return step.reason or (
+        f"{format_count(step.failed_jobs, 'job')} failed" if step.failed_jobs else ""
+    )
 
 
-def _version(chain: Chain) -> str:
+def _template_version(chain: Chain) -> str:
     return template_label(chain.template, chain.template_version)
 
 
@@ -372,18 +380,20 @@ def _row(chain: Chain) -> tuple[object, ...]:
     return (
         chain.uid,
         chain.dataset_name,
-        _version(chain),
+        _template_version(chain),
         chain.outcome,
-        _steps(chain),
+        _format_progress(chain),
         local_time(chain.created_at),
     )
 
 
-def _steps(chain: Chain) -> str:
+def _format_progress(chain: Chain) -> str:
     return f"{sum(step.state is StepState.FINISHED for step in chain.steps)}/{len(chain.steps)}"
 
 
-def _collected(told: ChainCollection) -> str:
-    if told.files is not None:
-        return f"{counted(told.files, 'file')} collected in {told.name}"
-    return f"not collected in {told.name}: {told.reason}" if told.reason else "to be collected"
+def _describe_collection(collection: ChainCollection) -> str:
+    if collection.files is not None:
+        return f"{format_count(collection.files, 'file')} collected in {collection.name}"
+    if not collection.reason:
+        return "to be collected"
+    return f"not collected in {collection.name}: {collection.reason}"

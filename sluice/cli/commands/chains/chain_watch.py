@@ -9,7 +9,7 @@ from uuid import UUID
 import typer
 
 from sluice.cli.connection import Connection
-from sluice.cli.lookup import the_chain
+from sluice.cli.lookup import resolve_chain_uid
 from sluice.cli.options import ChainArgument
 from sluice.cli.output import err, print_json
 from sluice.cli.system import System, with_system
@@ -38,13 +38,13 @@ def watch(
 
     The exit status is 1 if the chain failed or was canceled. Ctrl-C does not affect the chain.
     """
-    uid = the_chain(system, chain)
+    uid = resolve_chain_uid(system, chain)
     where = system_options(system)
     try:
         state = system.ask(lambda c: _watch(c, uid, where, as_json=system.as_json))
     except typer.Exit as ended:
         if ended.exit_code == 130:
-            say_how_to_go_on(uid, system)
+            print_next_commands(uid, system)
         raise
     except Terminated as ended:
         again = shlex.join(["sluice", "chain", "watch", str(uid), *where])
@@ -64,7 +64,7 @@ async def _watch(
     if as_json:
         print_json(chain)
         return chain.state
-    tell_failures(failed, where)
+    print_failures(failed, where)
     reason = f": {chain.reason}" if chain.reason else ""
     err.print(f"{chain.outcome}{reason}")
     if chain.state is ChainState.FINISHED:
@@ -82,19 +82,19 @@ async def follow_with_bars(
     latest: list[ChainTask] = []
     with StepBars() as progress:
 
-        def look(now: Chain, tasks: Sequence[ChainTask]) -> None:
+        def show_progress(now: Chain, tasks: Sequence[ChainTask]) -> None:
             latest[:] = tasks
             if not quiet:
                 progress.show(now, tasks)
 
-        def wait(step: str, why: str) -> None:
+        def print_wait(step: str, why: str) -> None:
             err.print(f"{step} waits: {why}")
 
         chain = await follow_chain(
             connection,
             chain,
-            on_look=look,
-            on_wait=wait,
+            on_look=show_progress,
+            on_wait=print_wait,
             on_outage=err.print,
             for_nodes=for_nodes,
         )
@@ -108,7 +108,7 @@ def system_options(system: System) -> list[str]:
     return ["--home", str(system.home)] if system.home != DEFAULT_HOME else []
 
 
-def tell_failures(failed: Sequence[tuple[str, Job]], where: Sequence[str]) -> None:
+def print_failures(failed: Sequence[tuple[str, Job]], where: Sequence[str]) -> None:
     """Print each failed job with its step, and the commands that show the first few logs."""
     for number, (step, job) in enumerate(failed):
         why = job.message or job.error_class or "no reason is known"
@@ -117,7 +117,7 @@ def tell_failures(failed: Sequence[tuple[str, Job]], where: Sequence[str]) -> No
             err.print(f"    its log: {shlex.join(['sluice', 'logs', str(job.id), *where])}")
 
 
-def say_how_to_go_on(
+def print_next_commands(
     chain: UUID, system: System, *, folder: Path | None = None, ends_with_us: bool = False
 ) -> None:
     """Print the commands that follow a chain and fetch its results.
@@ -157,7 +157,7 @@ class OutputsNotWritten(Conflict):
 
 
 @contextmanager
-def refusal_names_chain(chain: UUID, where: Sequence[str]) -> Iterator[None]:
+def name_chain_in_errors(chain: UUID, where: Sequence[str]) -> Iterator[None]:
     """Add the chain, and the command that fetches its outputs, to errors while they are written.
 
     Args:

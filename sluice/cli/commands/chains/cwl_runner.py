@@ -1,6 +1,6 @@
-"""`sluice cwl-runner` among the other commands.
+"""The command `sluice cwl-runner`.
 
-Usually, ``__main__`` runs it without them.
+``sluice.cli.start`` usually runs it without importing the other commands.
 """
 
 from typing import Annotated

@@ -9,9 +9,9 @@ from uuid import UUID
 import typer
 
 from sluice.cli.connection import Connection
-from sluice.cli.lookup import the_chain, the_dataset
+from sluice.cli.lookup import resolve_chain_uid, resolve_dataset_uid
 from sluice.cli.options import ChainArgument, DatasetArgument, ForceOption, OutOption
-from sluice.cli.output import err, human_bytes, print_files, print_json
+from sluice.cli.output import err, format_bytes, print_files, print_json
 from sluice.cli.system import System, with_system
 from sluice.cli.transfer import results
 from sluice.cli.transfer.failed_jobs import fetch_failed_jobs
@@ -19,7 +19,7 @@ from sluice.cli.transfer.output_folder import require_folder
 from sluice.cli.transfer.results import Output
 from sluice.cli.watch.chain import failed_jobs, failures_json
 from sluice.contracts.chains.chains import Chain, ChainOutput
-from sluice.contracts.common.numbers import counted
+from sluice.contracts.common.numbers import format_count
 from sluice.contracts.common.problems import Conflict
 from sluice.contracts.common.states import ChainState
 from sluice.contracts.jobs.tasks import Job
@@ -49,25 +49,29 @@ def get_chain(
     this machine, and otherwise over HTTP. Existing files stay as they are, so the same command
     continues after an interruption.
     """
-    uid = the_chain(system, chain)
+    uid = resolve_chain_uid(system, chain)
     failed_files: list[Path] = []
 
     async def get(connection: Connection) -> list[Output]:
         require_folder(folder)
         if partial:
             return await _get_partial(connection, uid, folder, force=force)
-        found = await connection.operator.outputs(uid)
-        _require_outputs(found.chain, found.outputs)
+        chain_outputs = await connection.operator.outputs(uid)
+        _require_outputs(chain_outputs.chain, chain_outputs.outputs)
         await asyncio.to_thread(
             results.require_own_manifest, folder, "chain", str(uid), force=force
         )
-        outputs = await results.fetch_results(connection, found.chain, folder, force=force)
-        failed = await _failed(connection, uid)
-        failed_files.extend(await fetch_failed_jobs(connection, found.chain, failed, folder))
-        results.write_manifest(folder, outputs, chain=found.chain, failed=failures_json(failed))
+        outputs = await results.fetch_results(connection, chain_outputs.chain, folder, force=force)
+        failed = await _list_failed_jobs(connection, uid)
+        failed_files.extend(
+            await fetch_failed_jobs(connection, chain_outputs.chain, failed, folder)
+        )
+        results.write_manifest(
+            folder, outputs, chain=chain_outputs.chain, failed=failures_json(failed)
+        )
         return outputs
 
-    _tell(_ask(system, get), folder, failed_files, as_json=system.as_json)
+    _print_summary(_ask(system, get), folder, failed_files, as_json=system.as_json)
 
 
 @with_system
@@ -83,30 +87,32 @@ def get_dataset(
     Every file is checked against its checksum. Directories and other values that are not plain
     files stay bundles (tar), which `sluice chain get` unpacks.
     """
-    uid = the_dataset(system, dataset)
+    uid = resolve_dataset_uid(system, dataset)
 
     async def get(connection: Connection) -> list[Output]:
         require_folder(folder)
-        found = await connection.operator.dataset(uid)
-        if not found.usable:
+        details = await connection.operator.dataset(uid)
+        if not details.usable:
             raise Conflict(
-                f"data set {quoted(found.name)} is {found.state}: only one that is complete and not"
-                " deleted can be copied"
+                f"data set {quoted(details.name)} is {details.state}: only one that is complete and"
+                " not deleted can be copied"
             )
         await asyncio.to_thread(
             results.require_own_manifest, folder, "dataset", str(uid), force=force
         )
-        outputs = await results.fetch_dataset(connection, found, folder, force=force)
-        results.write_dataset_manifest(folder, outputs, dataset=found)
+        outputs = await results.fetch_dataset(connection, details, folder, force=force)
+        results.write_dataset_manifest(folder, outputs, dataset=details)
         return outputs
 
-    _tell(_ask(system, get), folder, as_json=system.as_json)
+    _print_summary(_ask(system, get), folder, as_json=system.as_json)
 
 
-def _ask(system: System, question: Callable[[Connection], Awaitable[list[Output]]]) -> list[Output]:
+def _ask(
+    system: System, send_requests: Callable[[Connection], Awaitable[list[Output]]]
+) -> list[Output]:
     """Copy files. If a signal ends the command, it says how to continue."""
     try:
-        return system.ask(question)
+        return system.ask(send_requests)
     except Terminated as ended:
         ended.consequence = "what is copied stays; the same command copies the rest"
         raise
@@ -115,23 +121,23 @@ def _ask(system: System, question: Callable[[Connection], Awaitable[list[Output]
 async def _get_partial(
     connection: Connection, uid: UUID, folder: Path, *, force: bool
 ) -> list[Output]:
-    found = await connection.operator.partial(uid)
-    if not found.chain.state.final:
+    partial = await connection.operator.partial(uid)
+    if not partial.chain.state.final:
         raise Conflict(
-            f"the chain is {found.chain.state}: what there is of it can be had when it is over"
+            f"the chain is {partial.chain.state}: what there is of it can be had when it is over"
             f" (sluice chain watch {uid}, sluice chain cancel {uid})"
         )
     await asyncio.to_thread(results.require_own_manifest, folder, "chain", str(uid), force=force)
-    outputs = await results.fetch_partial(connection, found, folder, force=force)
-    failed = await _failed(connection, uid)
-    results.write_partial_manifest(folder, outputs, found=found, failed=failures_json(failed))
-    for part in found.outputs:
+    outputs = await results.fetch_partial(connection, partial, folder, force=force)
+    failed = await _list_failed_jobs(connection, uid)
+    results.write_partial_manifest(folder, outputs, partial=partial, failed=failures_json(failed))
+    for part in partial.outputs:
         if part.missing:
             err.print(f"{part.label}: {part.missing}")
     return outputs
 
 
-async def _failed(connection: Connection, chain: UUID) -> list[tuple[str, Job]]:
+async def _list_failed_jobs(connection: Connection, chain: UUID) -> list[tuple[str, Job]]:
     return await failed_jobs(connection, (await connection.operator.tasks(chain=chain)).tasks)
 
 
@@ -152,14 +158,14 @@ def _require_outputs(chain: Chain, outputs: list[ChainOutput]) -> None:
             + (f" ({chain.reason})" if chain.reason else "")
             + "; what its steps gave: --partial"
         )
-    gone = [output.name for output in outputs if not output.dataset.usable]
-    if gone:
+    deleted_outputs = [output.name for output in outputs if not output.dataset.usable]
+    if deleted_outputs:
         rest = [str(output.dataset.uid) for output in outputs if output.dataset.usable]
         others = f"; of the others, get the data sets: {', '.join(rest)}" if rest else ""
-        raise Conflict(f"output {', '.join(gone)} of the chain has been deleted{others}")
+        raise Conflict(f"output {', '.join(deleted_outputs)} of the chain has been deleted{others}")
 
 
-def _tell(
+def _print_summary(
     outputs: list[Output], folder: Path, failed_files: Sequence[Path] = (), *, as_json: bool
 ) -> None:
     if as_json:
@@ -175,4 +181,4 @@ def _tell(
         return
     paths = [*(output.path for output in outputs), *failed_files]
     total = print_files(paths)
-    err.print(f"{counted(len(paths), 'file')}, {human_bytes(total)}, in {folder}")
+    err.print(f"{format_count(len(paths), 'file')}, {format_bytes(total)}, in {folder}")

@@ -11,12 +11,12 @@ import httpx
 import typer
 
 from sluice.cli.connection import Connection
-from sluice.cli.lookup import the_task
+from sluice.cli.lookup import resolve_task_uid
 from sluice.cli.moments import with_local_start
 from sluice.cli.options import AfterOption, TaskArgument
-from sluice.cli.output import err, human_bytes, out, print_json, print_table, tell_more
+from sluice.cli.output import err, format_bytes, out, print_json, print_next_page_hint, print_table
 from sluice.cli.system import System, with_system
-from sluice.cli.terminal import teller
+from sluice.cli.terminal import byte_writer
 from sluice.cli.watch.job_log import follow
 from sluice.contracts.common.problems import Conflict, NotAvailable
 from sluice.contracts.common.states import JobState
@@ -52,7 +52,7 @@ def list_jobs(
     after: AfterOption = None,
 ) -> None:
     """List the jobs of a task: state, pilot, time, memory and exit code of each."""
-    uid = the_task(system, task)
+    uid = resolve_task_uid(system, task)
     page = system.ask(
         lambda c: c.operator.jobs(uid, state=state, sort=sort, after=after, limit=limit, full=True),
     )
@@ -76,7 +76,7 @@ def list_jobs(
             [_job_row(job) for job in page.jobs],
             empty="it has no job yet" if state is None else f"none of its jobs is {state.value}",
         )
-    tell_more(page.after)
+    print_next_page_hint(page.after)
 
 
 @app.command("show")
@@ -86,9 +86,9 @@ def show_job(
     number: NumberArgument,
 ) -> None:
     """Show a job with all its attempts, and why it does not run or how it ended."""
-    found = system.ask(lambda c: c.operator.job(number))
+    job = system.ask(lambda c: c.operator.job(number))
     if system.as_json:
-        print_json(found)
+        print_json(job)
         return
     print_table(
         ["attempt", "pilot", "outcome", "exit", "error", "peak MiB", "CPU s", "message"],
@@ -103,7 +103,7 @@ def show_job(
                 attempt.cpu_seconds,
                 attempt.message,
             )
-            for attempt in found.attempts
+            for attempt in job.attempts
         ],
         empty="no attempt yet",
     )
@@ -140,8 +140,8 @@ def logs(
     if live and (file is not None or attempt is not None or system.as_json):
         raise typer.BadParameter("--follow goes with none of --attempt, --out and --json")
     if live:
-        tell = teller(sys.stdout)
-        state = system.ask(lambda c: follow(c, number, tell))
+        write = byte_writer(sys.stdout)
+        state = system.ask(lambda c: follow(c, number, write))
         err.print(f"job {number}: {state.value}")
         return
     if file is not None:
@@ -150,7 +150,7 @@ def logs(
         if str(path) != "-":
             system.answer(
                 {"job_id": number, "file": str(path), "bytes": size},
-                f"{path}: {human_bytes(size)}",
+                f"{path}: {format_bytes(size)}",
             )
         return
     text = system.ask(lambda c: c.operator.job_log(number, attempt=attempt))
@@ -198,7 +198,7 @@ async def _receive(
                 size += target.write(piece)
     except httpx.TransportError as error:
         raise NotAvailable(
-            f"the log of job {number} broke off after {human_bytes(size)}: {reason_of(error)}"
+            f"the log of job {number} broke off after {format_bytes(size)}: {reason_of(error)}"
         ) from error
     target.flush()
     return size
@@ -209,7 +209,7 @@ def _job_row(job: Job) -> tuple[object, ...]:
     memory = (
         "" if not job.peak_memory else round(job.peak_memory, 1 if job.peak_memory < 9.95 else None)
     )
-    why = job.error_class or "", job.message
+    reason = job.error_class or "", job.message
     return (
         job.id,
         job.seq,
@@ -220,7 +220,7 @@ def _job_row(job: Job) -> tuple[object, ...]:
         memory,
         job.exit_code,
         _inputs(job.inputs),
-        *why,
+        *reason,
     )
 
 

@@ -16,10 +16,10 @@ import typer
 
 from sluice.cli.commands.chains.chain_watch import (
     follow_with_bars,
-    refusal_names_chain,
-    say_how_to_go_on,
+    name_chain_in_errors,
+    print_failures,
+    print_next_commands,
     system_options,
-    tell_failures,
 )
 from sluice.cli.connection import Connection, connected
 from sluice.cli.errors import plain_errors
@@ -31,28 +31,28 @@ from sluice.cli.options import (
     ParamOption,
     RankOption,
     RecursiveOption,
-    existing,
+    check_paths_exist,
 )
 from sluice.cli.output import err, print_files, print_json
 from sluice.cli.parameters import ParameterInput, key_values, read_parameters, require_dataset
 from sluice.cli.system import System, with_system
 from sluice.cli.template_files import read_template_files, template_name
 from sluice.cli.transfer.failed_jobs import fetch_failed_jobs
-from sluice.cli.transfer.inputs import InputEntry, entries_of_paths, known_bytes, require_paths
-from sluice.cli.transfer.output_folder import reserved_folder
+from sluice.cli.transfer.inputs import InputEntry, list_entries, require_paths, total_bytes
+from sluice.cli.transfer.output_folder import reserve_folder
 from sluice.cli.transfer.parameter_files import (
     dataset_entries,
     local_files,
     upload_parameter_files,
 )
 from sluice.cli.transfer.results import fetch_results, write_manifest
-from sluice.cli.transfer.upload import empty_dataset, take_dataset_back, upload_files
+from sluice.cli.transfer.upload import create_empty_dataset, delete_unused_dataset, upload_files
 from sluice.cli.watch.chain import failed_jobs, failures_json
 from sluice.cli.watch.wait_reasons import StepNeverFits
 from sluice.contracts.chains.chains import INCOMPLETE, Chain, ChainTask
 from sluice.contracts.common.bounds import MAX_TEXT
 from sluice.contracts.common.naming import MAX_DATASET_NAME, fitting_name
-from sluice.contracts.common.numbers import counted
+from sluice.contracts.common.numbers import format_count
 from sluice.contracts.common.problems import Conflict
 from sluice.contracts.common.states import ChainState
 from sluice.contracts.data.datasets import NewDataset
@@ -62,7 +62,7 @@ from sluice.contracts.templates.plan import Plan
 from sluice.contracts.templates.templates import Template
 from sluice.cwl_runner.client_lease import ClientLease
 from sluice.embedded.home import Home
-from sluice.embedded.process import system_of_ours
+from sluice.embedded.process import use_or_start_system
 from sluice.process.termination import Terminated, complete, is_terminated, run_until_terminated
 
 InputsOption = Annotated[
@@ -115,7 +115,8 @@ class _Arguments:
 def run(  # noqa: PLR0913 - a command's options, each by its name
     system: System,
     template: Annotated[
-        Path, typer.Argument(help="The CWL workflow.", callback=existing, dir_okay=False)
+        Path,
+        typer.Argument(help="The CWL workflow.", callback=check_paths_exist, dir_okay=False),
     ],
     *,
     inputs: InputsOption = None,
@@ -151,7 +152,7 @@ def run(  # noqa: PLR0913 - a command's options, each by its name
     The workflow belongs to the run: a published template of its name does not change, and no data
     set is matched with it.
     """
-    called = name or template_name(template)
+    run_name = name or template_name(template)
     arguments = _Arguments(
         template=template,
         files=[*(inputs or []), *(more or [])],
@@ -159,8 +160,8 @@ def run(  # noqa: PLR0913 - a command's options, each by its name
         meta=key_values(meta or [], option="--meta"),
         folder=folder,
         force=force,
-        name=called,
-        dataset=dataset or _name_now(called),
+        name=run_name,
+        dataset=dataset or _new_dataset_name(run_name),
         recursive=recursive,
         order=order,
         wait=wait,
@@ -169,49 +170,51 @@ def run(  # noqa: PLR0913 - a command's options, each by its name
         as_json=system.as_json,
         where=system_options(system),
     )
-    if not plain_errors(lambda: _carry_through(system, arguments)):
+    if not plain_errors(lambda: _run_workflow(system, arguments)):
         raise typer.Exit(1)
 
 
-def _carry_through(system: System, arguments: _Arguments) -> bool:
+def _run_workflow(system: System, arguments: _Arguments) -> bool:
     require_paths(arguments.files)
-    begun: list[_Begun] = []
+    chains: list[_LeasedChain] = []
     with (
-        reserved_folder(arguments.folder, empty=not arguments.force),
-        _started(system) as started,
+        reserve_folder(arguments.folder, empty=not arguments.force),
+        _provide_system(system) as target,
     ):
         try:
-            return run_until_terminated(_run(started.url, arguments, begun))
+            return run_until_terminated(_run_on_system(target.url, arguments, chains))
         except KeyboardInterrupt:
-            for run in begun:
-                say_how_to_go_on(
-                    run.chain, system, folder=arguments.folder, ends_with_us=started.ours
+            for leased in chains:
+                print_next_commands(
+                    leased.chain, system, folder=arguments.folder, ends_with_us=target.ours
                 )
             raise
         except Terminated as ended:
-            ended.consequence = _what_becomes_of(begun, arguments.where, is_ours=started.ours)
+            ended.consequence = _describe_consequence(chains, arguments.where, is_ours=target.ours)
             raise
 
 
-def _what_becomes_of(begun: Sequence["_Begun"], where: Sequence[str], *, is_ours: bool) -> str:
+def _describe_consequence(
+    chains: Sequence["_LeasedChain"], where: Sequence[str], *, is_ours: bool
+) -> str:
     """Return what the system does with the chain of an ended command, and how to see it."""
-    if not begun:
+    if not chains:
         return "no chain had begun"
-    [run] = begun
-    show = f"`{shlex.join(['sluice', 'chain', 'show', str(run.chain), *where])}` shows it"
+    [leased] = chains
+    show = f"`{shlex.join(['sluice', 'chain', 'show', str(leased.chain), *where])}` shows it"
     if is_ours:
         return (
-            f"the system that was started for chain {run.chain} stops. When it runs again"
+            f"the system that was started for chain {leased.chain} stops. When it runs again"
             f" (`{shlex.join(['sluice', 'up', *where])}`), it cancels the chain; {show}"
         )
-    if run.lease.seconds is None:
-        return f"chain {run.chain} goes on; {show}"
-    limit = counted(ceil(run.lease.seconds / 60), "minute")
-    return f"chain {run.chain} is canceled within {limit}, as no command waits for it; {show}"
+    if leased.lease.seconds is None:
+        return f"chain {leased.chain} goes on; {show}"
+    limit = format_count(ceil(leased.lease.seconds / 60), "minute")
+    return f"chain {leased.chain} is canceled within {limit}, as no command waits for it; {show}"
 
 
 @dataclass(frozen=True, slots=True)
-class _Started:
+class _RunSystem:
     """The system to use. ``ours`` says whether it was started for this run."""
 
     url: str
@@ -219,44 +222,46 @@ class _Started:
 
 
 @contextmanager
-def _started(system: System) -> Iterator[_Started]:
+def _provide_system(system: System) -> Iterator[_RunSystem]:
     """Provide the system to use. One that was started for commands stops after the last one."""
     if system.url is not None:
-        yield _Started(system.url.rstrip("/"), ours=False)
+        yield _RunSystem(system.url.rstrip("/"), ours=False)
         return
-    with system_of_ours(
+    with use_or_start_system(
         Home(system.home), on_start=lambda: err.print("starting an embedded system …")
-    ) as used:
-        yield _Started(used.url, ours=used.started)
+    ) as embedded:
+        yield _RunSystem(embedded.url, ours=embedded.started)
 
 
 @dataclass(frozen=True, slots=True)
-class _Begun:
+class _LeasedChain:
     """The chain of a run, and the lease that owns it."""
 
     chain: UUID
     lease: ClientLease
 
 
-async def _run(url: str, arguments: _Arguments, begun: list[_Begun]) -> bool:
-    """Run the workflow. ``begun`` receives the chain as soon as it exists."""
+async def _run_on_system(url: str, arguments: _Arguments, chains: list[_LeasedChain]) -> bool:
+    """Run the workflow. ``chains`` receives the chain as soon as it exists."""
     started = time.monotonic()
     deliberate = (KeyboardInterrupt, asyncio.CancelledError)
     with ClientLease(url, discard=False, deliberate=deliberate) as lease:
         async with connected(url, lease=lease) as connection:
-            written = await asyncio.to_thread(read_template_files, [arguments.template])
-            new = written.new(arguments.name).model_copy(update={"group": arguments.group})
+            template_files = await asyncio.to_thread(read_template_files, [arguments.template])
+            new = template_files.new(arguments.name).model_copy(update={"group": arguments.group})
             template = await connection.operator.store_run_template(new)
             for finding in template.warnings:
                 err.print(str(finding))
             try:
-                chain = await _begin(connection, template, arguments, begun=begun, lease=lease)
+                chain = await _start_chain(
+                    connection, template, arguments, chains=chains, lease=lease
+                )
                 err.print(f"chain {chain.uid}")
                 chain, tasks = await _follow(connection, chain, arguments)
                 seconds = time.monotonic() - started
                 return await _finish(connection, chain, tasks, arguments=arguments, seconds=seconds)
             except asyncio.CancelledError:
-                if begun and is_terminated():
+                if chains and is_terminated():
                     lease.abandon()
                 raise
 
@@ -277,12 +282,12 @@ async def _follow(
         return await follow_with_bars(connection, chain, quiet=True)
 
 
-async def _begin(
+async def _start_chain(
     connection: Connection,
     template: Template,
     arguments: _Arguments,
     *,
-    begun: list[_Begun],
+    chains: list[_LeasedChain],
     lease: ClientLease,
 ) -> Chain:
     """Upload the files, and request the chain. If that fails, delete the uploaded files.
@@ -290,24 +295,24 @@ async def _begin(
     All files and parameters are checked before anything is copied. A signal during the request
     waits for the answer, so that the command knows its chain.
     """
-    entries, params = await asyncio.to_thread(_entries, template.plan, arguments)
+    entries, params = await asyncio.to_thread(_select_entries, template.plan, arguments)
     # No other template takes a data set that is on demand.
     new = NewDataset(
         name=arguments.dataset, meta=arguments.meta, on_demand=True, group=arguments.group
     )
     files = local_files(template.plan, params.values)
     facts = {"name": new.name, "type": str(new.type), **new.meta}
-    subject = DatasetFacts(facts, files=len(entries), bytes=known_bytes(entries))
-    values = params.fitting(template.plan, subject, files=files)
+    subject = DatasetFacts(facts, files=len(entries), bytes=total_bytes(entries))
+    values = params.fit_to_plan(template.plan, subject, files=files)
     async with AsyncExitStack() as undo:
         dataset = (
             await upload_files(connection, entries, dataset=new)
             if entries
-            else await empty_dataset(connection, new)
+            else await create_empty_dataset(connection, new)
         )
-        undo.push_async_callback(take_dataset_back, connection, dataset)
+        undo.push_async_callback(delete_unused_dataset, connection, dataset)
         values = await upload_parameter_files(
-            connection, values, files, beside=new.name, group=arguments.group, undo=undo
+            connection, values, files, name_prefix=new.name, group=arguments.group, undo=undo
         )
 
         async def request() -> Chain:
@@ -319,7 +324,7 @@ async def _begin(
                 rank=arguments.rank,
             )
             undo.pop_all()
-            begun.append(_Begun(chain.uid, lease))
+            chains.append(_LeasedChain(chain.uid, lease))
             await asyncio.to_thread(
                 lease.give_to_chain,
                 str(chain.uid),
@@ -331,13 +336,13 @@ async def _begin(
         return await complete(request())
 
 
-def _name_now(template: str) -> str:
+def _new_dataset_name(template: str) -> str:
     """Return a name that no other data set has."""
     ending = f"-{time.strftime('%Y%m%d-%H%M%S')}-{secrets.token_hex(3)}"
     return fitting_name(template, ending, most=MAX_DATASET_NAME)
 
 
-def _entries(plan: Plan, arguments: _Arguments) -> tuple[list[InputEntry], ParameterInput]:
+def _select_entries(plan: Plan, arguments: _Arguments) -> tuple[list[InputEntry], ParameterInput]:
     """Return the entries of the data set, and the other parameters. A job order may name both.
 
     Raises:
@@ -348,11 +353,11 @@ def _entries(plan: Plan, arguments: _Arguments) -> tuple[list[InputEntry], Param
         entries = dataset_entries(plan, params.values[plan.data_input])
         return entries, params.without(plan.data_input)
     require_dataset(
-        plan, arguments.name, given=bool(arguments.files), how="give its files with --input"
+        plan, arguments.name, has_dataset=bool(arguments.files), how="give its files with --input"
     )
     if not arguments.files:
         return [], params
-    entries = entries_of_paths(
+    entries = list_entries(
         arguments.files, plan.data_entries, recursive=arguments.recursive, order=arguments.order
     )
     return entries, params
@@ -369,7 +374,7 @@ async def _finish(
     outputs, failed_files, failed = [], [], await failed_jobs(connection, tasks)
     if chain.state is ChainState.FINISHED:
         folder = arguments.folder
-        with refusal_names_chain(chain.uid, arguments.where):
+        with name_chain_in_errors(chain.uid, arguments.where):
             outputs = await fetch_results(connection, chain, folder, force=arguments.force)
             failed_files = await fetch_failed_jobs(connection, chain, failed, folder)
             write_manifest(folder, outputs, chain=chain, failed=failures_json(failed))
@@ -388,7 +393,7 @@ async def _finish(
             }
         )
     else:
-        tell_failures(failed, arguments.where)
+        print_failures(failed, arguments.where)
         print_files([*(output.path for output in outputs), *failed_files])
         if chain.outcome != ChainState.FINISHED:
             err.print(f"{chain.outcome}: {chain.reason}")

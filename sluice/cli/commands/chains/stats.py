@@ -9,10 +9,10 @@ from uuid import UUID
 
 import typer
 
-from sluice.cli.lookup import the_chain
+from sluice.cli.lookup import resolve_chain_uid
 from sluice.cli.output import err, out, print_json, print_table
 from sluice.cli.system import System, with_system
-from sluice.contracts.common.numbers import counted
+from sluice.contracts.common.numbers import format_count
 from sluice.contracts.jobs.times import Spread, StepTimes, WorkTimes
 from sluice.text.os_errors import sentence_of
 from sluice.text.visible_text import quoted
@@ -59,8 +59,8 @@ def stats(
         raise typer.BadParameter("name chains, or a template")
     if timeline is not None and len(chains or []) != 1:
         raise typer.BadParameter("a time line is of one chain: name it", param_hint="--timeline")
-    uids = [the_chain(system, chain) for chain in chains or []]
-    begin = None if uids else _since(since)
+    uids = [resolve_chain_uid(system, chain) for chain in chains or []]
+    begin = None if uids else _parse_since(since)
     while True:
         _show(system, uids, template=template, since=begin)
         if svg is not None:
@@ -78,14 +78,14 @@ def stats(
 def _show(
     system: System, chains: list[UUID], *, template: str | None, since: datetime | None
 ) -> None:
-    found = system.ask(lambda c: c.operator.times(chains, template=template, since=since))
+    times = system.ask(lambda c: c.operator.times(chains, template=template, since=since))
     if system.as_json:
-        print_json(found)
+        print_json(times)
     else:
-        _print(found)
+        _print_times(times)
 
 
-def _print(found: WorkTimes) -> None:
+def _print_times(times: WorkTimes) -> None:
     quantiles = ("mean", "half", "9 of 10")
     columns = [f"{kind}: {name}" for kind in ("waiting", "working") for name in quantiles]
     print_table(
@@ -98,47 +98,50 @@ def _print(found: WorkTimes) -> None:
                 step.open,
                 *_quantiles(step.waiting),
                 *_quantiles(step.working),
-                *_further(step),
+                *_further_figures(step),
             )
-            for step in found.steps
+            for step in times.steps
         ],
         empty="no task began in this time",
     )
-    if found.passage is not None:
+    if times.passage is not None:
         out.print(
-            f"in all: waiting {_seconds(found.waiting)}, working {_seconds(found.working)}; passage"
-            f" of an entry {_seconds(found.passage.mean)}, at most {_seconds(found.passage.most)}"
+            f"in all: waiting {_format_seconds(times.waiting)}, working"
+            f" {_format_seconds(times.working)}; passage of an entry"
+            f" {_format_seconds(times.passage.mean)}, at most {_format_seconds(times.passage.most)}"
         )
-    if found.chains is not None:
-        mean = _seconds(found.chains.mean)
+    if times.chains is not None:
+        mean = _format_seconds(times.chains.mean)
         out.print(
             f"the chain: {mean} from the first task to the last's end"
-            if found.chains.count == 1
-            else f"{found.chains.count} chains: on average {mean} from a chain's first task to its"
+            if times.chains.count == 1
+            else f"{times.chains.count} chains: on average {mean} from a chain's first task to its"
             " last's end"
         )
-    if found.uncounted:
-        tasks = counted(found.uncounted, "task")
+    if times.uncounted:
+        tasks = format_count(times.uncounted, "task")
         err.print(f"the jobs of {tasks} are still to be counted: ask again soon")
 
 
 def _quantiles(spread: Spread | None) -> tuple[str, ...]:
     if spread is None:
         return ("", "", "")
-    return tuple(map(_seconds, (spread.mean, spread.median, spread.p90)))
+    return tuple(map(_format_seconds, (spread.mean, spread.median, spread.p90)))
 
 
-def _further(step: StepTimes) -> tuple[str, ...]:
+def _further_figures(step: StepTimes) -> tuple[str, ...]:
     if step.working is None or step.passage is None:
         return ("", "", "")
-    return tuple(map(_seconds, (step.working.most, step.working.deviation, step.passage.mean)))
+    return tuple(
+        map(_format_seconds, (step.working.most, step.working.deviation, step.passage.mean))
+    )
 
 
-def _seconds(seconds: float | None) -> str:
+def _format_seconds(seconds: float | None) -> str:
     return "" if seconds is None else f"{seconds:.3g} s" if seconds < 100 else f"{seconds:.0f} s"
 
 
-def _since(text: str) -> datetime:
+def _parse_since(text: str) -> datetime:
     span = re.fullmatch(r"(\d+(?:\.\d+)?)([smhd])", text)
     try:
         if span is not None:

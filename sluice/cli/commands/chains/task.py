@@ -7,12 +7,12 @@ import typer
 from sluice.cli.commands.chains.job import list_jobs, logs, show_job
 from sluice.cli.connection import Connection
 from sluice.cli.consent import Consent, with_consent
-from sluice.cli.lookup import the_chain, the_task
+from sluice.cli.lookup import resolve_chain_uid, resolve_task_uid
 from sluice.cli.options import AfterOption, RankArgument, TaskArgument
-from sluice.cli.output import out, print_json, print_table, tell_more
+from sluice.cli.output import out, print_json, print_next_page_hint, print_table
 from sluice.cli.system import System, with_system
-from sluice.contracts.chains.chains import STARTING_TEXT, ChainTask, outcome_of
-from sluice.contracts.common.numbers import counted, in_full
+from sluice.contracts.chains.chains import STARTING_TEXT, ChainTask, derive_outcome
+from sluice.contracts.common.numbers import format_count, in_full
 from sluice.contracts.common.problems import NotFound
 from sluice.contracts.common.states import StepState
 
@@ -50,7 +50,7 @@ def list_tasks(
     after: AfterOption = None,
 ) -> None:
     """List tasks with the counts of their jobs."""
-    uid = None if chain is None else the_chain(system, chain)
+    uid = None if chain is None else resolve_chain_uid(system, chain)
     page = system.ask(
         lambda c: c.operator.tasks(state=state, chain=uid, after=after, limit=limit),
     )
@@ -58,7 +58,7 @@ def list_tasks(
         print_json(page.tasks)
     else:
         print_table(_COLUMNS, [_row(task) for task in page.tasks], empty="no task")
-    tell_more(page.after)
+    print_next_page_hint(page.after)
 
 
 @app.command("show")
@@ -68,17 +68,17 @@ def show(
     task: TaskArgument,
 ) -> None:
     """Show a task, and why it does not run or how it ended."""
-    uid = the_task(system, task)
-    found = system.ask(lambda c: c.operator.task(uid))
+    uid = resolve_task_uid(system, task)
+    details = system.ask(lambda c: c.operator.task(uid))
     if system.as_json:
-        print_json(found)
+        print_json(details)
         return
-    explanation = system.ask(lambda c: explain_task(c, found))
-    print_table(_COLUMNS, [_row(found)], empty="")
+    explanation = system.ask(lambda c: explain_task(c, details))
+    print_table(_COLUMNS, [_row(details)], empty="")
     out.print(explanation)
-    if found.jobs is not None and found.jobs.killed:
+    if details.jobs is not None and details.jobs.killed:
         out.print(
-            f"killed: {found.jobs.killed} of its canceled jobs were with pilots; what these had"
+            f"killed: {details.jobs.killed} of its canceled jobs were with pilots; what these had"
             " done is lost"
         )
 
@@ -92,10 +92,10 @@ def cancel(
     task: TaskArgument,
 ) -> None:
     """Cancel a task and its chain."""
-    uid = the_task(system, task)
-    meant = system.ask(lambda c: c.operator.task(uid))
+    uid = resolve_task_uid(system, task)
+    target = system.ask(lambda c: c.operator.task(uid))
     consent.require(
-        f"cancel task {meant.dataset_name}.{meant.step} ({uid}) and its chain: what its running"
+        f"cancel task {target.dataset_name}.{target.step} ({uid}) and its chain: what its running"
         " jobs have done is lost"
     )
     status = system.ask(lambda c: c.operator.cancel_task(uid))
@@ -109,9 +109,9 @@ def retry(
     task: TaskArgument,
 ) -> None:
     """Retry the failed and quarantined jobs of a task."""
-    uid = the_task(system, task)
+    uid = resolve_task_uid(system, task)
     status = system.ask(lambda c: c.operator.retry_task(uid))
-    system.answer(status, f"task {status.uid}: {counted(status.ready, 'job')} ready")
+    system.answer(status, f"task {status.uid}: {format_count(status.ready, 'job')} ready")
 
 
 @app.command("rank")
@@ -122,7 +122,7 @@ def rank(
     rank: RankArgument,
 ) -> None:
     """Change the rank of a task. A higher rank runs earlier."""
-    uid = the_task(system, task)
+    uid = resolve_task_uid(system, task)
     status = system.ask(lambda c: c.operator.prioritise(uid, rank))
     system.answer(status, f"task {status.uid}: rank {in_full(status.rank)}")
 
@@ -151,6 +151,6 @@ def _row(task: ChainTask) -> tuple[object, ...]:
         task.task_uid,
         task.step,
         task.dataset_name,
-        outcome_of(task.state, failed_jobs=j.failed if j else 0),
+        derive_outcome(task.state, failed_jobs=j.failed if j else 0),
         *counts,
     )

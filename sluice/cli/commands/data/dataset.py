@@ -11,27 +11,27 @@ from sluice.cli.commands.data import dataset_match
 from sluice.cli.connection import Connection
 from sluice.cli.consent import Consent, with_consent
 from sluice.cli.errors import plain_errors
-from sluice.cli.lookup import dataset_called, template_called, the_dataset
+from sluice.cli.lookup import resolve_dataset, resolve_dataset_uid, resolve_template
 from sluice.cli.moments import local_time
 from sluice.cli.options import (
     AfterOption,
     DatasetArgument,
     EntryOrder,
-    GivenOption,
     GroupOption,
+    NewGroupOption,
     OrderOption,
     RecursiveOption,
     SharedArgument,
 )
-from sluice.cli.output import human_bytes, out, print_json, print_table, tell_more
-from sluice.cli.owners import whose
+from sluice.cli.output import format_bytes, out, print_json, print_next_page_hint, print_table
+from sluice.cli.owners import describe_ownership
 from sluice.cli.parameters import key_values
 from sluice.cli.system import System, with_system
-from sluice.cli.transfer.inputs import entries_of_paths
+from sluice.cli.transfer.inputs import list_entries
 from sluice.cli.transfer.upload import upload_files
 from sluice.contracts.access.owners import Share
 from sluice.contracts.common.labels import label
-from sluice.contracts.common.numbers import counted
+from sluice.contracts.common.numbers import format_count
 from sluice.contracts.common.states import DatasetState, DatasetType
 from sluice.contracts.data.append_only_list import AppendOnlyDataset
 from sluice.contracts.data.counts import produced_texts
@@ -43,7 +43,7 @@ app = typer.Typer(
     no_args_is_help=True,
     help="Named lists of files that belong together. A task works on a whole data set.",
 )
-_GOING = {DatasetState.DELETING, DatasetState.DELETED}
+_DELETED_STATES = {DatasetState.DELETING, DatasetState.DELETED}
 for _command in (dataset_match.unmatched, dataset_match.match, dataset_match.dismiss):
     app.command()(_command)
 app.command("get")(get_dataset)
@@ -73,9 +73,11 @@ def list_datasets(
 
     Data sets that are deleted or being deleted are listed only with --state.
     """
-    states = [known for known in DatasetState if known not in _GOING] if state is None else [state]
+    states = (
+        [each for each in DatasetState if each not in _DELETED_STATES] if state is None else [state]
+    )
 
-    async def question(connection: Connection) -> tuple[list[Dataset], str | None]:
+    async def list_page(connection: Connection) -> tuple[list[Dataset], str | None]:
         read = partial(
             connection.operator.datasets, type=kind, state=states, name=name, newest=True
         )
@@ -83,7 +85,7 @@ def list_datasets(
         more = len(page.datasets) == limit and (await read(after=page.after, limit=1)).datasets
         return page.datasets, page.after if more else None
 
-    datasets, further = system.ask(question)
+    datasets, next_page = system.ask(list_page)
     if system.as_json:
         print_json(datasets)
     else:
@@ -92,7 +94,7 @@ def list_datasets(
             [_row(dataset) for dataset in datasets],
             empty="no data set",
         )
-    tell_more(further)
+    print_next_page_hint(next_page)
 
 
 @app.command("show")
@@ -102,38 +104,42 @@ def show(
     dataset: DatasetArgument,
 ) -> None:
     """Show a data set with its metadata, and what it waits for."""
-    uid = the_dataset(system, dataset)
+    uid = resolve_dataset_uid(system, dataset)
 
     async def read(
         connection: Connection,
     ) -> tuple[Dataset, DatasetStatus, list[AppendOnlyDataset]]:
         operator = connection.operator
-        found, status = await operator.dataset(uid), await operator.dataset_status(uid)
-        grows = found.standing is not None
-        return found, status, await operator.append_only_datasets(uid=uid) if grows else []
+        details, status = await operator.dataset(uid), await operator.dataset_status(uid)
+        grows = details.standing is not None
+        return details, status, await operator.append_only_datasets(uid=uid) if grows else []
 
-    found, status, standing = system.ask(read)
+    details, status, append_only = system.ask(read)
     if system.as_json:
-        print_json(found.model_dump(mode="json") | {"status": status.model_dump(mode="json")})
+        print_json(details.model_dump(mode="json") | {"status": status.model_dump(mode="json")})
         return
     size = ", ".join(
-        [counted(found.count_files, "file"), human_bytes(found.bytes), *produced_texts(found.meta)]
+        [
+            format_count(details.count_files, "file"),
+            format_bytes(details.bytes),
+            *produced_texts(details.meta),
+        ]
     )
-    out.print(f"{found.name}: {found.type.value}, {_state(found)}, {size}")
-    if owned := whose(found.owner, found.group, found.shared_with):
-        out.print(f"  {owned}")
-    if found.released:
-        out.print(f"  {found.released} of them are deleted: all steps are done with them")
+    out.print(f"{details.name}: {details.type.value}, {_describe_state(details)}, {size}")
+    if ownership := describe_ownership(details.owner, details.group, details.shared_with):
+        out.print(f"  {ownership}")
+    if details.released:
+        out.print(f"  {details.released} of them are deleted: all steps are done with them")
     if status.waits_for is not None:
         out.print(f"  it waits for {status.waits_for}")
     if status.chain_waits is not None:
         out.print(f"  its chain waits: {status.chain_waits}")
-    for key, value in sorted(found.meta.items()):
+    for key, value in sorted(details.meta.items()):
         out.print(f"  {key}: {value if isinstance(value, str) else quoted(value)}")
-    for reader in (reader for one in standing for reader in one.readers):
+    for reader in (reader for each in append_only for reader in each.readers):
         out.print(
-            f"  {reader.name} was given {counted(reader.used, 'file')} in"
-            f" {counted(reader.slices, 'slice')}, the last {local_time(reader.last_at)}"
+            f"  {reader.name} was given {format_count(reader.used, 'file')} in"
+            f" {format_count(reader.slices, 'slice')}, the last {local_time(reader.last_at)}"
         )
 
 
@@ -149,7 +155,7 @@ def files(
     after: AfterOption = None,
 ) -> None:
     """List the files of a data set, in order."""
-    uid = the_dataset(system, dataset)
+    uid = resolve_dataset_uid(system, dataset)
     page = system.ask(lambda c: c.operator.files(uid, after=after, limit=limit))
     if system.as_json:
         print_json(page)
@@ -157,12 +163,12 @@ def files(
     print_table(
         ["seq", "name", "size", "checksum", "url"],
         [
-            (f.seq, escaped(f.name), human_bytes(f.size), f.checksum[7:19], f.url)
+            (f.seq, escaped(f.name), format_bytes(f.size), f.checksum[7:19], f.url)
             for f in page.files
         ],
         empty="no file",
     )
-    tell_more(page.after)
+    print_next_page_hint(page.after)
 
 
 @app.command("register")
@@ -207,16 +213,16 @@ def register(  # noqa: PLR0913 - a command's options, each by its name
     new = plain_errors(lambda: NewDataset(name=name, meta=values, run=run, group=group))
 
     async def register_files(connection: Connection) -> Dataset:
-        wanted = (
+        data_entries = (
             DataEntries()
             if template is None
-            else (await template_called(connection, template)).plan.data_entries
+            else (await resolve_template(connection, template)).plan.data_entries
         )
-        entries = entries_of_paths(paths, wanted, recursive=recursive, order=order)
+        entries = list_entries(paths, data_entries, recursive=recursive, order=order)
         return await upload_files(connection, entries, dataset=new)
 
     dataset = system.ask(register_files)
-    size = f"{counted(dataset.count_files, 'file')}, {human_bytes(dataset.bytes)}"
+    size = f"{format_count(dataset.count_files, 'file')}, {format_bytes(dataset.bytes)}"
     system.answer(dataset, f"{dataset.name} ({dataset.uid}): {size}")
 
 
@@ -227,14 +233,14 @@ def share(
     dataset: DatasetArgument,
     groups: SharedArgument = None,
     *,
-    group: GivenOption = None,
+    group: NewGroupOption = None,
 ) -> None:
     """Set which groups see a data set besides its own. No other group sees it any more."""
-    uid = the_dataset(system, dataset)
-    wanted = plain_errors(lambda: Share(shared_with=groups or [], group=group))
-    shared = system.ask(lambda c: c.operator.share_dataset(uid, wanted))
-    told = whose(shared.owner, shared.group, shared.shared_with) or "everybody's"
-    system.answer(shared, f"{shared.name}: {told}")
+    uid = resolve_dataset_uid(system, dataset)
+    request = plain_errors(lambda: Share(shared_with=groups or [], group=group))
+    shared = system.ask(lambda c: c.operator.share_dataset(uid, request))
+    ownership = describe_ownership(shared.owner, shared.group, shared.shared_with) or "everybody's"
+    system.answer(shared, f"{shared.name}: {ownership}")
 
 
 @app.command("close")
@@ -253,17 +259,17 @@ def close(
     ] = None,
 ) -> None:
     """Declare a data set complete, or correct the number of files that complete it."""
-    uid = the_dataset(system, dataset)
+    uid = resolve_dataset_uid(system, dataset)
 
-    async def say(connection: Connection) -> tuple[Dataset, DatasetStatus]:
+    async def close_and_read_status(connection: Connection) -> tuple[Dataset, DatasetStatus]:
         closed = await connection.operator.close_dataset(uid, files=files)
         return closed, await connection.operator.dataset_status(uid)
 
-    found, status = system.ask(say)
+    reply, status = system.ask(close_and_read_status)
     waits = "" if status.waits_for is None else f"; it waits for {status.waits_for}"
     system.answer(
-        found,
-        f"{found.name}: {found.state.value}, {counted(found.count_files, 'file')}{waits}",
+        reply,
+        f"{reply.name}: {reply.state.value}, {format_count(reply.count_files, 'file')}{waits}",
     )
 
 
@@ -289,19 +295,19 @@ def delete(
     This is refused while a chain that has not ended needs the data set. The message names the
     chains.
     """
-    meant = system.ask(lambda c: dataset_called(c, dataset))
+    target = system.ask(lambda c: resolve_dataset(c, dataset))
     consent.require(
-        f"delete data set {label(meant)} ({meant.uid}, {meant.state}):"
-        f" {counted(meant.count_files, 'file')}, {human_bytes(meant.bytes)}"
+        f"delete data set {label(target)} ({target.uid}, {target.state}):"
+        f" {format_count(target.count_files, 'file')}, {format_bytes(target.bytes)}"
         + (", and cancel the chains that need it" if force else "")
     )
-    found = system.ask(lambda c: c.operator.delete_dataset(meant.uid, force=force))
+    reply = system.ask(lambda c: c.operator.delete_dataset(target.uid, force=force))
     waits = (
         ""
-        if found.state in _GOING
+        if reply.state in _DELETED_STATES
         else ", to be deleted when the chains that need it have ended; they are being canceled"
     )
-    system.answer(found, f"{found.name}: {found.state.value}{waits}")
+    system.answer(reply, f"{reply.name}: {reply.state.value}{waits}")
 
 
 @app.command("resume")
@@ -311,29 +317,29 @@ def resume(
     dataset: DatasetArgument,
 ) -> None:
     """Retry an upload or a deletion that stopped and waits for a person."""
-    uid = the_dataset(system, dataset)
-    found = system.ask(lambda c: c.dms.resume_dataset(uid))
-    system.answer(found, f"{found.name}: {found.state.value}")
+    uid = resolve_dataset_uid(system, dataset)
+    reply = system.ask(lambda c: c.dms.resume_dataset(uid))
+    system.answer(reply, f"{reply.name}: {reply.state.value}")
 
 
 def _row(dataset: Dataset) -> tuple[object, ...]:
-    size, timestamp = human_bytes(dataset.bytes), local_time(dataset.timestamp)
+    size, timestamp = format_bytes(dataset.bytes), local_time(dataset.timestamp)
     return (
         dataset.uid,
         label(dataset),
         dataset.type.value,
-        _state(dataset),
-        _files(dataset),
+        _describe_state(dataset),
+        _format_file_count(dataset),
         size,
         timestamp,
     )
 
 
-def _files(dataset: Dataset) -> str:
+def _format_file_count(dataset: Dataset) -> str:
     deleted = f" ({dataset.released} deleted)" if dataset.released else ""
     return f"{dataset.count_files}{deleted}"
 
 
-def _state(dataset: Dataset) -> str:
+def _describe_state(dataset: Dataset) -> str:
     grows = dataset.standing is not None and dataset.state is DatasetState.OPEN
     return "standing" if grows else dataset.state.value

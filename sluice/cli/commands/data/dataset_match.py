@@ -6,12 +6,12 @@ from typing import Annotated
 import typer
 
 from sluice.cli.connection import Connection
-from sluice.cli.lookup import the_dataset
+from sluice.cli.lookup import resolve_dataset_uid
 from sluice.cli.moments import local_time
 from sluice.cli.output import err, out, print_json
 from sluice.cli.system import System, with_system
 from sluice.contracts.chains.intake import Rematched, RematchedAll, Tie, Unmatched, UnmatchedList
-from sluice.contracts.common.numbers import counted
+from sluice.contracts.common.numbers import format_count
 
 
 @with_system
@@ -27,27 +27,27 @@ def unmatched(
 ) -> None:
     """List data sets that match no template, the newest first, with the reason of each template."""
 
-    async def question(connection: Connection) -> tuple[UnmatchedList, list[Tie]]:
-        listed = await connection.operator.unmatched(template=template, limit=limit)
-        return listed, (await connection.operator.ties()).ties
+    async def list_unmatched(connection: Connection) -> tuple[UnmatchedList, list[Tie]]:
+        page = await connection.operator.unmatched(template=template, limit=limit)
+        return page, (await connection.operator.ties()).ties
 
-    listed, ties = system.ask(question)
+    page, ties = system.ask(list_unmatched)
     if system.as_json:
-        print_json(listed)
+        print_json(page)
         return
     for tie in ties:
         err.print(tie_text(tie))
-    if not listed.datasets:
+    if not page.datasets:
         out.print("no unmatched data set")
         return
-    for dataset in listed.datasets:
+    for dataset in page.datasets:
         out.print(
             f"{dataset.dataset_uid}  {dataset.dataset_name}  since {local_time(dataset.since)}"
         )
         for line in _reasons(dataset):
             out.print(f"  {line}")
-    if listed.total is not None and listed.total > len(listed.datasets):
-        out.print(f"and {listed.total - len(listed.datasets)} more")
+    if page.total is not None and page.total > len(page.datasets):
+        out.print(f"and {page.total - len(page.datasets)} more")
 
 
 @with_system
@@ -67,22 +67,22 @@ def match(
     if every == bool(datasets):
         raise typer.BadParameter("give data sets, or --all")
     if every:
-        found = system.ask(lambda c: c.operator.rematch_all())
-        system.answer(found, rematched_text(found))
+        summary = system.ask(lambda c: c.operator.rematch_all())
+        system.answer(summary, rematched_text(summary))
         return
 
-    uids = [the_dataset(system, called) for called in datasets or []]
+    uids = [resolve_dataset_uid(system, reference) for reference in datasets or []]
 
-    async def question(connection: Connection) -> list[Rematched]:
+    async def rematch(connection: Connection) -> list[Rematched]:
         return [await connection.operator.rematch(uid) for uid in uids]
 
-    results = system.ask(question)
+    results = system.ask(rematch)
     if system.as_json:
         print_json(results)
     else:
         for uid, result in zip(uids, results, strict=True):
-            taken = "" if result.template is None else f"taken by {result.template}"
-            out.print(f"{uid}: {taken or result.reason}")
+            outcome = "" if result.template is None else f"taken by {result.template}"
+            out.print(f"{uid}: {outcome or result.reason}")
     if any(result.template is None for result in results):
         raise typer.Exit(1)
 
@@ -109,11 +109,11 @@ def dismiss(
     if every == (dataset is not None):
         raise typer.BadParameter("give a data set, or --all")
     if dataset is None:
-        found = system.ask(lambda c: c.operator.dismiss_all_unmatched(until=datetime.now(UTC)))
-        sets = counted(found.dismissed, "data set")
-        system.answer(found, f"{sets} dismissed; nothing was deleted")
+        summary = system.ask(lambda c: c.operator.dismiss_all_unmatched(until=datetime.now(UTC)))
+        sets = format_count(summary.dismissed, "data set")
+        system.answer(summary, f"{sets} dismissed; nothing was deleted")
         return
-    uid = the_dataset(system, dataset)
+    uid = resolve_dataset_uid(system, dataset)
     system.ask(lambda c: c.operator.dismiss_unmatched(uid))
     system.answer(
         {"dataset_uid": str(uid), "dismissed": True},
@@ -121,15 +121,15 @@ def dismiss(
     )
 
 
-def rematched_text(found: RematchedAll) -> str:
+def rematched_text(summary: RematchedAll) -> str:
     """Return the result of matching all data sets again, as a sentence."""
-    gone = f", {found.gone} were deleted meanwhile" if found.gone else ""
-    return f"{found.matched} taken by a template, {found.left} still unmatched{gone}"
+    deletions = f", {summary.gone} were deleted meanwhile" if summary.gone else ""
+    return f"{summary.matched} taken by a template, {summary.left} still unmatched{deletions}"
 
 
 def tie_text(tie: Tie) -> str:
     """Return a warning about two templates of the same priority that match the same data sets."""
-    sets = f"{counted(tie.datasets, 'data set')}, {tie.dataset_name} last"
+    sets = f"{format_count(tie.datasets, 'data set')}, {tie.dataset_name} last"
     return (
         f"warning: templates {tie.template} and {tie.rival} have the same priority, {tie.priority},"
         f" and both matched {sets}: {tie.template} gets them, being the first by name; give one of"
@@ -141,13 +141,13 @@ def _reasons(dataset: Unmatched) -> list[str]:
     if dataset.objections is None:
         return [dataset.reason, *(finding.message for finding in dataset.findings)]
     lines = [
-        f"{judged.template}: {judged.reason or 'would take it now'}"
-        for judged in dataset.objections
+        f"{objection.template}: {objection.reason or 'would take it now'}"
+        for objection in dataset.objections
     ]
     # A refusal by the chain service is not an objection of a template.
-    refused = (
+    refusal = (
         [dataset.reason, *(finding.message for finding in dataset.findings)]
         if dataset.findings
         else []
     )
-    return [*refused, *lines] or [dataset.reason]
+    return [*refusal, *lines] or [dataset.reason]

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from sluice.cli.moments import AtOption, EndOption, StartOption, local_time
-from sluice.cli.output import print_json, print_table, tell_more
+from sluice.cli.output import print_json, print_next_page_hint, print_table
 from sluice.cli.parameters import key_values
 from sluice.cli.span_ends import set_end
 from sluice.cli.system import System, with_system
@@ -115,4 +115,4 @@ def list_frames(
         ],
         empty=f"run {number} has no frames above number {after}",
     )
-    tell_more(frames[-1].number if len(frames) == limit else None)
+    print_next_page_hint(frames[-1].number if len(frames) == limit else None)

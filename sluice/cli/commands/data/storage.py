@@ -8,7 +8,7 @@ import typer
 from sluice.cli.connection import Connection
 from sluice.cli.errors import plain_errors
 from sluice.cli.moments import local_time
-from sluice.cli.output import err, human_bytes, out, print_json, print_table
+from sluice.cli.output import err, format_bytes, out, print_json, print_table
 from sluice.cli.system import System, with_system
 from sluice.contracts.common.states import StorageType
 from sluice.contracts.data.datasets import NewStorage, Storage, WaterMarks
@@ -38,9 +38,9 @@ def list_storages(
     ] = None,
 ) -> None:
     """List storages. Those that get new data sets come first, by their free space."""
-    found = system.ask(lambda c: c.dms.storages(kind, everything=True, measured=True))
+    storages = system.ask(lambda c: c.dms.storages(kind, everything=True, measured=True))
     if system.as_json:
-        print_json(found)
+        print_json(storages)
         return
     print_table(
         ["name", "type", "state", "url", "used", "free", "capacity", "marks"],
@@ -48,18 +48,18 @@ def list_storages(
             (
                 s.name,
                 s.type.value,
-                _state(s),
+                _describe_state(s),
                 s.url,
-                human_bytes(s.used),
-                None if s.free is None else human_bytes(s.free),
-                s.capacity and human_bytes(s.capacity),
-                _marks(s.marks),
+                format_bytes(s.used),
+                None if s.free is None else format_bytes(s.free),
+                s.capacity and format_bytes(s.capacity),
+                _format_watermarks(s.marks),
             )
-            for s in found
+            for s in storages
         ],
         empty="no storage",
     )
-    for storage in found:
+    for storage in storages:
         if storage.warning is not None:
             err.print(f"{storage.name} gets no new data sets: {storage.warning}")
         if storage.full is not None and storage.enabled:
@@ -113,11 +113,11 @@ def add(  # noqa: PLR0913 - a command's options, each by its name
             name=name, type=kind, url=storage_url, capacity=capacity, read_only=read_only
         )
     )
-    marks = _given_marks(low, high)
+    marks = _parse_watermarks(low, high)
 
     async def register(connection: Connection) -> Storage:
-        made = await connection.dms.register_storage(new)
-        return made if marks is None else await connection.dms.mark_storage(name, marks)
+        storage = await connection.dms.register_storage(new)
+        return storage if marks is None else await connection.dms.mark_storage(name, marks)
 
     stored = system.ask(register)
     system.answer(stored, f"{stored.name}: {stored.url}")
@@ -141,13 +141,13 @@ def set_marks(
     storage is below the low watermark. The chains of these tasks have their input there, and delete
     it in the end. A rank that somebody has set stays.
     """
-    marks = _given_marks(low, high)
+    marks = _parse_watermarks(low, high)
     if none == (marks is not None):
         raise typer.BadParameter("give --low and --high, or --none")
     stored = system.ask(
         lambda c: c.dms.unmark_storage(name) if marks is None else c.dms.mark_storage(name, marks),
     )
-    system.answer(stored, f"{stored.name}: {_marks(stored.marks) or 'no water marks'}")
+    system.answer(stored, f"{stored.name}: {_format_watermarks(stored.marks) or 'no water marks'}")
 
 
 @app.command("disable")
@@ -162,19 +162,19 @@ def disable(
     of its type.
     """
 
-    async def take_out(connection: Connection) -> tuple[Storage, bool]:
+    async def disable_and_check_others(connection: Connection) -> tuple[Storage, bool]:
         stored = await connection.dms.disable_storage(name)
         others = await connection.dms.storages(stored.type)
         return stored, not stored.read_only and all(other.read_only for other in others)
 
-    stored, last = system.ask(take_out)
-    said = f"{stored.name}: disabled"
+    stored, last = system.ask(disable_and_check_others)
+    message = f"{stored.name}: disabled"
     if last:
-        said += (
+        message += (
             f"\nno other storage of type {stored.type} is enabled: what is to be written to one"
             f" waits, or is refused (sluice storage enable {stored.name}, or add another)"
         )
-    system.answer(stored, said)
+    system.answer(stored, message)
 
 
 @app.command("enable")
@@ -214,16 +214,16 @@ def init(
         out.print(f"{storage.name}: {storage.url}")
 
 
-def _given_marks(low: str | None, high: str | None) -> WaterMarks | None:
+def _parse_watermarks(low: str | None, high: str | None) -> WaterMarks | None:
     """Return the watermarks of the command line, or None if it has none."""
     if low is None and high is None:
         return None
     if low is None or high is None:
         raise typer.BadParameter("--low and --high belong together")
-    return WaterMarks(low=_mark(low, "--low"), high=_mark(high, "--high"))
+    return WaterMarks(low=_parse_watermark(low, "--low"), high=_parse_watermark(high, "--high"))
 
 
-def _mark(text: str, option: str) -> float:
+def _parse_watermark(text: str, option: str) -> float:
     """Return a watermark: a share as a part of 1, or a number of bytes."""
     share = text.endswith("%")
     try:
@@ -238,16 +238,16 @@ def _mark(text: str, option: str) -> float:
     return number
 
 
-def _marks(marks: WaterMarks | None) -> str:
+def _format_watermarks(marks: WaterMarks | None) -> str:
     """Return watermarks in words: ``60% to 80%``."""
     if marks is None:
         return ""
     return " to ".join(
-        f"{100 * mark:g}%" if mark <= 1 else human_bytes(mark) for mark in (marks.low, marks.high)
+        f"{100 * mark:g}%" if mark <= 1 else format_bytes(mark) for mark in (marks.low, marks.high)
     )
 
 
-def _state(storage: Storage) -> str:
+def _describe_state(storage: Storage) -> str:
     state = "enabled" if storage.in_use else "refused" if storage.enabled else "disabled"
     if storage.in_use and storage.full is not None:
         state = "full"

@@ -10,7 +10,7 @@ import typer
 from sluice.cli.connection import Connection
 from sluice.cli.consent import Consent, with_consent
 from sluice.cli.errors import plain_errors
-from sluice.cli.human_steps import find_asking, find_device, find_link
+from sluice.cli.human_steps import find_device, find_link, get_step_key
 from sluice.cli.moments import local_time
 from sluice.cli.output import out, print_json, print_table
 from sluice.cli.system import System, with_system
@@ -55,17 +55,17 @@ def list_steps(system: System) -> None:
     It counts the items that wait, are decided or were given to their chains. It also shows the
     answers, the median time of an answer in seconds, and the browsers.
     """
-    found = system.ask(lambda c: c.operator.asking_steps())
+    page = system.ask(lambda c: c.operator.asking_steps())
     if system.as_json:
-        print_json(found)
+        print_json(page)
         return
     columns = ["template", "step", "group", "waiting", "decided", "given", "answers"]
     print_table(
         [*columns, "last hour", "seconds", "browsers", "excluded"],
-        [_step_row(step) for step in found.steps],
+        [_step_row(step) for step in page.steps],
         empty="no step asks people: sluice:ask in a template makes one",
     )
-    for step in found.steps:
+    for step in page.steps:
         if step.reason:
             out.print(f"{step.template} {step.step}: {step.reason}")
 
@@ -94,16 +94,16 @@ def make_link(
     """
 
     async def make(connection: Connection) -> AskLink:
-        of = await find_asking(connection, template, step, group=group)
-        made = await connection.operator.make_ask_link(of, NewLink(days=days, mine=mine))
-        address = httpx.URL(connection.url).join(made.url or "")
-        return made.model_copy(update={"url": str(address)})
+        step_key = await get_step_key(connection, template, step, group=group)
+        link = await connection.operator.make_ask_link(step_key, NewLink(days=days, mine=mine))
+        address = httpx.URL(connection.url).join(link.url or "")
+        return link.model_copy(update={"url": str(address)})
 
-    made = system.ask(make)
+    link = system.ask(make)
     if system.as_json:
-        print_json(made)
+        print_json(link)
     else:
-        typer.echo(made.url)  # a long address stays on one line
+        typer.echo(link.url)  # a long address stays on one line
 
 
 @app.command("links")
@@ -118,12 +118,12 @@ def list_links(
     """
 
     async def read(connection: Connection) -> list[AskLink]:
-        of = await find_asking(connection, template, step, group=group)
-        return (await connection.operator.ask_links(of)).links
+        step_key = await get_step_key(connection, template, step, group=group)
+        return (await connection.operator.ask_links(step_key)).links
 
-    found = system.ask(read)
+    links = system.ask(read)
     if system.as_json:
-        print_json(found)
+        print_json(links)
         return
     now = datetime.now(UTC)
     print_table(
@@ -132,7 +132,7 @@ def list_links(
             (str(link.uid)[:8], link.person or "whoever has it", link.created_by,
              local_time(link.created_at), local_time(link.expires_at),
              "open" if link.opens(now) else "ended", link.browsers, link.votes, link.answers)
-            for link in found
+            for link in links
         ],
         empty="no link: sluice ask link makes one",
     )  # fmt: skip
@@ -174,12 +174,12 @@ def list_devices(
     """
 
     async def read(connection: Connection) -> list[AskDevice]:
-        of = await find_asking(connection, template, step, group=group)
-        return (await connection.operator.ask_devices(of)).devices
+        step_key = await get_step_key(connection, template, step, group=group)
+        return (await connection.operator.ask_devices(step_key)).devices
 
-    found = system.ask(read)
+    devices = system.ask(read)
     if system.as_json:
-        print_json(found)
+        print_json(devices)
         return
     columns = [
         "browser",
@@ -194,7 +194,7 @@ def list_devices(
         "standing",
         "why",
     ]
-    print_table(columns, [_device_row(each) for each in found], empty="nobody has answered yet")
+    print_table(columns, [_device_row(each) for each in devices], empty="nobody has answered yet")
 
 
 @app.command("exclude")
@@ -226,9 +226,11 @@ def _set(system: System, browser: str, standing: DeviceState, reason: str) -> No
         uid = await find_device(connection, browser)
         return await connection.operator.set_device_state(uid, new)
 
-    found = system.ask(change)
+    device = system.ask(change)
     counts = "counts" if standing is DeviceState.COUNTED else "counts no more"
-    system.answer(found, f"browser {str(found.uid)[:8]}: what it answered ({found.given}) {counts}")
+    system.answer(
+        device, f"browser {str(device.uid)[:8]}: what it answered ({device.given}) {counts}"
+    )
 
 
 @app.command("export")
@@ -243,8 +245,8 @@ def export(
     """
 
     async def write(connection: Connection) -> None:
-        of = await find_asking(connection, template, step, group=group)
-        async with connection.operator.all_answers(of) as answer:
+        step_key = await get_step_key(connection, template, step, group=group)
+        async with connection.operator.all_answers(step_key) as answer:
             async for piece in answer.aiter_bytes():
                 sys.stdout.buffer.write(piece)
         sys.stdout.buffer.flush()
@@ -253,12 +255,12 @@ def export(
 
 
 def _step_row(step: HumanStep) -> tuple[object, ...]:
-    done = (step.waiting, step.decided, step.finished, step.given, step.last_hour)
+    counts = (step.waiting, step.decided, step.finished, step.given, step.last_hour)
     return (
         step.template,
         step.step,
         step.group,
-        *done,
+        *counts,
         f"{step.seconds:.1f}",
         step.devices,
         step.excluded,
@@ -266,7 +268,7 @@ def _step_row(step: HumanStep) -> tuple[object, ...]:
 
 
 def _device_row(device: AskDevice) -> tuple[object, ...]:
-    gold, peers = (f"{right}/{of}" for right, of in (device.gold, device.peers))
+    gold, peers = (f"{right}/{total}" for right, total in (device.gold, device.peers))
     score = f"{device.score:.1f} of {device.limit:.1f}"
     by = "" if device.set_by is None else f"{device.set_by}: "
     return (

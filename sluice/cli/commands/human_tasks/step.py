@@ -34,14 +34,14 @@ def list_steps(system: System) -> None:
     It shows how many jobs of a step wait and since when, and how many are with how many pilots. It
     also shows how long a job takes (mean of the last day), and the priority of the step.
     """
-    found = system.ask(lambda c: c.operator.steps())
+    page = system.ask(lambda c: c.operator.steps())
     if system.as_json:
-        print_json(found)
+        print_json(page)
         return
     columns = ["step", "template", "waiting", "since", "with pilots", "pilots", "mean", "priority"]
     print_table(
         columns,
-        [_row(load) for load in found.steps],
+        [_row(load) for load in page.steps],
         empty="no step: upload a template first (sluice template upload)",
     )
 
@@ -95,11 +95,11 @@ def _set(system: System, step: str, priority: float, *, template: str | None, re
             priority=priority, template=template, reason=reason, by=getpass.getuser()
         )
     )
-    found = system.ask(lambda c: c.operator.prioritise_step(step, new))
+    page = system.ask(lambda c: c.operator.prioritise_step(step, new))
     own = next(
-        (one for one in found.priorities if (one.step, one.template) == (step, template)), None
+        (each for each in page.priorities if (each.step, each.template) == (step, template)), None
     )
-    system.answer(found, _priority_text(step, own))
+    system.answer(page, _priority_text(step, own))
 
 
 def _priority_text(step: str, own: StepPriority | None) -> str:

@@ -7,7 +7,7 @@ import typer
 from sluice.cli.connection import Connection
 from sluice.cli.consent import Consent, with_consent
 from sluice.cli.errors import plain_errors
-from sluice.cli.lookup import require_known
+from sluice.cli.lookup import require_existing_name
 from sluice.cli.moments import local_time
 from sluice.cli.output import print_json, print_table
 from sluice.cli.system import System, with_system
@@ -33,13 +33,13 @@ def list_limits(system: System) -> None:
     For each limit, it shows how much jobs hold, or have spent of a quota, and how many jobs wait
     for some.
     """
-    found = system.ask(lambda c: c.operator.limits())
+    page = system.ask(lambda c: c.operator.limits())
     if system.as_json:
-        print_json(found)
+        print_json(page)
         return
     print_table(
         ["resource", "used", "limit", "full again", "waiting"],
-        [_row(limit) for limit in found.limits],
+        [_row(limit) for limit in page.limits],
         empty="no limit: resources are counted by the nodes that offer them",
     )
 
@@ -61,10 +61,13 @@ def set_limit(
     What jobs hold beyond a lower limit is not taken away. Jobs get nothing more until enough has
     ended.
     """
-    new = limit_in(name, amount)
-    found = system.ask(lambda c: c.operator.set_limit(new))
-    told = next(limit for limit in found.limits if limit.name == name)
-    system.answer(found, f"{name}: {_amount(told)}, of which {in_full(told.used)} are used now")
+    new = parse_limit(name, amount)
+    page = system.ask(lambda c: c.operator.set_limit(new))
+    new_limit = next(limit for limit in page.limits if limit.name == name)
+    system.answer(
+        page,
+        f"{name}: {_format_amount(new_limit)}, of which {in_full(new_limit.used)} are used now",
+    )
 
 
 @app.command("remove")
@@ -73,27 +76,27 @@ def set_limit(
 def remove(system: System, consent: Consent, name: NameArgument) -> None:
     """Remove a limit. Jobs that need the resource then wait for a node that offers it."""
 
-    async def look(connection: Connection) -> None:
+    async def check_exists(connection: Connection) -> None:
         limits = (await connection.operator.limits()).limits
-        require_known("limit", name, (limit.name for limit in limits))
+        require_existing_name("limit", name, (limit.name for limit in limits))
 
-    system.ask(look)
+    system.ask(check_exists)
     consent.require(f"take the limit of {name} away: jobs that need it wait for a node that has it")
-    found = system.ask(lambda c: c.operator.remove_limit(name))
-    system.answer(found, f"{name}: there is no limit any more")
+    page = system.ask(lambda c: c.operator.remove_limit(name))
+    system.answer(page, f"{name}: there is no limit any more")
 
 
-def limit_in(name: str, text: str) -> SetLimit:
+def parse_limit(name: str, text: str) -> SetLimit:
     """Return the limit that a text such as ``100`` or ``1000/day`` means.
 
     Raises:
         typer.BadParameter: The text is malformed.
     """
-    written, separator, period = text.partition("/")
+    amount_text, separator, period = text.partition("/")
     try:
-        amount, span = float(written), LimitPeriod(period) if separator else None
+        amount, span = float(amount_text), LimitPeriod(period) if separator else None
     except ValueError as error:
-        periods = ", ".join(f"{written or 100}/{period.value}" for period in LimitPeriod)
+        periods = ", ".join(f"{amount_text or 100}/{period.value}" for period in LimitPeriod)
         raise typer.BadParameter(
             f"{quoted(text)} is no limit: give a number, such as 100, or {periods}"
         ) from error
@@ -101,10 +104,10 @@ def limit_in(name: str, text: str) -> SetLimit:
 
 
 def _row(limit: ResourceLimit) -> tuple[object, ...]:
-    again = local_time(limit.refills)
-    return (limit.name, in_full(limit.used), _amount(limit), again, limit.waiting)
+    refill_time = local_time(limit.refills)
+    return (limit.name, in_full(limit.used), _format_amount(limit), refill_time, limit.waiting)
 
 
-def _amount(limit: ResourceLimit) -> str:
+def _format_amount(limit: ResourceLimit) -> str:
     span = "" if limit.period is None else f"/{limit.period.value}"
     return f"{in_full(limit.amount)}{span}"

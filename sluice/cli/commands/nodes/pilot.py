@@ -7,12 +7,12 @@ import typer
 
 from sluice.cli.consent import Consent, with_consent
 from sluice.cli.errors import plain_errors
-from sluice.cli.lookup import pilot_called, the_pilot
+from sluice.cli.lookup import resolve_pilot, resolve_pilot_uid
 from sluice.cli.moments import local_time
 from sluice.cli.options import PilotArgument
 from sluice.cli.output import err, out, print_json, print_table
 from sluice.cli.system import System, with_system
-from sluice.contracts.common.numbers import counted, in_full
+from sluice.contracts.common.numbers import format_count, in_full
 from sluice.contracts.jobs.resources import labels_in_words, named_in_words
 from sluice.contracts.jobs.warm_workers import LoadTool
 from sluice.contracts.pilots.pilot_detail import KnownWork, PilotJob, PilotStep
@@ -46,7 +46,7 @@ def list_pilots(
         print_json(pilots)
         return
     jobs = ("cores", "memory", "running", "ahead", "finished", "failed", "seen")
-    more = [name for name, told in _MORE.items() if any(map(told, pilots))]
+    more = [name for name, column in _OPTIONAL_COLUMNS.items() if any(map(column, pilots))]
     print_table(
         ["pilot", "name", "host", "state", "sandbox", *more, *jobs],
         [_row(pilot, more) for pilot in pilots],
@@ -58,48 +58,55 @@ def list_pilots(
 @with_system
 def show(system: System, pilot: PilotArgument) -> None:
     """Show a pilot: what its node has, what it runs, what it did last, and what failed there."""
-    uid = the_pilot(system, pilot)
-    found = system.ask(lambda c: c.operator.pilot(uid))
+    uid = resolve_pilot_uid(system, pilot)
+    details = system.ask(lambda c: c.operator.pilot(uid))
     if system.as_json:
-        print_json(found)
+        print_json(details)
         return
-    shown, has = found.pilot, found.pilot.resources
-    out.print(f"{shown.name} on {shown.host}: {shown.activity.value}")
-    if shown.trouble:
-        out.print(f"takes no jobs: {shown.trouble}")
-    gpus = f", {has.gpus_in_words}" if has.gpus else ""
-    out.print(f"{in_full(has.cores)} cores, {has.ram} MiB of memory, {has.disk} MiB of disk{gpus}")
-    for told in (has.part_in_words, named_in_words(has.named), labels_in_words(has.labels)):
-        if told:
-            out.print(told)
-    for tool in shown.loaded:
+    summary, resources = details.pilot, details.pilot.resources
+    out.print(f"{summary.name} on {summary.host}: {summary.activity.value}")
+    if summary.trouble:
+        out.print(f"takes no jobs: {summary.trouble}")
+    gpus = f", {resources.gpus_in_words}" if resources.gpus else ""
+    out.print(
+        f"{in_full(resources.cores)} cores, {resources.ram} MiB of memory, {resources.disk} MiB of"
+        f" disk{gpus}"
+    )
+    for line in (
+        resources.part_in_words,
+        named_in_words(resources.named),
+        labels_in_words(resources.labels),
+    ):
+        if line:
+            out.print(line)
+    for tool in summary.loaded:
         out.print(
             f"loaded: {tool}, since {local_time(tool.since)}, {tool.memory:.0f} MiB, loading took"
             f" {tool.loading:.1f} s"
         )
-    taken = ", ".join(f"{name} {used}" for name, used in shown.in_use().items())
-    out.print(f"its jobs take: {taken}")
-    since, seen = local_time(shown.registered_at), local_time(shown.seen_at)
-    out.print(f"pilot {shown.uid}, since {since}, seen {seen}")
+    usage = ", ".join(f"{name} {used}" for name, used in summary.in_use().items())
+    out.print(f"its jobs take: {usage}")
+    since, seen_at = local_time(summary.registered_at), local_time(summary.seen_at)
+    out.print(f"pilot {summary.uid}, since {since}, seen {seen_at}")
     columns = ["job", "step", "attempt", "since", "took", "how it ended"]
-    print_table(columns, [_job(job) for job in found.jobs], empty="it has no job now")
-    if found.steps:
-        out.print(f"\nits last {counted(found.attempts, 'attempt')}, by step:")
+    print_table(columns, [_job_row(job) for job in details.jobs], empty="it has no job now")
+    if details.steps:
+        out.print(f"\nits last {format_count(details.attempts, 'attempt')}, by step:")
         print_table(
             ["step", "template", "finished", "failed", "mean", "longest"],
-            [_step(step) for step in found.steps],
+            [_step_row(step) for step in details.steps],
             empty="",
         )
-    if found.known:
+    if details.known:
         out.print("\nwhat is known of its work, over restarts:")
         print_table(
             ["step", "template", "finished", "failed", "a job takes"],
-            [_known(work) for work in found.known],
+            [_known_work_row(work) for work in details.known],
             empty="",
         )
-    if found.failures:
+    if details.failures:
         out.print("\nwhat failed there last:")
-        print_table(columns, [_job(job) for job in found.failures], empty="")
+        print_table(columns, [_job_row(job) for job in details.failures], empty="")
 
 
 @app.command("stop")
@@ -111,14 +118,14 @@ def stop(system: System, consent: Consent, pilot: PilotArgument) -> None:
     Other pilots get the jobs, and no failure is counted. The work done so far is lost. `drain` lets
     the jobs end. A pilot of `sluice up` is started again.
     """
-    meant = system.ask(lambda c: pilot_called(c, pilot))
+    target = system.ask(lambda c: resolve_pilot(c, pilot))
     consent.require(
-        f"stop pilot {meant.name} ({meant.uid}) on {meant.host}: what its"
-        f" {counted(meant.running, 'running job')} have done is lost"
+        f"stop pilot {target.name} ({target.uid}) on {target.host}: what its"
+        f" {format_count(target.running, 'running job')} have done is lost"
     )
-    system.ask(lambda c: c.operator.stop_pilot(meant.uid))
+    system.ask(lambda c: c.operator.stop_pilot(target.uid))
     system.answer(
-        {"pilot_uid": str(meant.uid), "stopping": True},
+        {"pilot_uid": str(target.uid), "stopping": True},
         "it stops its jobs and ends; other pilots get them",
     )
 
@@ -142,15 +149,15 @@ def load(
     their rank. The first job loads the warm worker, if the tool is one. While no job of the step is
     ready, the pilot works on others.
     """
-    uid = the_pilot(system, pilot)
-    asked = plain_errors(lambda: LoadTool(step=step))
-    system.ask(lambda c: c.operator.load_tool(uid, asked))
-    said = (
+    uid = resolve_pilot_uid(system, pilot)
+    request = plain_errors(lambda: LoadTool(step=step))
+    system.ask(lambda c: c.operator.load_tool(uid, request))
+    message = (
         "jobs go to it by their rank again"
         if step is None
         else f"it finishes what it has; then jobs of {step} go to it before all others"
     )
-    system.answer({"pilot_uid": str(uid), "load": step}, said)
+    system.answer({"pilot_uid": str(uid), "load": step}, message)
 
 
 @app.command("remove")
@@ -158,10 +165,10 @@ def load(
 @with_consent
 def remove(system: System, consent: Consent, pilot: PilotArgument) -> None:
     """Remove a pilot from the lists, if it has ended or was lost. Its history stays."""
-    meant = system.ask(lambda c: pilot_called(c, pilot))
-    consent.require(f"take pilot {meant.name} ({meant.uid}, {meant.state}) off the lists")
-    system.ask(lambda c: c.operator.remove_pilot(meant.uid))
-    system.answer({"pilot_uid": str(meant.uid), "removed": True}, "it is on no list any more")
+    target = system.ask(lambda c: resolve_pilot(c, pilot))
+    consent.require(f"take pilot {target.name} ({target.uid}, {target.state}) off the lists")
+    system.ask(lambda c: c.operator.remove_pilot(target.uid))
+    system.answer({"pilot_uid": str(target.uid), "removed": True}, "it is on no list any more")
 
 
 @app.command("drain")
@@ -171,7 +178,7 @@ def drain(
     pilot: PilotArgument,
 ) -> None:
     """Let a pilot finish what it has and end. A pilot of `sluice up` is started again."""
-    uid = the_pilot(system, pilot)
+    uid = resolve_pilot_uid(system, pilot)
     system.ask(lambda c: c.operator.drain_pilot(uid))
     system.answer(
         {"pilot_uid": str(uid), "draining": True},
@@ -179,7 +186,7 @@ def drain(
     )
 
 
-def _job(job: PilotJob) -> tuple[object, ...]:
+def _job_row(job: PilotJob) -> tuple[object, ...]:
     began = job.started_at or job.leased_at
     took = "" if job.seconds is None else f"{job.seconds:.1f} s"
     how = "" if job.outcome is None else job.outcome.value
@@ -187,7 +194,7 @@ def _job(job: PilotJob) -> tuple[object, ...]:
     return (job.job_id, job.step, job.attempt, local_time(began), took, why)
 
 
-def _known(work: KnownWork) -> tuple[object, ...]:
+def _known_work_row(work: KnownWork) -> tuple[object, ...]:
     takes = "–" if work.seconds is None else f"{work.seconds:.1f} s"
     failed = (
         "–" if work.failures is None else f"{work.failures} of {work.jobs + work.failures} attempts"
@@ -195,21 +202,21 @@ def _known(work: KnownWork) -> tuple[object, ...]:
     return (work.step, work.template, work.jobs, failed, takes)
 
 
-def _step(step: PilotStep) -> tuple[object, ...]:
+def _step_row(step: PilotStep) -> tuple[object, ...]:
     times = ("" if time is None else f"{time:.1f} s" for time in (step.mean, step.longest))
     return (step.step, step.template, step.finished, step.failed, *times)
 
 
-def _named(pilot: Pilot) -> str:
+def _format_named_resources(pilot: Pilot) -> str:
     used = pilot.in_use()
     return ", ".join(f"{used[name]} {name}" for name in pilot.resources.named)
 
 
 #: The columns that appear if any pilot has a value for them.
-_MORE: dict[str, Callable[[Pilot], str]] = {
+_OPTIONAL_COLUMNS: dict[str, Callable[[Pilot], str]] = {
     "part": lambda pilot: pilot.resources.part or "",
     "gpus": lambda pilot: pilot.resources.gpus_in_words,
-    "resources": _named,
+    "resources": _format_named_resources,
     "labels": lambda pilot: labels_in_words(pilot.resources.labels),
     "loaded": lambda pilot: ", ".join(map(str, pilot.loaded)),
 }
@@ -225,11 +232,11 @@ def _row(pilot: Pilot, more: Sequence[str]) -> tuple[object, ...]:
     used = pilot.in_use("/")
     jobs = (pilot.busy_slots, ahead, pilot.finished, pilot.failed)
     node = (pilot.name, pilot.host, pilot.activity.value, pilot.sandbox.value)
-    told = [_MORE[name](pilot) for name in more]
+    optional_values = [_OPTIONAL_COLUMNS[name](pilot) for name in more]
     return (
         pilot.uid,
         *node,
-        *told,
+        *optional_values,
         used["cores"],
         used["memory"],
         *jobs,

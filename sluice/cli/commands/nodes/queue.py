@@ -10,7 +10,7 @@ from sluice.cli.moments import local_time
 from sluice.cli.options import HomeOption, UrlOption
 from sluice.cli.output import err, out, print_json, print_table
 from sluice.cli.system import System, with_system
-from sluice.contracts.queues import SHOWN, ChooseMessages
+from sluice.contracts.queues import MAX_BODY_PREVIEW, ChooseMessages
 from sluice.embedded.home import DEFAULT_HOME
 
 app = typer.Typer(
@@ -56,9 +56,9 @@ def show(
     ] = False,
 ) -> None:
     """Show the oldest dead letters of a queue, and why each of them failed."""
-    found = system.ask(lambda c: c.operator.dead_messages(queue, limit=limit))
+    dead_letters = system.ask(lambda c: c.operator.dead_messages(queue, limit=limit))
     if system.as_json:
-        print_json(found)
+        print_json(dead_letters)
         return
     print_table(
         ["message", "died", "bytes", "why"],
@@ -69,19 +69,23 @@ def show(
                 message.size,
                 message.reason,
             )
-            for message in found.messages
+            for message in dead_letters.messages
         ],
         empty=f"no dead message in {queue}",
     )
-    for message in found.messages if bodies else []:
+    for message in dead_letters.messages if bodies else []:
         out.print(f"\n{message.id}:\n{message.body}")
         if message.cut:
             err.print(
-                f"these are the first {SHOWN} of its {message.size} bytes; all: sluice queue body"
+                f"these are the first {MAX_BODY_PREVIEW} of its {message.size} bytes; all: sluice"
+                " queue body"
                 f" {queue} {message.id}"
             )
-    if found.dead > len(found.messages):
-        err.print(f"the oldest {len(found.messages)} of {found.dead} are shown: --limit shows more")
+    if dead_letters.dead > len(dead_letters.messages):
+        err.print(
+            f"the oldest {len(dead_letters.messages)} of {dead_letters.dead} are shown: --limit"
+            " shows more"
+        )
 
 
 @app.command("body")

@@ -8,11 +8,11 @@ from typing import Annotated, Any
 
 import typer
 
-from sluice.cli.lookup import the_chain
+from sluice.cli.lookup import resolve_chain_uid
 from sluice.cli.output import err, out, print_json, print_table
 from sluice.cli.recorded_runs import read_runs
 from sluice.cli.system import System, with_system
-from sluice.contracts.common.numbers import counted
+from sluice.contracts.common.numbers import format_count
 from sluice.contracts.jobs.simulation import PolicyName, Replay, SimulationResult
 from sluice.contracts.jobs.times import Spread
 from sluice.text.os_errors import sentence_of
@@ -92,53 +92,59 @@ def simulate(  # noqa: PLR0913 - a command's options, each by its name
         )
     changes: dict[str, Any] = {"policy": policy, "seed": seed}
     if scenario is not None:
-        found = _simulated(scenario, changes, with_timeline=svg is not None)
-        _show(found, found, svg=svg, as_json=system.as_json)
+        result = _simulate_scenario(scenario, changes, with_timeline=svg is not None)
+        _show(result, result, svg=svg, as_json=system.as_json)
         return
-    told = _replayed(
+    replay = _replay_runs(
         system,
         from_run or [],
         {**changes, "with_timeline": svg is not None},
-        wanted=(nodes, speed),
+        replay_nodes=(nodes, speed),
         write=write,
     )
-    _show(told, told.asked or told.same, svg=svg, as_json=system.as_json)
+    _show(replay, replay.asked or replay.same, svg=svg, as_json=system.as_json)
 
 
-def _simulated(file: Path, changes: dict[str, Any], *, with_timeline: bool) -> SimulationResult:
+def _simulate_scenario(
+    file: Path, changes: dict[str, Any], *, with_timeline: bool
+) -> SimulationResult:
     simulator = importlib.import_module(SIMULATOR)
-    with _wrong_ends():
-        given = simulator.read_scenario(file)
-        wanted = {name: value for name, value in changes.items() if value is not None}
-        given = given.model_copy(update=wanted)
-        found: SimulationResult = simulator.simulate(
-            given, folder=file.parent, with_timeline=with_timeline
+    with _end_on_invalid_scenario():
+        simulated_scenario = simulator.read_scenario(file)
+        updates = {name: value for name, value in changes.items() if value is not None}
+        simulated_scenario = simulated_scenario.model_copy(update=updates)
+        result: SimulationResult = simulator.simulate(
+            simulated_scenario, folder=file.parent, with_timeline=with_timeline
         )
-    return found
+    return result
 
 
-def _replayed(
+def _replay_runs(
     system: System,
     chains: Sequence[str],
     changes: dict[str, Any],
     *,
-    wanted: tuple[int | None, float | None],
+    replay_nodes: tuple[int | None, float | None],
     write: Path | None,
 ) -> Replay:
-    uids = list(dict.fromkeys(the_chain(system, chain) for chain in chains))
+    uids = list(dict.fromkeys(resolve_chain_uid(system, chain) for chain in chains))
     runs = system.ask(lambda c: read_runs(c, uids))
     recorded = importlib.import_module(RECORDED)
-    with _wrong_ends():
-        given = recorded.scenario_of(runs, stem="run" if write is None else write.stem)
-        told: Replay
-        told, other = recorded.replay(given, wanted=recorded.ReplayNodes(*wanted), **changes)
+    with _end_on_invalid_scenario():
+        scenario = recorded.build_recorded_scenario(
+            runs, stem="run" if write is None else write.stem
+        )
+        replay: Replay
+        replay, other = recorded.replay(
+            scenario, new_nodes=recorded.ReplayNodes(*replay_nodes), **changes
+        )
     if write is not None:
         _write("scenario", write, lambda: other.write(write))
-    return told
+    return replay
 
 
 @contextmanager
-def _wrong_ends() -> Iterator[None]:
+def _end_on_invalid_scenario() -> Iterator[None]:
     """End the command with status 2 if a scenario is wrong, with a line for each fault."""
     try:
         yield
@@ -149,25 +155,25 @@ def _wrong_ends() -> Iterator[None]:
 
 
 def _show(
-    told: SimulationResult | Replay, found: SimulationResult, *, svg: Path | None, as_json: bool
+    outcome: SimulationResult | Replay, result: SimulationResult, *, svg: Path | None, as_json: bool
 ) -> None:
-    """Print the result with the figures of ``found``, and draw the picture of ``found``."""
+    """Print the result with the figures of ``result``, and draw the picture of ``result``."""
     if svg is not None:
-        title = f"{found.scenario}: {found.policy}, seed {found.seed}"
-        drawing = importlib.import_module(DRAWING).draw_timeline(found.timeline, title=title)
+        title = f"{result.scenario}: {result.policy}, seed {result.seed}"
+        drawing = importlib.import_module(DRAWING).draw_timeline(result.timeline, title=title)
         _write("picture", svg, lambda: svg.write_text(drawing, encoding="utf-8"))
     if as_json:
         without = {"timeline": None}
-        if isinstance(told, Replay):
-            found = told.same.model_copy(update=without)
-            asked = told.asked and told.asked.model_copy(update=without)
-            print_json(told.model_copy(update={"same": found, "asked": asked}))
+        if isinstance(outcome, Replay):
+            result = outcome.same.model_copy(update=without)
+            requested = outcome.asked and outcome.asked.model_copy(update=without)
+            print_json(outcome.model_copy(update={"same": result, "asked": requested}))
         else:
-            print_json(found.model_copy(update=without))
+            print_json(result.model_copy(update=without))
         return
-    if isinstance(told, Replay):
-        _print_replay(told)
-    _print(found)
+    if isinstance(outcome, Replay):
+        _print_replay(outcome)
+    _print(result)
 
 
 def _write(what: str, file: Path, write: Callable[[], object]) -> None:
@@ -179,23 +185,23 @@ def _write(what: str, file: Path, write: Callable[[], object]) -> None:
     err.print(f"{what} in {file}")
 
 
-def _print_replay(told: Replay) -> None:
+def _print_replay(replay: Replay) -> None:
     """Print how long a run took, and how long its simulations take."""
-    rows = [("as it ran", "", _seconds(told.measured), "")]
-    simulated = [("simulated on the same nodes", told.same)]
-    if told.asked is not None:
-        simulated.append(("simulated as asked for", told.asked))
-    for what, found in simulated:
-        ratio = f"{found.end / told.measured:.2f} ×" if told.measured else ""
-        rows.append((what, found.policy, _seconds(found.end), ratio))
+    rows = [("as it ran", "", _format_seconds(replay.measured), "")]
+    simulated = [("simulated on the same nodes", replay.same)]
+    if replay.asked is not None:
+        simulated.append(("simulated as asked for", replay.asked))
+    for what, result in simulated:
+        ratio = f"{result.end / replay.measured:.2f} ×" if replay.measured else ""
+        rows.append((what, result.policy, _format_seconds(result.end), ratio))
     print_table(["run", "policy", "took", "of what it took"], rows, empty="")
-    if told.untimed:
-        err.print(f"{counted(told.untimed, 'job')} without a time: not simulated")
-    if told.lost:
-        err.print(f"{counted(told.lost, 'attempt')} did not succeed: not simulated")
+    if replay.untimed:
+        err.print(f"{format_count(replay.untimed, 'job')} without a time: not simulated")
+    if replay.lost:
+        err.print(f"{format_count(replay.lost, 'attempt')} did not succeed: not simulated")
 
 
-def _print(found: SimulationResult) -> None:
+def _print(result: SimulationResult) -> None:
     print_table(
         ["kind", "jobs", "open", "loads", "lost", *_headings("waiting"), *_headings("working")],
         [
@@ -203,22 +209,25 @@ def _print(found: SimulationResult) -> None:
                 kind.kind, kind.jobs, kind.open, kind.loads, kind.lost,
                 *_figures(kind.waiting), *_figures(kind.working),
             )
-            for kind in found.kinds
+            for kind in result.kinds
         ],
         empty="there are no kinds of work",
     )  # fmt: skip
     out.print(
-        f"{found.finished} of {found.pages} pages in {_seconds(found.end)}, by {found.policy},"
-        f" seed {found.seed}; places work {found.busy:.1%} of the time, load {found.loading:.1%}"
+        f"{result.finished} of {result.pages} pages in {_format_seconds(result.end)}, by"
+        f" {result.policy}, seed {result.seed}; places work {result.busy:.1%} of the time, load"
+        f" {result.loading:.1%}"
     )
-    if found.passage is not None and found.waiting is not None and found.working is not None:
+    if result.passage is not None and result.waiting is not None and result.working is not None:
         out.print(
-            f"of a page, mean: waiting {_seconds(found.waiting.mean)}, working"
-            f" {_seconds(found.working.mean)}; passage {_seconds(found.passage.mean)}, 9 of 10"
-            f" within {_seconds(found.passage.p90)}, at most {_seconds(found.passage.most)}"
+            f"of a page, mean: waiting {_format_seconds(result.waiting.mean)}, working"
+            f" {_format_seconds(result.working.mean)}; passage"
+            f" {_format_seconds(result.passage.mean)}, 9 of 10 within"
+            f" {_format_seconds(result.passage.p90)}, at most"
+            f" {_format_seconds(result.passage.most)}"
         )
-    if found.finished < found.pages:
-        err.print(f"{found.pages - found.finished} pages had not passed when it ended")
+    if result.finished < result.pages:
+        err.print(f"{result.pages - result.finished} pages had not passed when it ended")
 
 
 def _headings(what: str) -> tuple[str, str]:
@@ -226,8 +235,10 @@ def _headings(what: str) -> tuple[str, str]:
 
 
 def _figures(spread: Spread | None) -> tuple[str, str]:
-    return ("", "") if spread is None else (_seconds(spread.mean), _seconds(spread.p90))
+    return (
+        ("", "") if spread is None else (_format_seconds(spread.mean), _format_seconds(spread.p90))
+    )
 
 
-def _seconds(seconds: float) -> str:
+def _format_seconds(seconds: float) -> str:
     return f"{seconds:.3g} s" if seconds < 100 else f"{seconds:.0f} s"

@@ -7,7 +7,7 @@ import typer
 from sluice.cli.connection import Connection
 from sluice.cli.consent import Consent, with_consent
 from sluice.cli.errors import plain_errors
-from sluice.cli.lookup import require_known
+from sluice.cli.lookup import require_existing_name
 from sluice.cli.moments import local_time
 from sluice.cli.output import err, print_json, print_table
 from sluice.cli.system import System, with_system
@@ -60,15 +60,15 @@ def add(
             name=name, days=days, most_pilots=pilots, labels=labels, resources=resources
         )
     )
-    given = system.ask(lambda c: c.operator.add_site(new))
+    new_site = system.ask(lambda c: c.operator.add_site(new))
     if system.as_json:
-        print_json(given)
+        print_json(new_site)
         return
     err.print(
-        f"new pilots of {name} may come until {local_time(given.site.expires_at)}, with a file"
+        f"new pilots of {name} may come until {local_time(new_site.site.expires_at)}, with a file"
         " that has this in it (SLUICE_PILOT_TOKEN_FILE); it is not shown again:"
     )
-    print(given.secret.get_secret_value())
+    print(new_site.secret.get_secret_value())
 
 
 @app.command("list")
@@ -79,13 +79,13 @@ def list_sites(system: System) -> None:
     For each site, it shows how many pilots it has, what they may have, and until when new ones may
     enrol.
     """
-    found = system.ask(lambda c: c.operator.sites())
+    page = system.ask(lambda c: c.operator.sites())
     if system.as_json:
-        print_json(found)
+        print_json(page)
         return
     print_table(
         ["site", "pilots", "at most", "new until", "labels", "resources"],
-        [_row(site) for site in found.sites],
+        [_row(site) for site in page.sites],
         empty="no site: pilots register with the token of the system",
     )
 
@@ -100,11 +100,11 @@ def revoke(system: System, consent: Consent, name: NameArgument) -> None:
     counts.
     """
 
-    async def look(connection: Connection) -> None:
+    async def check_exists(connection: Connection) -> None:
         sites = (await connection.operator.sites()).sites
-        require_known("site", name, (site.name for site in sites))
+        require_existing_name("site", name, (site.name for site in sites))
 
-    system.ask(look)
+    system.ask(check_exists)
     consent.require(f"send the pilots of site {name} away for good: what they run counts no more")
     revoked = system.ask(lambda c: c.operator.revoke_site(name))
     system.answer(revoked, f"{name} was revoked, with the {revoked.pilots} pilots that it has")
@@ -114,5 +114,7 @@ def _row(site: Site) -> tuple[object, ...]:
     until = local_time(site.expires_at)
     if site.revoked_at is not None:
         until = f"revoked {local_time(site.revoked_at)}"
-    may = ["any" if names is None else ", ".join(names) for names in (site.labels, site.resources)]
-    return (site.name, site.pilots, site.most_pilots, until, *may)
+    allowed = [
+        "any" if names is None else ", ".join(names) for names in (site.labels, site.resources)
+    ]
+    return (site.name, site.pilots, site.most_pilots, until, *allowed)

@@ -125,11 +125,11 @@ def _loopback() -> MachineFinding:
 def _port(home: Path) -> MachineFinding:
     own = Home(home).owner()
     if own is not None:
-        does = f"runs at {own.url}" if own.url else "is starting"
-        found = f"this home's own system {does} (process {own.pid})"
-        return MachineFinding("port", Severity.OK, found)
-    named = os.environ.get("SLUICE_PORT", "")
-    port = int(named) if named.isdecimal() else _PORT
+        activity = f"runs at {own.url}" if own.url else "is starting"
+        description = f"this home's own system {activity} (process {own.pid})"
+        return MachineFinding("port", Severity.OK, description)
+    port_text = os.environ.get("SLUICE_PORT", "")
+    port = int(port_text) if port_text.isdecimal() else _PORT
     if port != 0 and _answers(find_loopback() or LOOPBACK, port):
         other = "if it is no system of yours, choose another with `sluice up --port`"
         return MachineFinding("port", Severity.NOTE, f"{port} is in use", other)
@@ -147,18 +147,18 @@ def _answers(host: str, port: int) -> bool:
 def _disk(home: Path) -> MachineFinding:
     place = next(path for path in (home, *home.absolute().parents) if path.exists())
     free = shutil.disk_usage(place).free
-    found = f"{home}: {free // _MIB} MiB free"
+    description = f"{home}: {free // _MIB} MiB free"
     if not os.access(place, os.W_OK):
         return MachineFinding(
             "home", Severity.ERROR, f"{place} is read-only for you", "name another with --home"
         )
     if free < _LEAST_DISK:
         need = f"a new system takes {_LEAST_DISK // _MIB} MiB: make room, or name another --home"
-        return MachineFinding("home", Severity.ERROR, found, need)
+        return MachineFinding("home", Severity.ERROR, description, need)
     if free < _SMALL_DISK:
         follows = "room for little data: register storages elsewhere with `sluice storage add`"
-        return MachineFinding("home", Severity.NOTE, found, follows)
-    return MachineFinding("home", Severity.OK, found)
+        return MachineFinding("home", Severity.NOTE, description, follows)
+    return MachineFinding("home", Severity.OK, description)
 
 
 def _shared_memory() -> MachineFinding:
@@ -178,16 +178,18 @@ def _open_files() -> MachineFinding:
 
 
 def _locale() -> MachineFinding:
-    named = next((os.environ[n] for n in ("LC_ALL", "LC_CTYPE", "LANG") if os.environ.get(n)), "C")
+    locale_name = next(
+        (os.environ[n] for n in ("LC_ALL", "LC_CTYPE", "LANG") if os.environ.get(n)), "C"
+    )
     before = locale.setlocale(locale.LC_ALL)
     try:
         locale.setlocale(locale.LC_ALL, "")
     except locale.Error:
         follows = "it is not used by Sluice; tools get a locale of their own"
-        return MachineFinding("locale", Severity.NOTE, f"{named} is not installed", follows)
+        return MachineFinding("locale", Severity.NOTE, f"{locale_name} is not installed", follows)
     finally:
         locale.setlocale(locale.LC_ALL, before)
-    return MachineFinding("locale", Severity.OK, named)
+    return MachineFinding("locale", Severity.OK, locale_name)
 
 
 def _proxies() -> Iterator[MachineFinding]:
@@ -216,16 +218,16 @@ def _search_path() -> Iterator[MachineFinding]:
 
 
 def _node() -> Iterator[MachineFinding]:
-    done = subprocess.run(
+    report_process = subprocess.run(
         [sys.executable, "-m", "pilot.node_report"], capture_output=True, text=True, check=False
     )
     try:
-        report: dict[str, Any] = json.loads(done.stdout)
+        report: dict[str, Any] = json.loads(report_process.stdout)
     except ValueError:
-        yield _no_pilot(done)
+        yield _no_pilot(report_process)
         return
-    found = f"{report['cores']:g} cores, {report['ram']} MiB of memory"
-    yield MachineFinding("node", Severity.OK, found)
+    description = f"{report['cores']:g} cores, {report['ram']} MiB of memory"
+    yield MachineFinding("node", Severity.OK, description)
     yield _sandbox(report["sandbox"])
     yield _tool_network(report)
     yield _memory_groups(report["memory_groups"])
@@ -239,13 +241,15 @@ def _node() -> Iterator[MachineFinding]:
         yield MachineFinding("pilot", Severity.NOTE, notice)
 
 
-def _no_pilot(done: "subprocess.CompletedProcess[str]") -> MachineFinding:
+def _no_pilot(report_process: "subprocess.CompletedProcess[str]") -> MachineFinding:
     """Return the finding about a report that failed. Its last line names an exception."""
-    said = (done.stderr.strip().splitlines() or [f"exit status {done.returncode}"])[-1]
-    error, _, message = said.partition(": ")
+    last_line = (
+        report_process.stderr.strip().splitlines() or [f"exit status {report_process.returncode}"]
+    )[-1]
+    error, _, message = last_line.partition(": ")
     missing = error == ModuleNotFoundError.__name__
     follows = "no jobs run on this machine" + (": install sluice[pilot]" if missing else "")
-    return MachineFinding("pilot", Severity.NOTE, message or said, follows)
+    return MachineFinding("pilot", Severity.NOTE, message or last_line, follows)
 
 
 def _sandbox(reason: str | None) -> MachineFinding:
@@ -270,24 +274,24 @@ def _tool_network(report: dict[str, Any]) -> MachineFinding:
     return MachineFinding("network of tools", Severity.OK, "slirp4netns")
 
 
-def _memory_groups(found: bool) -> MachineFinding:
-    if found:
+def _memory_groups(is_available: bool) -> MachineFinding:
+    if is_available:
         return MachineFinding("control groups", Severity.OK, "can be made")
     follows = "the memory of a job is watched, and not bounded by the kernel"
     return MachineFinding("control groups", Severity.NOTE, "cannot be made", follows)
 
 
 def _javascript() -> MachineFinding:
-    found = shutil.which("node") or shutil.which("nodejs")
-    if found is None:
+    program = shutil.which("node") or shutil.which("nodejs")
+    if program is None:
         follows = "templates with JavaScript (InlineJavascriptRequirement) fail: install nodejs"
         return MachineFinding("node.js", Severity.NOTE, "not on PATH", follows)
-    return MachineFinding("node.js", Severity.OK, found)
+    return MachineFinding("node.js", Severity.OK, program)
 
 
-def _engines(found: list[str], failures: dict[str, str]) -> Iterator[MachineFinding]:
-    if found:
-        yield MachineFinding("containers", Severity.OK, ", ".join(found))
+def _engines(engines: list[str], failures: dict[str, str]) -> Iterator[MachineFinding]:
+    if engines:
+        yield MachineFinding("containers", Severity.OK, ", ".join(engines))
         return
     follows = "steps in containers (DockerRequirement) wait for another node"
     for engine, reason in failures.items():

@@ -6,7 +6,7 @@ from uuid import UUID
 import typer
 
 from sluice.cli.connection import Connection
-from sluice.cli.lookup import chain_called, task_called
+from sluice.cli.lookup import resolve_chain, resolve_task
 from sluice.cli.moments import with_local_start
 from sluice.cli.output import err, out, print_json
 from sluice.cli.system import System, with_system
@@ -49,14 +49,14 @@ def logs(
         else:
             out.print(with_local_start(text), end="")
         return
-    found, more = system.ask(lambda c: _read(c, what, every=every, limit=limit))
+    entries, more = system.ask(lambda c: _read(c, what, every=every, limit=limit))
     if system.as_json:
-        print_json({"logs": [_entry(step, job, text) for step, job, text in found]})
+        print_json({"logs": [_entry(step, job, text) for step, job, text in entries]})
         return
-    for step, job, text in found:
+    for step, job, text in entries:
         out.print(f"==> {step}, job {job.id}: {job.state} <==")
         out.print(with_local_start(text), end="" if text.endswith("\n") else "\n")
-    if not found:
+    if not entries:
         err.print("no job has left a log yet")
     if more:
         err.print(f"there are more: --limit shows more than {limit}")
@@ -67,18 +67,18 @@ async def _read(
 ) -> tuple[list[tuple[str, Job, str]], bool]:
     """Return step, job and log of each job, and whether there are more jobs."""
     tasks = [task for task in await _tasks(connection, what) if task.jobs is not None]
-    failed = not every and any(task.jobs is not None and task.jobs.failed for task in tasks)
-    found: list[tuple[str, Job, str]] = []
+    only_failed = not every and any(task.jobs is not None and task.jobs.failed for task in tasks)
+    entries: list[tuple[str, Job, str]] = []
     for task in tasks:
-        state = JobState.FAILED if failed else None
+        state = JobState.FAILED if only_failed else None
         async for job in connection.operator.all_jobs(task.task_uid, state=state):
-            if len(found) == limit:
-                return found, True
+            if len(entries) == limit:
+                return entries, True
             try:
-                found.append((task.step, job, await connection.operator.job_log(job.id)))
+                entries.append((task.step, job, await connection.operator.job_log(job.id)))
             except NotFound:
                 continue  # it has no log yet
-    return found, False
+    return entries, False
 
 
 async def _tasks(connection: Connection, what: str) -> list[ChainTask]:
@@ -88,16 +88,16 @@ async def _tasks(connection: Connection, what: str) -> list[ChainTask]:
         NotFound: Neither a chain nor a task has this name.
     """
     try:
-        chain = await chain_called(connection, what)
+        chain = await resolve_chain(connection, what)
     except NotFound as no_chain:
         try:
-            return [await connection.operator.task(await task_called(connection, what))]
+            return [await connection.operator.task(await resolve_task(connection, what))]
         except NotFound:
             if _is_task(what):
                 raise
-            said = no_chain.detail if what else "an empty text names nothing"
+            reason = no_chain.detail if what else "an empty text names nothing"
             raise NotFound(
-                f"{said}: give a chain, a task (CHAIN.STEP) or the number of a job"
+                f"{reason}: give a chain, a task (CHAIN.STEP) or the number of a job"
             ) from None
     return (await connection.operator.tasks(chain=chain.uid)).tasks
 

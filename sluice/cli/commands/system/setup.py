@@ -56,15 +56,15 @@ def databases(
         set_up_databases,
     )
 
-    url, logins, backup = _read(
+    url, logins, backup = _read_settings(
         lambda: (
             admin_url or load_settings(SetupSettings).admin_url,
             database_logins(),
             backup_login(),
         )
     )
-    url = _given(url, "--admin-url, SLUICE_SETUP_ADMIN_URL")
-    _carry_out(lambda: set_up_databases(url, logins, backup), wait, as_json=as_json)
+    url = _require_url(url, "--admin-url, SLUICE_SETUP_ADMIN_URL")
+    _run_setup(lambda: set_up_databases(url, logins, backup), wait, as_json=as_json)
 
 
 @app.command("broker")
@@ -88,11 +88,11 @@ def broker(
         set_up_broker,
     )
 
-    url, logins = _read(
+    url, logins = _read_settings(
         lambda: (management_url or load_settings(SetupSettings).management_url, broker_logins())
     )
-    url = _given(url, "--management-url, SLUICE_SETUP_MANAGEMENT_URL")
-    _carry_out(lambda: set_up_broker(url, logins), wait, as_json=as_json)
+    url = _require_url(url, "--management-url, SLUICE_SETUP_MANAGEMENT_URL")
+    _run_setup(lambda: set_up_broker(url, logins), wait, as_json=as_json)
 
 
 @app.command("resend")
@@ -105,8 +105,8 @@ def resend(*, wait: WaitOption = 60.0, as_json: JsonOption = False) -> None:
         send_again,
     )
 
-    urls = _read(database_urls)
-    _carry_out(
+    urls = _read_settings(database_urls)
+    _run_setup(
         lambda: send_again(urls), wait, nothing="no message was sent of late", as_json=as_json
     )
 
@@ -162,7 +162,7 @@ def service_keys(
 ResultT = TypeVar("ResultT")
 
 
-def _read(read: Callable[[], ResultT]) -> ResultT:
+def _read_settings(read: Callable[[], ResultT]) -> ResultT:
     """Read settings, or end the command with status 2 if they are wrong."""
     try:
         return read()
@@ -172,28 +172,30 @@ def _read(read: Callable[[], ResultT]) -> ResultT:
         raise typer.Exit(2) from None
 
 
-def _given(url: str | None, where: str) -> str:
+def _require_url(url: str | None, where: str) -> str:
     if not url:
         err.print(f"error: the administrator's address is not given ({where})")
         raise typer.Exit(2)
     return url
 
 
-def _carry_out(
+def _run_setup(
     work: Callable[[], Awaitable[list[str]]],
     wait: float,
     *,
     nothing: str = "everything is as it has to be",
     as_json: bool,
 ) -> None:
-    changes = plain_errors(lambda: asyncio.run(_when_there(work, wait)))
+    changes = plain_errors(lambda: asyncio.run(_retry_until_available(work, wait)))
     if as_json:
         print_json({"changes": changes})
     for line in [] if as_json else changes or [nothing]:
         out.print(line)
 
 
-async def _when_there(work: Callable[[], Awaitable[list[str]]], wait: float) -> list[str]:
+async def _retry_until_available(
+    work: Callable[[], Awaitable[list[str]]], wait: float
+) -> list[str]:
     """Do the work, and retry it for ``wait`` seconds while the server does not answer.
 
     Raises:

@@ -22,7 +22,7 @@ from sluice.embedded.process import (
     stop_system,
     waiting_text,
 )
-from sluice.embedded.readiness import OK, PILOTS, REFUSED, read_readiness, wait_for_pilots
+from sluice.embedded.readiness import OK, PILOTS, PILOTS_REFUSED, read_readiness, wait_for_pilots
 from sluice.embedded.unblocked_output import unblocked_output
 from sluice.network.credentials import token_for
 
@@ -116,12 +116,12 @@ def up(  # noqa: PLR0913 - a command's options, each by its name
     from sluice.embedded.hidden_home import require_hidden  # noqa: PLC0415 - the command alone
 
     plain_errors(lambda: require_hidden(place.root))
-    roots = _absolute(storage_root or [])
+    roots = _absolute_roots(storage_root or [])
     if detach:
         options: dict[str, object] = {"--port": port, "--pilots": pilots, "--slots": slots}
         options |= {"--log-level": log_level, "--drain-timeout": drain_timeout}
-        given = _words(options, roots, no_auth=no_auth)
-        plain_errors(lambda: _start_in_background(place, given))
+        words = _command_line_words(options, roots, no_auth=no_auth)
+        plain_errors(lambda: _start_in_background(place, words))
         return
     import uvloop  # noqa: PLC0415 - a client alone needs no server's event loop
 
@@ -148,11 +148,13 @@ def up(  # noqa: PLR0913 - a command's options, each by its name
         plain_errors(lambda: uvloop.run(run_until_signal(system, run_options)))
 
 
-def _words(options: Mapping[str, object], roots: Sequence[str], *, no_auth: bool) -> list[str]:
+def _command_line_words(
+    options: Mapping[str, object], roots: Sequence[str], *, no_auth: bool
+) -> list[str]:
     """Return options as words of a command line."""
-    given = [option for option in options.items() if option[1] is not None]
-    given += [("--storage-root", root) for root in roots]
-    words = [str(word) for option in given for word in option]
+    pairs = [option for option in options.items() if option[1] is not None]
+    pairs += [("--storage-root", root) for root in roots]
+    words = [str(word) for option in pairs for word in option]
     return [*words, "--no-auth"] if no_auth else words
 
 
@@ -165,8 +167,8 @@ def page_address(url: str, *, terminal: bool | None = None) -> str:
         url: The address of the system.
         terminal: What ``isatty`` returned before the output was redirected.
     """
-    shown = sys.stdout.isatty() if terminal is None else terminal
-    token = token_for(url) if shown else None
+    at_terminal = sys.stdout.isatty() if terminal is None else terminal
+    token = token_for(url) if at_terminal else None
     return url if token is None else f"{url}/?token={token}"
 
 
@@ -200,7 +202,7 @@ def _start_in_background(place: Home, words: list[str]) -> None:
         raise typer.Exit(1)
 
 
-def _absolute(roots: list[str]) -> list[str]:
+def _absolute_roots(roots: list[str]) -> list[str]:
     return [root if "://" in root else str(Path(root).expanduser().absolute()) for root in roots]
 
 
@@ -226,21 +228,21 @@ def down(
         err.print(f"warning: {LOCKED.format(place.root / LOCK)}")
     from sluice.embedded.leftover_processes import end_leftover_processes  # noqa: PLC0415 - the command alone needs it
 
-    left, going = end_leftover_processes(place, at_once=now)
-    said = [] if owner is None else ["stopped"]
-    said += [
+    leftovers, survivors = end_leftover_processes(place, at_once=now)
+    lines = [] if owner is None else ["stopped"]
+    lines += [
         f"ended {process}, which a killed system had left"
-        for process in left
-        if process not in going
+        for process in leftovers
+        if process not in survivors
     ]
-    said += [f"{process} cannot be stopped" for process in going]
+    lines += [f"{process} cannot be stopped" for process in survivors]
     value = {
-        "stopped": bool(said) and not going,
-        "left": list(map(str, left)),
-        "going_on": list(map(str, going)),
+        "stopped": bool(lines) and not survivors,
+        "left": list(map(str, leftovers)),
+        "going_on": list(map(str, survivors)),
     }
-    print_answer(value, "\n".join(said) or f"no system runs in {home}", as_json=as_json)
-    if going:
+    print_answer(value, "\n".join(lines) or f"no system runs in {home}", as_json=as_json)
+    if survivors:
         raise typer.Exit(1)
 
 
@@ -256,23 +258,25 @@ def status(*, home: HomeOption = DEFAULT_HOME, as_json: JsonOption = False) -> N
         else:
             out.print(f"no system runs in {home}")
         raise typer.Exit(1)
-    found = read_readiness(running.url)
+    readiness = read_readiness(running.url)
     if as_json:
-        print_json({"running": True, "url": running.url, "pid": running.pid, "ready": found.parts})
+        print_json(
+            {"running": True, "url": running.url, "pid": running.pid, "ready": readiness.parts}
+        )
     else:
         out.print(
             f"Sluice runs at {page_address(running.url)} (process {running.pid}, since"
             f" {local_time(datetime.fromisoformat(running.started_at))})"
         )
-        for name, state in found.parts.items():
-            if name not in {PILOTS, REFUSED}:
-                out.print(f"  {name}: {_in_words(state)}")
-        for name, state in found.pilots.items():
+        for name, state in readiness.parts.items():
+            if name not in {PILOTS, PILOTS_REFUSED}:
+                out.print(f"  {name}: {_format_needs(state)}")
+        for name, state in readiness.pilots.items():
             out.print(f"  pilot {name}: {state}")
-    if not found.ready:
+    if not readiness.ready:
         raise typer.Exit(1)
 
 
-def _in_words(needs: dict[str, str]) -> str:
+def _format_needs(needs: dict[str, str]) -> str:
     """Return what a service lacks of what it needs, in words."""
     return "; ".join(f"{need}: {answer}" for need, answer in needs.items() if answer != OK) or OK

@@ -12,13 +12,13 @@ from sluice.cli.consent import Consent, with_consent
 from sluice.cli.errors import plain_errors
 from sluice.cli.moments import local_time
 from sluice.cli.options import GroupOption
-from sluice.cli.output import err, human_bytes, out, print_json, print_table
+from sluice.cli.output import err, format_bytes, out, print_json, print_table
 from sluice.cli.system import System, with_system
 from sluice.cli.transfer.asset_check import read_check, require_accepted
-from sluice.cli.transfer.assets import files_of, put_asset
+from sluice.cli.transfer.assets import collect_files, put_asset
 from sluice.cli.transfer.download import fetch_files
 from sluice.contracts.chains.chains import Chain
-from sluice.contracts.common.numbers import counted
+from sluice.contracts.common.numbers import format_count
 from sluice.contracts.common.problems import NotFound, Unprocessable
 from sluice.contracts.common.wording import sentence_of
 from sluice.contracts.data.asset_refs import AssetRef, path_of
@@ -70,19 +70,19 @@ def put(
     If a version has the same files, no new one is stored. After an interruption, the same command
     continues.
     """
-    files = plain_errors(lambda: files_of(paths))
+    files = plain_errors(lambda: collect_files(paths))
     new = None if check is None else plain_errors(partial(read_check, check))
-    asked = new or (None if no_check else system.ask(partial(_check_of, name=name)))
-    if asked is not None:
-        plain_errors(partial(require_accepted, system, asked, files))
+    asset_check = new or (None if no_check else system.ask(partial(_find_stored_check, name=name)))
+    if asset_check is not None:
+        plain_errors(partial(require_accepted, system, asset_check, files))
     stored = system.ask(lambda c: put_asset(c, name, files, note=note, check=new, group=group))
     version = stored.version
-    said = f"{version.name}, version {version.version}"
+    message = f"{version.name}, version {version.version}"
     if not stored.new:
         since = local_time(version.created_at)
-        said += f": it has just these files since {since}, and nothing was stored"
-    size = f"{counted(len(version.files), 'file')}, {human_bytes(version.size)}"
-    system.answer(stored, f"{said} ({size})")
+        message += f": it has just these files since {since}, and nothing was stored"
+    size = f"{format_count(len(version.files), 'file')}, {format_bytes(version.size)}"
+    system.answer(stored, f"{message} ({size})")
     if stored.newest != version.version:
         err.print(
             f"note: new chains get version {stored.newest}; `sluice asset remove"
@@ -90,7 +90,7 @@ def put(
         )
 
 
-async def _check_of(connection: Connection, *, name: str) -> AssetCheck | None:
+async def _find_stored_check(connection: Connection, *, name: str) -> AssetCheck | None:
     """Return the check that was stored with the newest version."""
     try:
         newest = (await connection.operator.asset(name)).newest
@@ -121,16 +121,16 @@ def show(system: System, asset: VersionArgument) -> None:
 
     With a version, show only this version, and its files.
     """
-    ref = _ref(asset)
+    ref = _parse_ref(asset)
 
     async def read(connection: Connection) -> AssetUses:
         uses = await connection.operator.asset_uses(ref.name)
         if ref.version is None:
             return uses
-        kept = [use for use in uses.versions if use.version.version == ref.version]
-        if not kept:
+        matching_uses = [use for use in uses.versions if use.version.version == ref.version]
+        if not matching_uses:
             raise NotFound(f"asset {quoted(ref.name)} has no version {ref.version}")
-        return AssetUses(name=uses.name, versions=kept)
+        return AssetUses(name=uses.name, versions=matching_uses)
 
     uses = system.ask(read)
     if system.as_json:
@@ -145,7 +145,7 @@ def show(system: System, asset: VersionArgument) -> None:
         print_table(
             ["file", "size", "sha256"],
             [
-                (file.path, human_bytes(file.size), file.checksum.removeprefix("sha256:"))
+                (file.path, format_bytes(file.size), file.checksum.removeprefix("sha256:"))
                 for use in uses.versions
                 for file in use.version.files
             ],
@@ -172,16 +172,16 @@ def get(
 
     The default is the newest version. Existing files are replaced.
     """
-    ref = _ref(asset)
+    ref = _parse_ref(asset)
 
     async def fetch(connection: Connection) -> list[Path]:
-        version = _version(await connection.operator.asset(ref.name), ref)
-        wanted: list[tuple[File, Path]] = [
+        version = _get_version(await connection.operator.asset(ref.name), ref)
+        targets: list[tuple[File, Path]] = [
             (file, folder / path_of(file.name))
             async for file in connection.operator.all_files(version.dataset_uid)
         ]
-        await fetch_files(connection, wanted)
-        return [path for _, path in wanted]
+        await fetch_files(connection, targets)
+        return [path for _, path in targets]
 
     paths = system.ask(fetch)
     if system.as_json:
@@ -199,10 +199,10 @@ def remove(system: System, consent: Consent, asset: VersionArgument) -> None:
 
     Its files are deleted when no chain needs them.
     """
-    ref = _ref(asset)
+    ref = _parse_ref(asset)
     versions = "all versions" if ref.version is None else f"version {ref.version}"
-    known = system.ask(lambda c: c.operator.asset(ref.name))
-    plain_errors(lambda: _require_there(known, ref))
+    current_asset = system.ask(lambda c: c.operator.asset(ref.name))
+    plain_errors(lambda: _require_version(current_asset, ref))
     consent.require(
         f"take back {versions} of asset {ref.name}: the files are deleted when no chain needs them"
     )
@@ -219,14 +219,14 @@ def remove(system: System, consent: Consent, asset: VersionArgument) -> None:
             )
 
 
-def _require_there(known: Asset, ref: AssetRef) -> None:
+def _require_version(asset: Asset, ref: AssetRef) -> None:
     """Check that an asset has something left to withdraw.
 
     Raises:
         NotFound: It has no version left, or not this one.
     """
-    left = {each.version for each in known.versions if each.removed_at is None}
-    if not left or ref.version not in {None, *left}:
+    available = {each.version for each in asset.versions if each.removed_at is None}
+    if not available or ref.version not in {None, *available}:
         which = "version" if ref.version is None else f"version {ref.version}"
         raise NotFound(
             f"asset {quoted(ref.name)} has no {which} to take back: see `sluice asset show"
@@ -234,7 +234,7 @@ def _require_there(known: Asset, ref: AssetRef) -> None:
         )
 
 
-def _ref(text: str) -> AssetRef:
+def _parse_ref(text: str) -> AssetRef:
     """Return the asset and the version that a text names, or end the command."""
 
     def read() -> AssetRef:
@@ -249,20 +249,22 @@ def _ref(text: str) -> AssetRef:
     return plain_errors(read)
 
 
-def _version(asset: Asset, ref: AssetRef) -> AssetVersion:
+def _get_version(asset: Asset, ref: AssetRef) -> AssetVersion:
     """Return the version that a reference means.
 
     Raises:
         NotFound: There is no such version, or its files were deleted.
     """
-    found = asset.newest if ref.version is None else asset.version(ref.version)
-    if found is None:
+    version = asset.newest if ref.version is None else asset.version(ref.version)
+    if version is None:
         raise NotFound(
             f"asset {quoted(asset.name)} has no version {ref.version or 'that is given'}"
         )
-    if found.deleted_at is not None:
-        raise NotFound(f"the files of {found.ref} were deleted on {local_time(found.deleted_at)}")
-    return found
+    if version.deleted_at is not None:
+        raise NotFound(
+            f"the files of {version.ref} were deleted on {local_time(version.deleted_at)}"
+        )
+    return version
 
 
 def _row(asset: Asset) -> tuple[object, ...]:
@@ -273,7 +275,7 @@ def _row(asset: Asset) -> tuple[object, ...]:
         asset.name,
         newest.version,
         len(newest.files),
-        human_bytes(newest.size),
+        format_bytes(newest.size),
         local_time(newest.created_at),
         len(asset.versions),
     )
@@ -285,9 +287,9 @@ def _use_row(use: AssetUse) -> tuple[object, ...]:
     return (
         version.version,
         local_time(version.created_at),
-        state_of(version),
+        describe_version_state(version),
         len(version.files),
-        human_bytes(version.size),
+        format_bytes(version.size),
         version.note,
         chains,
     )
@@ -301,7 +303,7 @@ def chain_text(chain: Chain) -> str:
     )
 
 
-def state_of(version: AssetVersion) -> str:
+def describe_version_state(version: AssetVersion) -> str:
     """Return the state of a version in words."""
     if version.deleted_at is not None:
         return "deleted"

@@ -50,20 +50,20 @@ def compose(
         plain_errors(lambda: _refuse(path))
     store = file is None and not dry_run
     targets = key_texts(bind or [], option="--bind")
-    asked = plain_errors(lambda: ComposeTools(name=name, tools=tools, bind=targets, store=store))
-    made = system.ask(lambda c: c.operator.compose(asked))
-    for finding in made.findings:
+    request = plain_errors(lambda: ComposeTools(name=name, tools=tools, bind=targets, store=store))
+    result = system.ask(lambda c: c.operator.compose(request))
+    for finding in result.findings:
         err.print(str(finding))
     if file is not None:
-        file.write_text(made.cwl, encoding="utf-8")
-        system.answer(made, f"{file}: {name}, of {', '.join(tools)}")
-    elif made.template is not None:
-        label = f"{made.template.name}, version {made.template.version}"
-        system.answer(made, f"{label}, of {', '.join(tools)}")
+        file.write_text(result.cwl, encoding="utf-8")
+        system.answer(result, f"{file}: {name}, of {', '.join(tools)}")
+    elif result.template is not None:
+        label = f"{result.template.name}, version {result.template.version}"
+        system.answer(result, f"{label}, of {', '.join(tools)}")
     elif system.as_json:
-        print_json(made)
+        print_json(result)
     else:
-        print(made.cwl, end="")
+        print(result.cwl, end="")
 
 
 def _refuse(file: Path) -> None:

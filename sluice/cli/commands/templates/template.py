@@ -9,26 +9,26 @@ from uuid import UUID
 
 import typer
 
-from sluice.cli.commands.templates.template_description import description
-from sluice.cli.commands.templates.template_due import due_lines
+from sluice.cli.commands.templates.template_description import description_lines
 from sluice.cli.commands.templates.template_publish import (
-    named_as_written,
+    count_unmatched,
+    name_file_as_written,
     publish,
-    unmatched_for,
     upload,
     waiting_lines,
 )
 from sluice.cli.commands.templates.template_share import share
+from sluice.cli.commands.templates.template_trigger import trigger_lines
 from sluice.cli.connection import Connection
 from sluice.cli.consent import Consent, with_consent
 from sluice.cli.errors import plain_errors
-from sluice.cli.lookup import template_called
+from sluice.cli.lookup import resolve_template
 from sluice.cli.moments import local_time
-from sluice.cli.options import JsonOption, TemplateArgument, existing
-from sluice.cli.output import err, out, print_json, print_table, tell_more
+from sluice.cli.options import JsonOption, TemplateArgument, check_paths_exist
+from sluice.cli.output import err, out, print_json, print_next_page_hint, print_table
 from sluice.cli.system import System, with_system
 from sluice.cli.template_files import read_template_files
-from sluice.contracts.common.numbers import counted
+from sluice.contracts.common.numbers import format_count
 from sluice.contracts.common.problems import Finding, NotFound, Unprocessable
 from sluice.contracts.templates.templates import (
     RUN_VERSION,
@@ -62,7 +62,9 @@ def check(
     files: Annotated[
         list[Path],
         typer.Argument(
-            help="CWL workflows. Each may be a folder or a zip.", callback=existing, metavar="FILE"
+            help="CWL workflows. Each may be a folder or a zip.",
+            callback=check_paths_exist,
+            metavar="FILE",
         ),
     ],
     *,
@@ -77,7 +79,7 @@ def check(
     It shows every finding with its line and column. The exit status is 1 if there are errors. The
     same checks precede the publication of a template.
     """
-    results = [_checked(file) for file in files]
+    results = [_check_file(file) for file in files]
     if as_json or form is Format.JSON:
         print_json(results[0] if len(results) == 1 else results)
     else:
@@ -86,17 +88,17 @@ def check(
                 out.print(annotation(finding) if form is Format.GITHUB else str(finding))
             if result.plan is not None and form is Format.TEXT:
                 steps = ", ".join(f"{step.name} ({step.in_words})" for step in result.plan.steps)
-                count = counted(len(result.plan.steps), "step")
+                count = format_count(len(result.plan.steps), "step")
                 out.print(f"{file}: fine; {count}: {steps}")
     if any(result.plan is None for result in results):
         raise typer.Exit(1)
 
 
-def _checked(file: Path) -> CheckedTemplate:
+def _check_file(file: Path) -> CheckedTemplate:
     from sluice.cwl import compile_upload  # noqa: PLC0415 - reading CWL takes long to import
 
     try:
-        found = read_template_files([file])
+        template_files = read_template_files([file])
     except Unprocessable as refusal:
         return CheckedTemplate(findings=refusal.findings, plan=None)
     except OSError as error:
@@ -104,9 +106,9 @@ def _checked(file: Path) -> CheckedTemplate:
             findings=[Finding(message=f"cannot be read: {reason_of(error)}", file=str(file))],
             plan=None,
         )
-    compiled = compile_upload(found.upload, name=found.name).compiled
+    compiled = compile_upload(template_files.upload, name=template_files.name).compiled
     return CheckedTemplate(
-        findings=[named_as_written(finding, found) for finding in compiled.findings],
+        findings=[name_file_as_written(finding, template_files) for finding in compiled.findings],
         plan=compiled.plan,
     )
 
@@ -122,7 +124,7 @@ def annotation(finding: Finding) -> str:
     )
 
 
-def _tell(stored: Template, warnings: list[Finding], *, as_json: bool, note: str) -> None:
+def _print_stored(stored: Template, warnings: list[Finding], *, as_json: bool, note: str) -> None:
     if as_json:
         print_json(stored)
         return
@@ -156,16 +158,20 @@ def list_templates(
 ) -> None:
     """List all published templates, each in its latest version."""
     every = every or after is not None
-    nothing = TemplateList(templates=[])
+    no_templates = TemplateList(templates=[])
 
-    async def question(connection: Connection) -> tuple[list[Template], UUID | None]:
-        published = await connection.operator.templates(disabled=True) if after is None else nothing
+    async def read_page(connection: Connection) -> tuple[list[Template], UUID | None]:
+        published = (
+            await connection.operator.templates(disabled=True) if after is None else no_templates
+        )
         of_runs = (
-            await connection.operator.run_templates(limit=limit, after=after) if every else nothing
+            await connection.operator.run_templates(limit=limit, after=after)
+            if every
+            else no_templates
         )
         return [*published.templates, *of_runs.templates], of_runs.after
 
-    templates, further = system.ask(question)
+    templates, next_page = system.ask(read_page)
     if system.as_json:
         print_json(templates)
     else:
@@ -174,7 +180,7 @@ def list_templates(
             [_row(template) + ((template.id,) if every else ()) for template in templates],
             empty="no template yet: publish one with `sluice template publish FILE`",
         )
-    tell_more(further)
+    print_next_page_hint(next_page)
 
 
 def _row(template: Template) -> tuple[object, ...]:
@@ -197,11 +203,11 @@ def versions(
 ) -> None:
     """List all versions of a template, the newest first."""
     templates = system.ask(lambda c: c.operator.templates(every_version=True)).templates
-    found = [template for template in templates if template.name == name]
-    if not found:
-        plain_errors(lambda: _unknown(name))
+    matches = [template for template in templates if template.name == name]
+    if not matches:
+        plain_errors(lambda: _raise_unknown(name))
     if system.as_json:
-        print_json(found)
+        print_json(matches)
         return
     rows = [
         (
@@ -210,12 +216,12 @@ def versions(
             len(template.warnings),
             local_time(template.created_at),
         )
-        for template in found
+        for template in matches
     ]
     print_table(["version", "steps", "warnings", "stored"], rows, empty="")
 
 
-def _unknown(name: str) -> NoReturn:
+def _raise_unknown(name: str) -> NoReturn:
     raise NotFound(f"there is no template {quoted(name)}")
 
 
@@ -250,7 +256,7 @@ def show(
     run = _run_id(name)
     template = system.ask(
         lambda c: (
-            c.operator.run_template(run) if run else template_called(c, name, version=version)
+            c.operator.run_template(run) if run else resolve_template(c, name, version=version)
         ),
     )
     files = template.files or {"workflow.cwl": template.cwl or ""}
@@ -258,7 +264,7 @@ def show(
         plain_errors(lambda: _write(folder, files))
         system.answer(
             {"folder": str(folder), "files": sorted(files)},
-            f"{counted(len(files), 'file')} in {folder}",
+            f"{format_count(len(files), 'file')} in {folder}",
         )
     elif system.as_json:
         print_json(template)
@@ -268,7 +274,7 @@ def show(
         if others and template.main:
             err.print(f"{template.main}; there are others, which --out writes: {', '.join(others)}")
     else:
-        for line in (*description(template), *due_lines(system, template)):
+        for line in (*description_lines(template), *trigger_lines(system, template)):
             out.print(line)
 
 
@@ -306,7 +312,7 @@ def restore(
     Running chains keep their version.
     """
     stored = system.ask(lambda c: c.operator.restore_template(name, version=version))
-    _tell(
+    _print_stored(
         stored,
         stored.warnings,
         as_json=system.as_json,
@@ -324,9 +330,9 @@ def disable(
 
     Running chains go on.
     """
-    found = system.ask(lambda c: c.operator.disable_template(name))
+    template = system.ask(lambda c: c.operator.disable_template(name))
     system.answer(
-        found,
+        template,
         f"{name} is disabled: nothing goes through it until `sluice template enable {name}`",
     )
 
@@ -339,12 +345,12 @@ def enable(
 ) -> None:
     """Enable a disabled template, so that data sets go through it again."""
 
-    async def question(connection: Connection) -> tuple[Template, int]:
-        found = await connection.operator.enable_template(name)
-        return found, await unmatched_for(connection, found)
+    async def enable_and_count(connection: Connection) -> tuple[Template, int]:
+        template = await connection.operator.enable_template(name)
+        return template, await count_unmatched(connection, template)
 
-    found, waiting = system.ask(question)
-    system.answer(found, "\n".join([f"{name} is enabled", *waiting_lines(name, waiting)]))
+    template, waiting = system.ask(enable_and_count)
+    system.answer(template, "\n".join([f"{name} is enabled", *waiting_lines(name, waiting)]))
 
 
 @app.command("delete")
@@ -368,7 +374,7 @@ def delete(
     """
     run = _run_id(name)
     if run is None:
-        newest = system.ask(lambda c: template_called(c, name))
+        newest = system.ask(lambda c: resolve_template(c, name))
         consent.require(
             f"delete template {name} with all its versions ({newest.version} is the newest): no"
             " data set is matched with it any more"

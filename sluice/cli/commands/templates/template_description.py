@@ -3,9 +3,9 @@
 import json
 from collections.abc import Iterator
 
-from sluice.cli.commands.templates.template_due import taken
+from sluice.cli.commands.templates.template_trigger import accepted_dataset_lines
 from sluice.cli.moments import local_time
-from sluice.cli.owners import whose
+from sluice.cli.owners import describe_ownership
 from sluice.contracts.templates.chain_requirements import required
 from sluice.contracts.templates.matching import condition_text
 from sluice.contracts.templates.parameters import need
@@ -14,7 +14,7 @@ from sluice.contracts.templates.templates import RUN_VERSION, Template
 from sluice.text.visible_text import quoted
 
 
-def description(template: Template) -> Iterator[str]:
+def description_lines(template: Template) -> Iterator[str]:
     """Yield the description of a template, line by line."""
     plan = template.plan
     if template.version == RUN_VERSION:
@@ -28,25 +28,25 @@ def description(template: Template) -> Iterator[str]:
         )
     if template.disabled_at:
         yield f"disabled since {local_time(template.disabled_at)}: nothing goes through it"
-    if owned := whose(template.owner, template.group, template.shared_with):
-        yield owned
+    if ownership := describe_ownership(template.owner, template.group, template.shared_with):
+        yield ownership
     if plan.doc:
         yield plan.doc
-    yield from _listed("steps", [f"{step.name} ({step.in_words})" for step in plan.steps])
-    yield from taken(plan)
+    yield from _section("steps", [f"{step.name} ({step.in_words})" for step in plan.steps])
+    yield from accepted_dataset_lines(plan)
     demands = [f"{name} {condition_text(condition)}" for name, condition in required(plan).items()]
-    yield from _listed("requires when a chain is made", demands)
-    yield from _listed(
+    yield from _section("requires when a chain is made", demands)
+    yield from _section(
         "parameters",
         [f"{key}: {_parameter(plan, key)}" for key in plan.parameters],
     )
-    yield from _listed("assets", [f"{key}: {ref}" for key, ref in plan.assets.items()])
-    yield from _listed("secrets", [f"{key}: {ref}" for key, ref in plan.secrets.items()])
-    yield from _listed("files", sorted(template.files or {}))
-    yield from _listed("warnings", [str(finding) for finding in template.warnings])
+    yield from _section("assets", [f"{key}: {ref}" for key, ref in plan.assets.items()])
+    yield from _section("secrets", [f"{key}: {ref}" for key, ref in plan.secrets.items()])
+    yield from _section("files", sorted(template.files or {}))
+    yield from _section("warnings", [str(finding) for finding in template.warnings])
 
 
-def _listed(heading: str, lines: list[str]) -> Iterator[str]:
+def _section(heading: str, lines: list[str]) -> Iterator[str]:
     if lines:
         yield f"{heading}:"
         yield from (f"  {line}" for line in lines)
@@ -56,8 +56,8 @@ def _parameter(plan: Plan, name: str) -> str:
     parameter = plan.parameters[name]
     kind = parameter.type if isinstance(parameter.type, str) else json.dumps(parameter.type)
     default = "" if parameter.default is None else f" = {quoted(parameter.default)}"
-    told = [kind + ("" if parameter.required else default), _comes_from(plan, name), parameter.doc]
-    return "  ".join(part for part in told if part)
+    parts = [kind + ("" if parameter.required else default), _comes_from(plan, name), parameter.doc]
+    return "  ".join(part for part in parts if part)
 
 
 def _comes_from(plan: Plan, name: str) -> str:

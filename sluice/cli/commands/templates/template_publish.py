@@ -9,7 +9,7 @@ from rich.text import Text
 
 from sluice.cli.connection import Connection
 from sluice.cli.errors import plain_errors
-from sluice.cli.options import GroupOption, existing
+from sluice.cli.options import GroupOption, check_paths_exist
 from sluice.cli.output import err, out, print_json
 from sluice.cli.system import System, with_system
 from sluice.cli.template_files import TemplateFiles, read_template_files
@@ -23,7 +23,7 @@ FilesArgument = Annotated[
     typer.Argument(
         help="The CWL workflow, which brings the files that it refers to, or several"
         " files, a folder or a zip.",
-        callback=existing,
+        callback=check_paths_exist,
         metavar="FILE|FOLDER|ZIP",
     ),
 ]
@@ -61,9 +61,9 @@ def publish(
     New data sets go through the new version. The command first shows what changes against the
     previous version, and asks. The same files again change nothing.
     """
-    found = plain_errors(lambda: read_template_files(files, main=main))
-    new = plain_errors(lambda: found.new(name).model_copy(update={"group": group}))
-    _publish(system, found, new, sure=sure, dry_run=dry_run)
+    template_files = plain_errors(lambda: read_template_files(files, main=main))
+    new = plain_errors(lambda: template_files.new(name).model_copy(update={"group": group}))
+    _publish(system, template_files, new, sure=sure, dry_run=dry_run)
 
 
 @with_system
@@ -71,32 +71,42 @@ def upload(
     system: System, files: FilesArgument, *, main: MainOption = None, name: NameOption = None
 ) -> None:
     """Publish a template without a question. This is the former name of `publish --yes`."""
-    found = plain_errors(lambda: read_template_files(files, main=main))
-    _publish(system, found, plain_errors(lambda: found.new(name)), sure=True, dry_run=False)
+    template_files = plain_errors(lambda: read_template_files(files, main=main))
+    _publish(
+        system,
+        template_files,
+        plain_errors(lambda: template_files.new(name)),
+        sure=True,
+        dry_run=False,
+    )
 
 
 def _publish(
-    system: System, found: TemplateFiles, new: NewTemplate, *, sure: bool, dry_run: bool
+    system: System, template_files: TemplateFiles, new: NewTemplate, *, sure: bool, dry_run: bool
 ) -> None:
-    changes = system.ask(lambda c: _named(found, c.operator.compare_template(new)))
+    changes = system.ask(
+        lambda c: _name_refused_files(template_files, c.operator.compare_template(new))
+    )
     if dry_run and system.as_json:
         print_json(changes)
     if not system.as_json:
-        show_changes(changes, found)
+        show_changes(changes, template_files)
     if dry_run:
         return
     if not changes.nothing and not sure:
         _require_consent(changes)
     replaced = new.model_copy(update={"replaces": changes.before or 0})
-    stored = system.ask(lambda c: _named(found, c.operator.store_template(replaced)))
-    waiting = 0 if system.as_json else system.ask(lambda c: unmatched_for(c, stored))
-    _tell(stored, changes, waiting=waiting, as_json=system.as_json)
+    stored = system.ask(
+        lambda c: _name_refused_files(template_files, c.operator.store_template(replaced))
+    )
+    waiting = 0 if system.as_json else system.ask(lambda c: count_unmatched(c, stored))
+    _print_stored(stored, changes, waiting=waiting, as_json=system.as_json)
 
 
 def show_changes(changes: TemplateChanges, files: TemplateFiles) -> None:
     """Print the warnings about a new version, and its changes."""
     for finding in changes.warnings:
-        out.print(str(named_as_written(finding, files)))
+        out.print(str(name_file_as_written(finding, files)))
     for line in change_lines(changes):
         out.print(line)
 
@@ -147,7 +157,7 @@ def _require_consent(changes: TemplateChanges) -> None:
     raise typer.Exit(1)
 
 
-async def _named(files: TemplateFiles, call: Awaitable[Answer]) -> Answer:
+async def _name_refused_files(files: TemplateFiles, call: Awaitable[Answer]) -> Answer:
     """Await a request that may be refused. The findings then name files as the user wrote them.
 
     Raises:
@@ -156,16 +166,16 @@ async def _named(files: TemplateFiles, call: Awaitable[Answer]) -> Answer:
     try:
         return await call
     except Unprocessable as refusal:
-        refusal.findings = [named_as_written(finding, files) for finding in refusal.findings]
+        refusal.findings = [name_file_as_written(finding, files) for finding in refusal.findings]
         raise
 
 
-def named_as_written(finding: Finding, files: TemplateFiles) -> Finding:
+def name_file_as_written(finding: Finding, files: TemplateFiles) -> Finding:
     """Return a finding with its file as the user wrote it."""
-    return finding.model_copy(update={"file": files.shown(finding.file)})
+    return finding.model_copy(update={"file": files.display_path(finding.file)})
 
 
-async def unmatched_for(connection: Connection, stored: Template) -> int:
+async def count_unmatched(connection: Connection, stored: Template) -> int:
     """Return how many unmatched data sets a template would take, or 0 if this is unknown."""
     try:
         return (
@@ -177,7 +187,9 @@ async def unmatched_for(connection: Connection, stored: Template) -> int:
         return 0
 
 
-def _tell(stored: Template, changes: TemplateChanges, *, waiting: int, as_json: bool) -> None:
+def _print_stored(
+    stored: Template, changes: TemplateChanges, *, waiting: int, as_json: bool
+) -> None:
     if as_json:
         print_json(stored)
         return
@@ -202,8 +214,8 @@ def waiting_lines(name: str, waiting: int) -> list[str]:
         if waiting == 1
         else "data sets that fitted no template would"
     )
-    counted = (
+    first_line = (
         f"{waiting} {would} be taken by it now: `sluice dataset unmatched --template {name}`"
         " lists, and"
     )
-    return [counted, "`sluice dataset match` matches again"]
+    return [first_line, "`sluice dataset match` matches again"]

@@ -1,8 +1,8 @@
 """The command `sluice template share`."""
 
 from sluice.cli.errors import plain_errors
-from sluice.cli.options import GivenOption, SharedArgument, TemplateArgument
-from sluice.cli.owners import whose
+from sluice.cli.options import NewGroupOption, SharedArgument, TemplateArgument
+from sluice.cli.owners import describe_ownership
 from sluice.cli.system import System, with_system
 from sluice.contracts.access.owners import Share
 
@@ -13,13 +13,13 @@ def share(
     name: TemplateArgument,
     groups: SharedArgument = None,
     *,
-    group: GivenOption = None,
+    group: NewGroupOption = None,
 ) -> None:
     """Set which groups see a template, in all its versions, besides its own.
 
     No other group sees it any more.
     """
-    wanted = plain_errors(lambda: Share(shared_with=groups or [], group=group))
-    shared = system.ask(lambda c: c.operator.share_template(name, wanted))
-    told = whose(shared.owner, shared.group, shared.shared_with) or "everybody's"
-    system.answer(shared, f"{shared.name}: {told}")
+    request = plain_errors(lambda: Share(shared_with=groups or [], group=group))
+    shared = system.ask(lambda c: c.operator.share_template(name, request))
+    ownership = describe_ownership(shared.owner, shared.group, shared.shared_with) or "everybody's"
+    system.answer(shared, f"{shared.name}: {ownership}")

@@ -33,7 +33,7 @@ def put(
     group: GroupOption = None,
 ) -> None:
     """Store a tool as the next version of its name. The same text gives the same version."""
-    new = plain_errors(lambda: NewTool(name=name, cwl=_text(file), group=group))
+    new = plain_errors(lambda: NewTool(name=name, cwl=_read_text(file), group=group))
     stored = system.ask(lambda c: c.operator.store_tool(new))
     for finding in stored.warnings:
         err.print(str(finding))
@@ -56,8 +56,8 @@ def list_tools(system: System) -> None:
             (
                 tool.name,
                 tool.version,
-                _listed(tool.inputs),
-                _listed(tool.outputs),
+                _format_ports(tool.inputs),
+                _format_ports(tool.outputs),
                 (tool.doc.splitlines() or [""])[0],
             )
             for tool in tools
@@ -91,11 +91,11 @@ def remove(
     system.answer({"tool": name, "version": version}, f"{what} removed")
 
 
-def _listed(ports: list[PortOfTool]) -> str:
+def _format_ports(ports: list[PortOfTool]) -> str:
     return ", ".join(f"{port.name}: {port.bound or port.type}" for port in ports)
 
 
-def _text(file: Path) -> str:
+def _read_text(file: Path) -> str:
     """Return the text of a file.
 
     Raises:

@@ -11,15 +11,15 @@ from typing import Any
 
 from pack_command import BadData, Parser, read_input, run_command
 
-from masstimes.asking.items_command import KEPT
+from masstimes.asking.items_command import COPIED_FIELDS
 from masstimes.pages import Line, write_lines
 
 _PROGRAM = "mt-answers"
 #: The answers to learn from. Others, such as "cannot say", are left out.
-_LEARNED = ("yes", "no")
+_LABELS = ("yes", "no")
 
 
-def labelled(paths: Iterable[Path]) -> Iterator[Line]:
+def read_labelled(paths: Iterable[Path]) -> Iterator[Line]:
     """Yield the candidates that have an answer, yes or no.
 
     Raises:
@@ -28,21 +28,21 @@ def labelled(paths: Iterable[Path]) -> Iterator[Line]:
     """
     for path in paths:
         try:
-            found = json.loads(read_input(path))
-            answer, item = found["answer"], found["item"]
-            line = {name: item[name] for name in KEPT}
+            annotation = json.loads(read_input(path))
+            answer, item = annotation["answer"], annotation["item"]
+            line = {name: item[name] for name in COPIED_FIELDS}
         except (ValueError, TypeError, KeyError, RecursionError) as error:
             raise BadData(
                 path, "this is no answer to an item of mt-items: JSON with an answer and the item"
             ) from error
-        if answer in _LEARNED:
+        if answer in _LABELS:
             yield {**line, "answer": answer}
 
 
 def _work(arguments: argparse.Namespace) -> None:
-    number = write_lines(arguments.out, labelled(arguments.answers))
-    left = len(arguments.answers) - number
-    print(f"{_PROGRAM}: {number} answers; {left} are neither yes nor no", file=sys.stderr)
+    number = write_lines(arguments.out, read_labelled(arguments.answers))
+    skipped = len(arguments.answers) - number
+    print(f"{_PROGRAM}: {number} answers; {skipped} are neither yes nor no", file=sys.stderr)
 
 
 def main(argv: Sequence[str] | None = None) -> int:

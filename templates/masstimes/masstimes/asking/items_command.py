@@ -18,33 +18,33 @@ from masstimes.classifier.examples import read_candidates
 
 _PROGRAM = "mt-items"
 #: The number of files without a candidate that the message names.
-_NAMED = 5
+_MAX_NAMES = 5
 #: The fields of a candidate that come back with its annotations.
-KEPT = ("id", "domain", "url", "hour", "time", "context", "start", "end")
+COPIED_FIELDS = ("id", "domain", "url", "hour", "time", "context", "start", "end")
 
 
-def item(line: dict[str, Any]) -> dict[str, Any]:
+def make_item(line: dict[str, Any]) -> dict[str, Any]:
     """Return an item as the page shows it: ``text`` with a ``mark``, under a ``title``."""
     return {
         "text": line["context"],
         "mark": [line["start"], line["end"]],
         "title": line["domain"],
-        **{name: line[name] for name in KEPT},
+        **{name: line[name] for name in COPIED_FIELDS},
     }
 
 
-def drawn(
+def draw_sample(
     candidates: Iterable[dict[str, Any]], most: int | None, *, seed: int
 ) -> list[dict[str, Any]]:
     """Return at most ``most`` candidates, each once, one of each site in turn.
 
     No site can thus fill the whole sample.
     """
-    of_site: dict[str, dict[str, dict[str, Any]]] = {}
+    by_site: dict[str, dict[str, dict[str, Any]]] = {}
     for line in candidates:
-        of_site.setdefault(line["domain"], {})[line["id"]] = line
+        by_site.setdefault(line["domain"], {})[line["id"]] = line
     random = Random(seed)  # noqa: S311 - no secret
-    decks = [_shuffled(of_site[domain], random) for domain in sorted(of_site)]
+    decks = [_shuffle(by_site[domain], random) for domain in sorted(by_site)]
     random.shuffle(decks)
     in_turn = [
         deck[place]
@@ -55,7 +55,7 @@ def drawn(
     return in_turn[:most]
 
 
-def _shuffled(lines: dict[str, dict[str, Any]], random: Random) -> list[dict[str, Any]]:
+def _shuffle(lines: dict[str, dict[str, Any]], random: Random) -> list[dict[str, Any]]:
     deck = [lines[name] for name in sorted(lines)]
     random.shuffle(deck)
     return deck
@@ -70,19 +70,22 @@ def file_name(candidate: str) -> str:
 
 
 def _work(arguments: argparse.Namespace) -> None:
-    found = {path: list(read_candidates(path)) for path in arguments.candidates}
-    chosen = drawn(chain.from_iterable(found.values()), arguments.most, seed=arguments.seed)
+    candidates_by_file = {path: list(read_candidates(path)) for path in arguments.candidates}
+    chosen = draw_sample(
+        chain.from_iterable(candidates_by_file.values()), arguments.most, seed=arguments.seed
+    )
     arguments.out.mkdir(parents=True, exist_ok=True)
     for line in chosen:
-        content = json.dumps(item(line), ensure_ascii=False).encode(errors="replace")
+        content = json.dumps(make_item(line), ensure_ascii=False).encode(errors="replace")
         write_complete(arguments.out / file_name(line["id"]), content)
     sites = len({line["domain"] for line in chosen})
     print(f"{_PROGRAM}: {len(chosen)} items of {sites} sites", file=sys.stderr)
-    if without := [path.name for path, lines in found.items() if not lines]:
-        more = f" and {len(without) - _NAMED} more" if len(without) > _NAMED else ""
-        named = ", ".join(without[:_NAMED])
+    if without := [path.name for path, lines in candidates_by_file.items() if not lines]:
+        rest = f" and {len(without) - _MAX_NAMES} more" if len(without) > _MAX_NAMES else ""
+        names = ", ".join(without[:_MAX_NAMES])
         print(
-            f"{_PROGRAM}: {len(without)} of {len(found)} files have no candidate: {named}{more}",
+            f"{_PROGRAM}: {len(without)} of {len(candidates_by_file)} files have no candidate:"
+            f" {names}{rest}",
             file=sys.stderr,
         )
 

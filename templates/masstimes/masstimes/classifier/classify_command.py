@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from pack_command import Parser, run_command
 
 from masstimes.classifier.examples import read_candidates
-from masstimes.classifier.torch_needed import need_torch
+from masstimes.classifier.torch_needed import require_torch
 from masstimes.pages import Line, write_lines
 from sluice.warm import once, serve
 
@@ -23,8 +23,8 @@ _AT_ONCE = 512
 
 
 @once
-def _network(path: Path) -> Network:
-    need_torch()
+def _load_network(path: Path) -> Network:
+    require_torch()
     import torch  # noqa: PLC0415 - takes seconds; needed once
 
     from masstimes.classifier.network import load  # noqa: PLC0415
@@ -33,17 +33,17 @@ def _network(path: Path) -> Network:
     return load(path)
 
 
-def classified(network: Network, candidates: Iterator[Line]) -> Iterator[Line]:
+def classify(network: Network, candidates: Iterator[Line]) -> Iterator[Line]:
     """Yield each candidate with its ``probability``, and whether it is a ``mass``."""
-    while some := list(islice(candidates, _AT_ONCE)):
-        contexts = ((line["context"], line["start"], line["end"]) for line in some)
-        for line, probability in zip(some, network.probabilities(contexts), strict=True):
+    while batch := list(islice(candidates, _AT_ONCE)):
+        contexts = ((line["context"], line["start"], line["end"]) for line in batch)
+        for line, probability in zip(batch, network.probabilities(contexts), strict=True):
             yield {**line, "probability": probability, "mass": probability >= network.threshold}
 
 
 def _work(arguments: argparse.Namespace) -> None:
-    network = _network(arguments.model)
-    write_lines(arguments.out, classified(network, read_candidates(arguments.candidates)))
+    network = _load_network(arguments.model)
+    write_lines(arguments.out, classify(network, read_candidates(arguments.candidates)))
 
 
 def main(argv: Sequence[str] | None = None) -> int:

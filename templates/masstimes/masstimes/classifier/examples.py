@@ -11,7 +11,7 @@ from typing import Any
 
 from pack_command import BadData, CommandError
 
-from masstimes.classifier.features import Marked
+from masstimes.classifier.features import MarkedContext
 from masstimes.hours import clock
 from masstimes.pages import read_lines
 from sluice.text.visible_text import quoted
@@ -21,7 +21,7 @@ TEXTS = ("id", "domain", "url", "hour", "time", "context")
 _ANSWERS = {"yes": True, "no": False}
 
 
-class TooFew(CommandError):
+class TooFewAnswers(CommandError):
     """The answers are too few or too uniform to train on."""
 
     exit_code = 65
@@ -39,7 +39,7 @@ class Example:
     is_mass: bool
 
     @property
-    def marked(self) -> Marked:
+    def marked(self) -> MarkedContext:
         """Return the context with the position of the hour."""
         return self.context, self.start, self.end
 
@@ -70,43 +70,45 @@ def _is_at(line: dict[str, Any], start: int, end: int) -> bool:
     return start >= 0 and str(line["context"][start:end]) == line["hour"]
 
 
-def example(line: dict[str, Any], *, is_mass: bool) -> Example:
+def make_example(line: dict[str, Any], *, is_mass: bool) -> Example:
     """Return an example with that label for a candidate."""
     return Example(line["id"], line["domain"], line["context"], line["start"], line["end"], is_mass)
 
 
-def answered(paths: Iterable[Path], tell: Callable[[str], None]) -> list[Example]:
+def read_labelled_examples(paths: Iterable[Path], tell: Callable[[str], None]) -> list[Example]:
     """Return the examples labelled by people, by id and each candidate once.
 
     The majority decides. Candidates with as many yes as no are left out, and ``tell`` gets their
     number.
     """
     lines: dict[str, dict[str, Any]] = {}
-    said: dict[str, Counter[bool]] = {}
+    votes: dict[str, Counter[bool]] = {}
     for path in paths:
         for line in read_candidates(path):
             answer = line.get("answer")
             if not isinstance(answer, str) or answer not in _ANSWERS:
-                known = " or ".join(_ANSWERS)
+                expected = " or ".join(_ANSWERS)
                 raise BadData(
-                    path, f"{quoted(line['id'])} has answer {quoted(answer)}, not {known}"
+                    path, f"{quoted(line['id'])} has answer {quoted(answer)}, not {expected}"
                 )
             lines[line["id"]] = line
-            said.setdefault(line["id"], Counter())[_ANSWERS[answer]] += 1
-    found = []
+            votes.setdefault(line["id"], Counter())[_ANSWERS[answer]] += 1
+    examples = []
     for name in sorted(lines):
-        yes, no = said[name][True], said[name][False]
+        yes, no = votes[name][True], votes[name][False]
         if yes != no:
-            found.append(example(lines[name], is_mass=yes > no))
-    if torn := len(lines) - len(found):
-        tell(f"{torn} candidates have as many answers yes as no, and were left out")
-    return found
+            examples.append(make_example(lines[name], is_mass=yes > no))
+    if ties := len(lines) - len(examples):
+        tell(f"{ties} candidates have as many answers yes as no, and were left out")
+    return examples
 
 
-def sure(orders: Iterable[Path], candidates: Iterable[Path], *, known: set[str]) -> list[Example]:
+def find_rule_examples(
+    orders: Iterable[Path], candidates: Iterable[Path], *, known_ids: set[str]
+) -> list[Example]:
     """Return candidates whose page and time are in a mass schedule that the rules found.
 
-    Candidates of ``known`` ids are left out.
+    Candidates of ``known_ids`` are left out.
     """
     times: set[tuple[str, str]] = set()
     for path in orders:
@@ -117,13 +119,13 @@ def sure(orders: Iterable[Path], candidates: Iterable[Path], *, known: set[str])
         line["id"]: line
         for path in candidates
         for line in read_candidates(path)
-        if (line["url"], line["time"]) in times and line["id"] not in known
+        if (line["url"], line["time"]) in times and line["id"] not in known_ids
     }
-    return [example(lines[name], is_mass=True) for name in sorted(lines)]
+    return [make_example(lines[name], is_mass=True) for name in sorted(lines)]
 
 
-def random_negatives(
-    others: Iterable[Path], number: int, *, known: set[str], seed: int
+def draw_random_negatives(
+    others: Iterable[Path], number: int, *, known_ids: set[str], seed: int
 ) -> list[Example]:
     """Return a sample of ``number`` candidates of any pages, labelled as no masses.
 
@@ -133,10 +135,10 @@ def random_negatives(
         line["id"]: line
         for path in others
         for line in read_candidates(path)
-        if line["id"] not in known
+        if line["id"] not in known_ids
     }
-    chosen = Random(seed).sample(sorted(lines), min(number, len(lines)))  # noqa: S311
-    return [example(lines[name], is_mass=False) for name in sorted(chosen)]
+    sample = Random(seed).sample(sorted(lines), min(number, len(lines)))  # noqa: S311
+    return [make_example(lines[name], is_mass=False) for name in sorted(sample)]
 
 
 def split(examples: Sequence[Example], *, seed: int, part: float) -> tuple[set[str], set[str]]:
@@ -145,11 +147,11 @@ def split(examples: Sequence[Example], *, seed: int, part: float) -> tuple[set[s
     No domain is in both.
 
     Raises:
-        TooFew: There are fewer than two domains.
+        TooFewAnswers: There are fewer than two domains.
     """
     domains = sorted({each.domain for each in examples})
     if len(domains) < 2:
-        raise TooFew(
+        raise TooFewAnswers(
             f"the answers are of {len(domains)} sites; give some of two at least, "
             "as one is kept to measure on"
         )

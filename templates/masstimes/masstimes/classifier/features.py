@@ -12,9 +12,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from masstimes.folding import folded
-from masstimes.hours import clock, hour_spans, is_explicit
-from masstimes.reading.lines import reading_at
+from masstimes.folding import fold
+from masstimes.hours import clock, find_hour_spans, is_explicit
+from masstimes.reading.lines import find_reading
 
 #: Tokens for the marked hour, any other time, and the end of a line.
 MARK, TIME, BREAK = "<hour>", "<time>", "<break>"
@@ -26,31 +26,31 @@ _NEAR = 12
 _WEIGHT = 6
 
 #: A context, with the start and end of the hour in it.
-Marked = tuple[str, int, int]
+MarkedContext = tuple[str, int, int]
 
 _TOKEN = re.compile(r"\d{1,2}[:.](?:\d\d|oo)(?!\d)|\d+(?:[-/]\d+)*|[^\W\d_]+|\n|[^\w\s]")
 _TIME = re.compile(r"\d{1,2}[:.](?:\d\d|oo)")
 
 
-def tokens(text: str) -> list[str]:
-    """Return the words of a text as ``folded``.
+def tokenize(text: str) -> list[str]:
+    """Return the words of a text, normalised by ``fold``.
 
     Each digit becomes 0, all times become one token, and repeated line ends become one.
     """
-    found: list[str] = []
-    for token in _TOKEN.findall(folded(_with_plain_times(text))):
+    result: list[str] = []
+    for token in _TOKEN.findall(fold(_normalise_times(text))):
         if token.isspace():
-            if found[-1:] != [BREAK]:
-                found.append(BREAK)
+            if result[-1:] != [BREAK]:
+                result.append(BREAK)
         else:
-            found.append(TIME if _TIME.fullmatch(token) else re.sub(r"\d", "0", token))
-    return found
+            result.append(TIME if _TIME.fullmatch(token) else re.sub(r"\d", "0", token))
+    return result
 
 
-def _with_plain_times(text: str) -> str:
+def _normalise_times(text: str) -> str:
     """Return the text with all its times as ``7:00``, however the page writes them."""
     parts, last = [], 0
-    for start, end in hour_spans(text):
+    for start, end in find_hour_spans(text):
         if is_explicit(text[start:end]):
             parts += [text[last:start], clock(text[start:end]).removeprefix("0")]
             last = end
@@ -72,56 +72,56 @@ class Surroundings:
     elsewhere: list[str]
 
 
-def hour_of(marked: Marked) -> str:
+def get_hour(marked: MarkedContext) -> str:
     """Return the marked hour."""
     context, start, end = marked
     return context[start:end]
 
 
-def surroundings(context: str, start: int, end: int) -> Surroundings:
+def find_surroundings(context: str, start: int, end: int) -> Surroundings:
     """Return the tokens around the hour between ``start`` and ``end``."""
-    *above, before = _lines(tokens(context[:start]))
-    after, *below = _lines(tokens(context[end:]))
-    heading = next((line for line in reversed(above) if _speaks(line)), [])
+    *above, before = _lines(tokenize(context[:start]))
+    after, *below = _lines(tokenize(context[end:]))
+    heading = next((line for line in reversed(above) if _is_heading(line)), [])
     elsewhere = [word for line in (*above, *below) for word in line]
     if not _has_word([*before, *after]):
         before = [*heading, BREAK, *before]
     return Surroundings(before, after, heading, elsewhere)
 
 
-def topic_of(marked: Marked) -> list[str]:
+def topic_features(marked: MarkedContext) -> list[str]:
     """Return features for the purpose of the hour according to the words near it.
 
     They are repeated, because the mean of many words would hide one feature.
     """
     context, start, _ = marked
-    found = reading_at(context, start)
-    topic = found.topic if found is not None and found.topic else "none"
-    day = "no" if found is None or found.day == "unknown" else "a"
+    reading = find_reading(context, start)
+    topic = reading.topic if reading is not None and reading.topic else "none"
+    day = "no" if reading is None or reading.day == "unknown" else "a"
     return [f"@{topic}", f"@{topic} {day} day"] * _WEIGHT
 
 
-def features_of(marked: Marked) -> list[str]:
+def context_features(marked: MarkedContext) -> list[str]:
     """Return the names of all features of a context except pairs, with repetitions."""
-    return [*words(surroundings(*marked), hour_of(marked)), *topic_of(marked)]
+    return [*word_features(find_surroundings(*marked), get_hour(marked)), *topic_features(marked)]
 
 
-def words(around: Surroundings, hour: str) -> list[str]:
+def word_features(around: Surroundings, hour: str) -> list[str]:
     """Return the names of features, with repetitions.
 
     Words from elsewhere have other names, because they say little about this hour.
     """
-    found = [*around.before, MARK, *around.after, *_written(hour)]
-    for side, near in (("<", around.before[::-1]), (">", around.after)):
-        for distance, word in enumerate(near[:_NEAR], 1):
-            found.append(f"{side}{min(distance, 4)}{_stem(word)}")
-            found.append(f"{side}{_stem(word)}")
-    found.extend(f"^{_stem(word)}" for word in around.heading)
-    found.extend(f"~{_stem(word)}" for word in around.elsewhere)
-    return found
+    features = [*around.before, MARK, *around.after, *_notation_features(hour)]
+    for side, side_words in (("<", around.before[::-1]), (">", around.after)):
+        for distance, word in enumerate(side_words[:_NEAR], 1):
+            features.append(f"{side}{min(distance, 4)}{_stem(word)}")
+            features.append(f"{side}{_stem(word)}")
+    features.extend(f"^{_stem(word)}" for word in around.heading)
+    features.extend(f"~{_stem(word)}" for word in around.elsewhere)
+    return features
 
 
-def pairs(around: Surroundings, *, buckets: int) -> list[int]:
+def hash_pairs(around: Surroundings, *, buckets: int) -> list[int]:
     """Return stable numbers below ``buckets`` for pairs of neighbouring words of the line.
 
     The hour counts as a word.
@@ -148,12 +148,12 @@ def _has_word(line: Sequence[str]) -> bool:
     return any(word[0].isalpha() and len(word) > 1 for word in line)
 
 
-def _speaks(line: Sequence[str]) -> bool:
+def _is_heading(line: Sequence[str]) -> bool:
     """Return whether a line has words and no numbers."""
     return _has_word(line) and not any(word == TIME or "0" in word for word in line)
 
 
-def _written(hour: str) -> Iterator[str]:
+def _notation_features(hour: str) -> Iterator[str]:
     """Yield features for the notation of an hour, its hour and its minutes."""
     digits = re.sub(r"\d", "0", hour.lower())
     yield f"#{digits}"

@@ -10,23 +10,23 @@ from dataclasses import dataclass
 class Measures:
     """Counts of a comparison with the truth.
 
-    ``right`` and ``wrong`` are found, ``missed`` is not found, ``left_out`` is rightly not found.
+    Positives are answers that something is a mass.
     """
 
-    right: int
-    wrong: int
-    missed: int
-    left_out: int = 0
+    true_positives: int
+    false_positives: int
+    false_negatives: int
+    true_negatives: int = 0
 
     @property
     def recall(self) -> float | None:
         """Return the recall, or None if there is nothing to find."""
-        return _part(self.right, self.right + self.missed)
+        return _ratio(self.true_positives, self.true_positives + self.false_negatives)
 
     @property
     def precision(self) -> float | None:
         """Return the precision, or None if nothing was found."""
-        return _part(self.right, self.right + self.wrong)
+        return _ratio(self.true_positives, self.true_positives + self.false_positives)
 
     @property
     def f1(self) -> float | None:
@@ -34,22 +34,27 @@ class Measures:
 
         The result is None if nothing was found or missed.
         """
-        return _part(2 * self.right, 2 * self.right + self.wrong + self.missed)
+        return _ratio(
+            2 * self.true_positives,
+            2 * self.true_positives + self.false_positives + self.false_negatives,
+        )
 
     @property
     def accuracy(self) -> float | None:
         """Return the share of correct answers, or None without any."""
-        all_of_them = self.right + self.wrong + self.missed + self.left_out
-        return _part(self.right + self.left_out, all_of_them)
+        total = (
+            self.true_positives + self.false_positives + self.false_negatives + self.true_negatives
+        )
+        return _ratio(self.true_positives + self.true_negatives, total)
 
 
-def measures_of(pairs: Iterable[tuple[bool, bool]]) -> Measures:
+def measure_answers(pairs: Iterable[tuple[bool, bool]]) -> Measures:
     """Return the counts of ``pairs`` of answer and truth."""
     counts = {True: [0, 0], False: [0, 0]}
-    for said, truth in pairs:
-        counts[said][truth] += 1
+    for answer, truth in pairs:
+        counts[answer][truth] += 1
     return Measures(counts[True][1], counts[True][0], counts[False][1], counts[False][0])
 
 
-def _part(number: int, whole: int) -> float | None:
-    return round(number / whole, 6) if whole else None
+def _ratio(number: int, total: int) -> float | None:
+    return round(number / total, 6) if total else None

@@ -13,12 +13,17 @@ import torch
 from pack_command import BadData, read_input, reason_in
 from torch import Tensor, nn
 
-from masstimes.classifier.features import Marked, features_of, pairs, surroundings
+from masstimes.classifier.features import (
+    MarkedContext,
+    context_features,
+    find_surroundings,
+    hash_pairs,
+)
 
 #: The kind of the file, and the version of its format and of the features.
 _KIND, VERSION = "sluice-masstimes-hours", 2
 #: The number of contexts in a batch of probabilities.
-_AT_ONCE = 512
+_BATCH = 512
 
 #: The share of vectors to leave out, and the generator that chooses them.
 Drop = tuple[float, torch.Generator]
@@ -47,38 +52,38 @@ class Network:
         output = nn.Linear(dimensions, 2)
         nn.init.zeros_(output.weight)
         nn.init.zeros_(output.bias)
-        known = {word: number for number, word in enumerate(vocabulary)}
-        return cls(known, buckets, embedding, output)
+        numbers = {word: number for number, word in enumerate(vocabulary)}
+        return cls(numbers, buckets, embedding, output)
 
-    def rows(self, marked: Marked) -> list[int]:
+    def rows(self, marked: MarkedContext) -> list[int]:
         """Return the indices of the vectors of a context. Unknown words have none."""
-        known, around = self.vocabulary, surroundings(*marked)
-        found = [known[word] for word in features_of(marked) if word in known]
-        return found + [len(known) + pair for pair in pairs(around, buckets=self.buckets)]
+        vocabulary, around = self.vocabulary, find_surroundings(*marked)
+        rows = [vocabulary[word] for word in context_features(marked) if word in vocabulary]
+        return rows + [len(vocabulary) + pair for pair in hash_pairs(around, buckets=self.buckets)]
 
     def scores(self, rows: Sequence[Sequence[int]], drop: Drop | None = None) -> Tensor:
         """Return the scores for no mass and for a mass.
 
         ``drop`` leaves out a random part of the vectors.
         """
-        together = torch.tensor([row for each in rows for row in each], dtype=torch.long)
+        indices = torch.tensor([row for each in rows for row in each], dtype=torch.long)
         starts = torch.tensor([0, *(len(each) for each in rows[:-1])]).cumsum(0)
         if drop is not None:
-            part, drawn = drop
-            kept = torch.rand(len(together), generator=drawn) >= part
-            starts = torch.cat([torch.zeros(1, dtype=torch.long), kept.cumsum(0)])[starts]
-            together = together[kept]
-        return self.output(self.embedding(together, starts))
+            share, generator = drop
+            is_kept = torch.rand(len(indices), generator=generator) >= share
+            starts = torch.cat([torch.zeros(1, dtype=torch.long), is_kept.cumsum(0)])[starts]
+            indices = indices[is_kept]
+        return self.output(self.embedding(indices, starts))
 
-    def probabilities(self, contexts: Iterable[Marked]) -> list[float]:
+    def probabilities(self, contexts: Iterable[MarkedContext]) -> list[float]:
         """Return the probabilities of a mass, rounded to six places."""
-        found: list[float] = []
-        coming = iter(contexts)
+        result: list[float] = []
+        iterator = iter(contexts)
         with torch.no_grad():
-            while some := list(islice(coming, _AT_ONCE)):
-                scores = self.scores([self.rows(each) for each in some])
-                found += [round(value, 6) for value in scores.softmax(1)[:, 1].tolist()]
-        return found
+            while batch := list(islice(iterator, _BATCH)):
+                scores = self.scores([self.rows(each) for each in batch])
+                result += [round(value, 6) for value in scores.softmax(1)[:, 1].tolist()]
+        return result
 
     def state(self) -> dict[str, Any]:
         """Return all weights."""
@@ -91,7 +96,7 @@ class Network:
 
     def to_bytes(self) -> bytes:
         """Return the content of the file. Equal networks have equal bytes."""
-        about = {
+        header = {
             "kind": _KIND,
             "version": VERSION,
             "words": len(self.vocabulary),
@@ -101,7 +106,7 @@ class Network:
             "vocabulary": list(self.vocabulary),
         }
         file = io.BytesIO()
-        torch.save({**about, **self.state()}, file)
+        torch.save({**header, **self.state()}, file)
         return file.getvalue()
 
 
@@ -112,22 +117,22 @@ def load(path: Path) -> Network:
         MissingInput: The file cannot be opened.
         BadData: The file is no model of this version.
     """
-    found = read_weights(path)
-    if found is None or found.get("kind") != _KIND:
+    content = read_weights(path)
+    if content is None or content.get("kind") != _KIND:
         raise BadData(path, "this is no model of mt-train")
-    if found.get("version") != VERSION:
+    if content.get("version") != VERSION:
         raise BadData(
             path,
-            f"this is a model of version {found.get('version')}, and version {VERSION} is read: "
+            f"this is a model of version {content.get('version')}, and version {VERSION} is read: "
             "train it anew",
         )
     try:
-        vocabulary = [str(word) for word in found["vocabulary"]]
-        if len(vocabulary) != found["words"]:
+        vocabulary = [str(word) for word in content["vocabulary"]]
+        if len(vocabulary) != content["words"]:
             raise ValueError("its words are not as many as it says")
-        network = Network.new(vocabulary, found["buckets"], found["dimensions"])
-        network.load_state(found)
-        network.threshold = float(found["threshold"])
+        network = Network.new(vocabulary, content["buckets"], content["dimensions"])
+        network.load_state(content)
+        network.threshold = float(content["threshold"])
     except (KeyError, TypeError, ValueError, RuntimeError) as error:
         raise BadData(path, f"this model is damaged ({reason_in(error)})") from error
     return network
@@ -135,9 +140,9 @@ def load(path: Path) -> Network:
 
 def read_weights(path: Path) -> dict[str, Any] | None:
     """Return the content of a file of torch, or None if it is no such file."""
-    content = read_input(path)
+    data = read_input(path)
     try:
-        found = torch.load(io.BytesIO(content), map_location="cpu", weights_only=True)
+        content = torch.load(io.BytesIO(data), map_location="cpu", weights_only=True)
     except Exception:  # the file may be anything, and torch has no class of errors for that
         return None
-    return found if isinstance(found, dict) else None
+    return content if isinstance(content, dict) else None

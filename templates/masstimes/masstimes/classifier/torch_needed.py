@@ -13,7 +13,7 @@ class TorchMissing(CommandError):
     exit_code = 69
 
 
-def need_torch() -> None:
+def require_torch() -> None:
     """Check that torch is installed, without importing it.
 
     Raises:

@@ -20,14 +20,14 @@ from pack_command import (
 
 from masstimes.classifier.examples import (
     Example,
-    TooFew,
-    answered,
-    random_negatives,
+    TooFewAnswers,
+    draw_random_negatives,
+    find_rule_examples,
+    read_labelled_examples,
     split,
-    sure,
 )
-from masstimes.classifier.measures import measures_of
-from masstimes.classifier.torch_needed import need_torch
+from masstimes.classifier.measures import measure_answers
+from masstimes.classifier.torch_needed import require_torch
 
 _PROGRAM = "mt-train"
 #: Hours of confession on hand-written sites often have a probability a little above 0.5.
@@ -38,84 +38,86 @@ def _tell(what: str) -> None:
     print(f"{_PROGRAM}: {what}", file=sys.stderr)
 
 
-def _learned(
-    arguments: argparse.Namespace, people: list[Example], held_back: set[str]
+def _collect_examples(
+    arguments: argparse.Namespace, people: list[Example], test_domains: set[str]
 ) -> tuple[list[Example], dict[str, int]]:
     """Return the examples to learn from, and their number by origin.
 
     No example is from a site that is measured on.
     """
-    known = {each.id for each in people}
-    own = [each for each in people if each.domain not in held_back]
+    known_ids = {each.id for each in people}
+    labelled = [each for each in people if each.domain not in test_domains]
     rules = [
         each
-        for each in sure(arguments.orders, arguments.candidates, known=known)
-        if each.domain not in held_back
+        for each in find_rule_examples(arguments.orders, arguments.candidates, known_ids=known_ids)
+        if each.domain not in test_domains
     ]
-    yes = sum(each.is_mass for each in [*own, *rules])
-    wanted = arguments.negatives
-    if wanted is None:  # as many as balance the classes
-        wanted = max(0, 2 * yes - len(own) - len(rules))
+    yes = sum(each.is_mass for each in [*labelled, *rules])
+    negatives = arguments.negatives
+    if negatives is None:  # as many as balance the classes
+        negatives = max(0, 2 * yes - len(labelled) - len(rules))
     others = [
         each
-        for each in random_negatives(arguments.others, wanted, known=known, seed=arguments.seed)
-        if each.domain not in held_back
+        for each in draw_random_negatives(
+            arguments.others, negatives, known_ids=known_ids, seed=arguments.seed
+        )
+        if each.domain not in test_domains
     ]
-    counts = {"people": len(own), "rules": len(rules), "random": len(others)}
-    return [*own, *rules, *others], counts
+    counts = {"people": len(labelled), "rules": len(rules), "random": len(others)}
+    return [*labelled, *rules, *others], counts
 
 
 def _check(examples: Sequence[Example]) -> None:
     yes = sum(each.is_mass for each in examples)
     if not examples:
-        raise TooFew("there is nothing to learn from: no answer is given")
+        raise TooFewAnswers("there is nothing to learn from: no answer is given")
     if yes in {0, len(examples)}:
         only = "yes" if yes else "no"
-        raise TooFew(
+        raise TooFewAnswers(
             f"all {len(examples)} answers to learn from are {only}: both are needed"
             " (--others gives such as are no masses, --orders such as are)"
         )
 
 
-def _measures(network: Any, tested: Sequence[Example]) -> dict[str, Any]:
-    probabilities = network.probabilities(each.marked for each in tested)
-    found = measures_of(
+def _measure(network: Any, test_examples: Sequence[Example]) -> dict[str, Any]:
+    probabilities = network.probabilities(each.marked for each in test_examples)
+    measures = measure_answers(
         (probability >= network.threshold, each.is_mass)
-        for probability, each in zip(probabilities, tested, strict=True)
+        for probability, each in zip(probabilities, test_examples, strict=True)
     )
     return {
-        "recall": found.recall,
-        "precision": found.precision,
-        "accuracy": found.accuracy,
-        "f1": found.f1,
+        "recall": measures.recall,
+        "precision": measures.precision,
+        "accuracy": measures.accuracy,
+        "f1": measures.f1,
         "threshold": network.threshold,
     }
 
 
 def _work(arguments: argparse.Namespace) -> None:
-    people = answered(arguments.answers, _tell)
+    people = read_labelled_examples(arguments.answers, _tell)
     if not people:
-        raise TooFew("there is nothing to learn from: no answer is given")
-    _, held_back = split(people, seed=arguments.seed, part=arguments.test)
-    learned, counts = _learned(arguments, people, held_back)
-    _check(learned)
-    tested = [each for each in people if each.domain in held_back]
+        raise TooFewAnswers("there is nothing to learn from: no answer is given")
+    _, test_domains = split(people, seed=arguments.seed, part=arguments.test)
+    training_examples, counts = _collect_examples(arguments, people, test_domains)
+    _check(training_examples)
+    test_examples = [each for each in people if each.domain in test_domains]
 
-    need_torch()
+    require_torch()
     from masstimes.classifier.training import Settings, train  # noqa: PLC0415 - takes seconds
 
     settings = Settings(seed=arguments.seed, rounds=arguments.rounds, rate=arguments.rate)
-    network = train(learned, settings, state=arguments.state, tell=_tell)
+    network = train(training_examples, settings, state=arguments.state, tell=_tell)
     network.threshold = arguments.threshold
-    measures = _measures(network, tested) | {
+    measures = _measure(network, test_examples) | {
         "counts": {
-            "learned": len(learned),
-            "learned_yes": sum(each.is_mass for each in learned),
+            "learned": len(training_examples),
+            "learned_yes": sum(each.is_mass for each in training_examples),
             "learned_of": counts,
-            "tested": len(tested),
-            "tested_yes": sum(each.is_mass for each in tested),
-            "sites_learned": len({each.domain for each in learned}),
-            "sites_tested": len(held_back),
+            "tested": len(test_examples),
+            "tested_yes": sum(each.is_mass for each in test_examples),
+            "sites_learned": len({each.domain for each in training_examples}),
+            "sites_tested": len(test_domains),
         },
         "seed": arguments.seed,
     }
@@ -124,7 +126,7 @@ def _work(arguments: argparse.Namespace) -> None:
     _tell(f"recall {measures['recall']}, precision {measures['precision']}")
 
 
-def _part(text: str) -> float:
+def _fraction(text: str) -> float:
     value = finite(text)
     if not 0 < value < 1:
         raise argparse.ArgumentTypeError(f"{text} is not between 0 and 1")
@@ -149,16 +151,16 @@ def main(argv: Sequence[str] | None = None) -> int:
         metavar="N",
         help="so many of the others (default: as make both classes even)",
     )
-    add("--test", type=_part, default=0.2, metavar="PART", help="of the sites (default: 0.2)")
+    add("--test", type=_fraction, default=0.2, metavar="PART", help="of the sites (default: 0.2)")
     add(
         "--threshold",
-        type=_part,
+        type=_fraction,
         default=THRESHOLD,
         metavar="PART",
         help="probability from which on it is a mass (default: %(default)s)",
     )
     add("--seed", type=not_negative, default=1, help="default: %(default)s")
     add("--rounds", type=positive, default=20, help="over all examples (default: %(default)s)")
-    add("--rate", type=_part, default=0.02, help="of learning, at first (default: %(default)s)")
+    add("--rate", type=_fraction, default=0.02, help="of learning, at first (default: %(default)s)")
     add("--state", type=Path, metavar="FOLDER", help="kept after each round; it goes on there")
     return run_command(parser, _work, argv)

@@ -19,7 +19,7 @@ from pack_command import write_complete
 from torch.nn.functional import cross_entropy
 
 from masstimes.classifier.examples import Example
-from masstimes.classifier.features import features_of
+from masstimes.classifier.features import context_features
 from masstimes.classifier.network import VERSION, Network, read_weights
 
 #: The file in the folder of the state.
@@ -65,26 +65,26 @@ def train(
     )
     weights = [*network.embedding.parameters(), *network.output.parameters()]
     optimizer = torch.optim.Adam(weights, settings.rate)
-    kept = _State(state, examples, settings) if state else None
-    done = kept.restore(network, optimizer) if kept else 0
+    checkpoint = _Checkpoint(state, examples, settings) if state else None
+    done = checkpoint.restore(network, optimizer) if checkpoint else 0
     if done:
         tell(f"goes on after round {done} of {settings.rounds}")
     rows = [network.rows(each.marked) for each in examples]
     answers = torch.tensor([int(each.is_mass) for each in examples])
     for number in range(done, settings.rounds):
-        loss = _round(network, optimizer, (rows, answers), settings, number=number)
-        if kept:
-            kept.keep(network, optimizer, number + 1)
+        loss = _train_round(network, optimizer, (rows, answers), settings, number=number)
+        if checkpoint:
+            checkpoint.write(network, optimizer, number + 1)
         tell(f"round {number + 1} of {settings.rounds}: loss {loss:.4f}")
     return network
 
 
 def _vocabulary(examples: Sequence[Example], least: int) -> list[str]:
-    counts = Counter(word for each in examples for word in set(features_of(each.marked)))
+    counts = Counter(word for each in examples for word in set(context_features(each.marked)))
     return sorted(word for word, number in counts.items() if number >= least)
 
 
-def _round(
+def _train_round(
     network: Network,
     optimizer: Any,
     data: tuple[list[list[int]], Any],
@@ -97,13 +97,13 @@ def _round(
     The seed and the number of the round determine the order.
     """
     rows, answers = data
-    drawn = torch.Generator().manual_seed(settings.seed * 1_000_003 + number)
-    parts = torch.randperm(len(rows), generator=drawn).split(settings.batch)
+    generator = torch.Generator().manual_seed(settings.seed * 1_000_003 + number)
+    parts = torch.randperm(len(rows), generator=generator).split(settings.batch)
     total = 0.0
     for step, part in enumerate(parts, number * len(parts)):
         for group in optimizer.param_groups:
             group["lr"] = settings.rate * (1 - step / (settings.rounds * len(parts)))
-        scores = network.scores([rows[each] for each in part.tolist()], (settings.drop, drawn))
+        scores = network.scores([rows[each] for each in part.tolist()], (settings.drop, generator))
         loss = cross_entropy(scores, answers[part])
         optimizer.zero_grad()
         loss.backward()
@@ -112,27 +112,27 @@ def _round(
     return total / len(rows)
 
 
-class _State:
+class _Checkpoint:
     """The checkpoint of a training, written after each round."""
 
     def __init__(self, folder: Path, examples: Sequence[Example], settings: Settings) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         self._path = folder / STATE
-        what = json.dumps([VERSION, asdict(settings), [asdict(each) for each in examples]])
-        self._what = hashlib.sha256(what.encode()).hexdigest()
+        inputs = json.dumps([VERSION, asdict(settings), [asdict(each) for each in examples]])
+        self._digest = hashlib.sha256(inputs.encode()).hexdigest()
 
     def restore(self, network: Network, optimizer: Any) -> int:
         """Return the number of completed rounds, 0 without a checkpoint of the same training."""
-        found = read_weights(self._path) if self._path.is_file() else None
-        if found is None or found.get("what") != self._what:
+        content = read_weights(self._path) if self._path.is_file() else None
+        if content is None or content.get("what") != self._digest:
             return 0
-        network.load_state(found)
-        optimizer.load_state_dict(found["optimizer"])
-        return int(found["rounds"])
+        network.load_state(content)
+        optimizer.load_state_dict(content["optimizer"])
+        return int(content["rounds"])
 
-    def keep(self, network: Network, optimizer: Any, rounds: int) -> None:
+    def write(self, network: Network, optimizer: Any, rounds: int) -> None:
         """Write the checkpoint."""
         file = io.BytesIO()
-        kept = {"what": self._what, "rounds": rounds, "optimizer": optimizer.state_dict()}
-        torch.save({**kept, **network.state()}, file)
+        content = {"what": self._digest, "rounds": rounds, "optimizer": optimizer.state_dict()}
+        torch.save({**content, **network.state()}, file)
         write_complete(self._path, file.getvalue())

@@ -15,12 +15,12 @@ _SESSIONS = (
     r"|aspsessionid\w{0,40}"
 )
 _SESSION = re.compile(rf"(?:{_SESSIONS})=[\w.,-]*", re.IGNORECASE)
-_IN_PATH = re.compile(rf";(?:{_SESSIONS})=[^/?#;]*", re.IGNORECASE)
-_KEPT = "/%:=&?~+!$,;'@()*[]-._"
+_SESSION_IN_PATH = re.compile(rf";(?:{_SESSIONS})=[^/?#;]*", re.IGNORECASE)
+_SAFE_CHARACTERS = "/%:=&?~+!$,;'@()*[]-._"
 _LOCAL_NAMES = (".localhost", ".local", ".internal")
 _PORTS = {"http": 80, "https": 443}
 #: File extensions that are not requested, because they are no pages.
-_NO_PAGE = re.compile(
+_OTHER_FILE = re.compile(
     r"\.(7z|apk|avi|bmp|bz2|css|csv|docm?|docx|eot|exe|flac|flv|gif|gz|ico|iso|jar|jpe?g|js|json"
     r"|m4[av]|mid|mkv|mov|mp[34]|mpe?g|od[st]|og[gv]|otf|pdf|png|ppsx?|pptx?|ps|psd|rar|rss|rtf"
     r"|svg|swf|t?gz|tar|tiff?|ttf|wav|web[mp]|wm[av]|woff2?|xlsx?|xml|zip)$",
@@ -28,7 +28,7 @@ _NO_PAGE = re.compile(
 )
 
 
-def address(link: str, base: str = "") -> str | None:
+def normalise_address(link: str, base: str = "") -> str | None:
     """Return the address of a link on the page ``base``, without fragment and session id.
 
     Links that are not HTTP, or not valid, give None.
@@ -41,11 +41,11 @@ def address(link: str, base: str = "") -> str | None:
     scheme, host = parts.scheme.lower(), (parts.hostname or "").rstrip(".")
     if scheme not in _PORTS or not _is_host(host):
         return None
-    named = f"[{host}]" if ":" in host else host
-    place = named if port in (None, _PORTS[scheme]) else f"{named}:{port}"
-    path = quote(_IN_PATH.sub("", parts.path) or "/", safe=_KEPT)
+    host_name = f"[{host}]" if ":" in host else host
+    netloc = host_name if port in (None, _PORTS[scheme]) else f"{host_name}:{port}"
+    path = quote(_SESSION_IN_PATH.sub("", parts.path) or "/", safe=_SAFE_CHARACTERS)
     pairs = [pair for pair in parts.query.split("&") if pair and not _SESSION.fullmatch(pair)]
-    return urlunsplit((scheme, place, path, quote("&".join(pairs), safe=_KEPT), ""))
+    return urlunsplit((scheme, netloc, path, quote("&".join(pairs), safe=_SAFE_CHARACTERS), ""))
 
 
 def _is_host(name: str) -> bool:
@@ -56,13 +56,13 @@ def _is_host(name: str) -> bool:
         return False
 
 
-def key(url: str) -> str:
+def address_key(url: str) -> str:
     """Return a key that is equal for the same page, whatever the order of parameters."""
     plain, _, query = url.partition("?")
     return f"{plain}?{'&'.join(sorted(query.split('&')))}" if query else plain
 
 
-def domain_of(url: str) -> str:
+def get_domain(url: str) -> str:
     """Return the host without ``www.``, or an empty text without a host."""
     return (urlsplit(url).hostname or "").removeprefix("www.")
 
@@ -80,13 +80,13 @@ def is_local(url: str) -> bool:
     """
     host = (urlsplit(url).hostname or "").rstrip(".")
     try:
-        address = ipaddress.ip_address(host)
+        ip = ipaddress.ip_address(host)
     except ValueError:
         try:
-            address = ipaddress.ip_address(socket.inet_aton(host))  # such as 127.1
+            ip = ipaddress.ip_address(socket.inet_aton(host))  # such as 127.1
         except OSError:
             return "." not in host or host.endswith(_LOCAL_NAMES)
-    return not (getattr(address, "ipv4_mapped", None) or address).is_global
+    return not (getattr(ip, "ipv4_mapped", None) or ip).is_global
 
 
 def is_sane(url: str, limits: Limits) -> bool:
@@ -100,7 +100,7 @@ def is_sane(url: str, limits: Limits) -> bool:
     return (
         len(url) <= limits.url
         and max(Counter(parts).values(), default=0) <= limits.repeats
-        and _NO_PAGE.search(path) is None
+        and _OTHER_FILE.search(path) is None
     )
 
 

@@ -23,9 +23,9 @@ from pack_command import (
     write_complete,
 )
 
-from masstimes.crawl.hosts import groups_by_host
+from masstimes.crawl.hosts import group_by_host
 from masstimes.crawl.journal import Journal
-from masstimes.crawl.known import KnownPage, known_files, read_known
+from masstimes.crawl.known_pages import KnownPage, find_known_files, read_known_pages
 from masstimes.crawl.limits import Limits
 from masstimes.crawl.parishes import ParishSite, read_parishes
 from masstimes.crawl.site import SiteCrawl, write_results
@@ -34,8 +34,8 @@ from masstimes.manners import is_contact
 _PROGRAM = "mt-crawl"
 _DEFAULT = Limits()
 #: The number of parishes without an address that the message names.
-_NAMED = 5
-_KNOWN = "what the run before knew of pages: its folder, or files of it"
+_MAX_NAMES = 5
+_KNOWN_HELP = "what the run before knew of pages: its folder, or files of it"
 
 
 class CrawlInterrupted(CommandError):
@@ -44,13 +44,13 @@ class CrawlInterrupted(CommandError):
     exit_code = 75
 
 
-class _Crawling:
+class _CrawlRun:
     """The parishes of one call."""
 
     def __init__(self, arguments: argparse.Namespace, parishes: Sequence[ParishSite]) -> None:
         self._out: Path = arguments.out
-        self._known = known_files(arguments.known)
-        self._known_out: Path | None = arguments.known_out
+        self._known_files = find_known_files(arguments.known)
+        self._known_folder: Path | None = arguments.known_out
         self._state: Path | None = arguments.state
         self.limits = Limits(
             depth=arguments.depth,
@@ -61,13 +61,14 @@ class _Crawling:
         )
         self._parishes = parishes
         self._journals: dict[str, Journal] = {}
-        self._befores: dict[str, dict[str, KnownPage]] = {}
+        self._known_pages: dict[str, dict[str, KnownPage]] = {}
 
-    def waiting(self) -> list[list[partial[SiteCrawl]]]:
+    def list_pending(self) -> list[list[partial[SiteCrawl]]]:
         """Write the results of crawls that ended earlier, and return the others, by host."""
-        left = [parish for parish in self._parishes if not self._is_over(parish)]
+        pending = [parish for parish in self._parishes if not self._is_over(parish)]
         return [
-            [partial(self._begin, parish) for parish in group] for group in groups_by_host(left)
+            [partial(self._start_crawl, parish) for parish in group]
+            for group in group_by_host(pending)
         ]
 
     def _journal(self, parish: ParishSite) -> Journal:
@@ -81,33 +82,35 @@ class _Crawling:
         if self._state is None:
             return False
         journal = self._journal(parish)
-        if journal.ended() is None:
+        if journal.get_summary() is None:
             return False
-        self._write(parish.id, journal, read_known(self._known.get(parish.id)))
+        self._write(parish.id, journal, read_known_pages(self._known_files.get(parish.id)))
         return True
 
-    def _begin(self, parish: ParishSite) -> SiteCrawl:
-        known = read_known(self._known.get(parish.id))
+    def _start_crawl(self, parish: ParishSite) -> SiteCrawl:
+        known_pages = read_known_pages(self._known_files.get(parish.id))
         journal = self._journals[parish.id] = self._journal(parish)
-        self._befores[parish.id] = known
-        return SiteCrawl(parish, limits=self.limits, known=known, journal=journal)
+        self._known_pages[parish.id] = known_pages
+        return SiteCrawl(parish, limits=self.limits, known_pages=known_pages, journal=journal)
 
-    def done(self, crawl: SiteCrawl) -> None:
+    def finish(self, crawl: SiteCrawl) -> None:
         """Write the results of a crawl that has ended."""
         parish = crawl.parish.id
         journal = self._journals.pop(parish)
-        self._write(parish, journal, self._befores.pop(parish))
+        self._write(parish, journal, self._known_pages.pop(parish))
         if self._state is None:
             journal.remove()
 
-    def _write(self, parish: str, journal: Journal, known: dict[str, KnownPage]) -> None:
-        summary = write_results(parish, journal, self._out, known=known, known_out=self._known_out)
+    def _write(self, parish: str, journal: Journal, known_pages: dict[str, KnownPage]) -> None:
+        summary = write_results(
+            parish, journal, self._out, known_pages=known_pages, known_folder=self._known_folder
+        )
         write_complete(
             self._out / f"{parish}.summary.json",
             f"{json.dumps(summary, ensure_ascii=False)}\n".encode(),
         )
 
-    async def flush_always(self, every: float) -> None:
+    async def flush_periodically(self, every: float) -> None:
         """Flush the journals of all running crawls at an interval in seconds."""
         while True:
             await asyncio.sleep(every)
@@ -122,32 +125,32 @@ class _Crawling:
 def _work(arguments: argparse.Namespace) -> None:
     parishes = read_parishes(arguments.parishes)
     _check(arguments, parishes)
-    _tell_without_address(parishes)
-    crawling = _Crawling(arguments, parishes)
-    waiting = crawling.waiting()
-    if not waiting:
+    _report_missing_addresses(parishes)
+    crawl_run = _CrawlRun(arguments, parishes)
+    pending = crawl_run.list_pending()
+    if not pending:
         return
     from masstimes.crawl import running  # noqa: PLC0415 - a second of imports
 
-    settings = running.settings(
-        crawling.limits, _user_agent(arguments.contact), delays=arguments.delays
+    settings = running.make_settings(
+        crawl_run.limits, _user_agent(arguments.contact), delays=arguments.delays
     )
 
     async def main() -> None:
-        flushing = asyncio.create_task(crawling.flush_always(arguments.state_every))
+        flush_task = asyncio.create_task(crawl_run.flush_periodically(arguments.state_every))
         try:
             await running.crawl_all(
-                waiting, crawling.done, at_once=arguments.at_once, settings=settings
+                pending, crawl_run.finish, at_once=arguments.at_once, settings=settings
             )
         finally:
-            flushing.cancel()
+            flush_task.cancel()
 
     try:
         if not running.run(main):
             raise CrawlInterrupted("ended by a signal; with --state the next start goes on")
     finally:
         if arguments.state is not None:
-            crawling.flush()
+            crawl_run.flush()
 
 
 def _check(arguments: argparse.Namespace, parishes: Sequence[ParishSite]) -> None:
@@ -156,10 +159,10 @@ def _check(arguments: argparse.Namespace, parishes: Sequence[ParishSite]) -> Non
     Raises:
         UsageError: The contact is missing, or a number is out of range.
     """
-    away = [each for each in parishes if not each.is_here]
-    if away and not is_contact(arguments.contact):
+    remote = [each for each in parishes if not each.is_loopback]
+    if remote and not is_contact(arguments.contact):
         raise UsageError(
-            f"{away[0].site} is not on this machine: tell its owner by --contact who asks, as an"
+            f"{remote[0].site} is not on this machine: tell its owner by --contact who asks, as an"
             " address of mail or of a page"
         )
     if arguments.delays < 0 or arguments.state_every <= 0 or arguments.timeout <= 0:
@@ -169,14 +172,14 @@ def _check(arguments: argparse.Namespace, parishes: Sequence[ParishSite]) -> Non
             folder.mkdir(parents=True, exist_ok=True)
 
 
-def _tell_without_address(parishes: Sequence[ParishSite]) -> None:
+def _report_missing_addresses(parishes: Sequence[ParishSite]) -> None:
     without = [parish.id for parish in parishes if not parish.start]
     if without:
-        more = f" and {len(without) - _NAMED} more" if len(without) > _NAMED else ""
+        rest = f" and {len(without) - _MAX_NAMES} more" if len(without) > _MAX_NAMES else ""
         print(
             f"{_PROGRAM}: {len(without)} of {len(parishes)} parishes have no address to begin at"
-            f" ({', '.join(without[:_NAMED])}{more}); a site is one where it begins with http:// or"
-            " https://",
+            f" ({', '.join(without[:_MAX_NAMES])}{rest}); a site is one where it begins with"
+            " http:// or https://",
             file=sys.stderr,
         )
 
@@ -194,18 +197,18 @@ def _parser() -> Parser:
     add("--at-once", type=positive, default=100, metavar="HOSTS", help="default: 100")
     add("--delays", type=finite, default=1.0, metavar="FACTOR", help="of all delays; default: 1")
     add("--depth", type=not_negative, default=_DEFAULT.depth, help=f"default: {_DEFAULT.depth}")
-    _number(add, "--most-pages", _DEFAULT.pages, "of a site")
-    _number(add, "--most-bytes", _DEFAULT.page, "of a page, packed or not")
+    _add_number(add, "--most-pages", _DEFAULT.pages, "of a site")
+    _add_number(add, "--most-bytes", _DEFAULT.page, "of a page, packed or not")
     add("--most-seconds", type=finite, default=_DEFAULT.seconds, help="for a site; default: a day")
     add("--timeout", type=finite, default=_DEFAULT.timeout, help="seconds; default: 60")
-    add("--known", type=Path, nargs="*", default=[], metavar="FOLDER", help=_KNOWN)
+    add("--known", type=Path, nargs="*", default=[], metavar="FOLDER", help=_KNOWN_HELP)
     add("--known-out", type=Path, metavar="FOLDER", help="for the next run")
     add("--state", type=Path, metavar="FOLDER", help="where a crawl that is ended goes on from")
     add("--state-every", type=finite, default=10.0, metavar="SECONDS", help="default: 10")
     return parser
 
 
-def _number(add: Any, name: str, default: int, what: str) -> None:
+def _add_number(add: Any, name: str, default: int, what: str) -> None:
     add(name, type=positive, default=default, help=f"{what}; default: {default}")
 
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from masstimes.crawl.parishes import ParishSite
 
 
-def host_of(url: str) -> str:
+def get_host(url: str) -> str:
     """Return the host and port without ``www.``."""
     return urlsplit(url).netloc.removeprefix("www.")
 
@@ -27,7 +27,7 @@ def query_pairs(url: str) -> frozenset[str]:
     return frozenset(pair for pair in urlsplit(url).query.split("&") if pair)
 
 
-def groups_by_host(parishes: Iterable[ParishSite]) -> list[list[ParishSite]]:
+def group_by_host(parishes: Iterable[ParishSite]) -> list[list[ParishSite]]:
     """Return groups of parishes whose sites have to be crawled one after another.
 
     A domain and its subdomains are one group, because the site of the domain includes them.
@@ -36,19 +36,19 @@ def groups_by_host(parishes: Iterable[ParishSite]) -> list[list[ParishSite]]:
     domains = {parish.domain for parish in listed if parish.domain}
     groups: dict[str, list[ParishSite]] = {}
     for parish in listed:
-        name = _widest(parish.domain, domains) if parish.domain else f"/{parish.id}"
+        name = _find_widest_domain(parish.domain, domains) if parish.domain else f"/{parish.id}"
         groups.setdefault(name, []).append(parish)
     return list(groups.values())
 
 
-def _widest(domain: str, domains: set[str]) -> str:
+def _find_widest_domain(domain: str, domains: set[str]) -> str:
     """Return the shortest of the domains that includes a domain."""
     labels = domain.split(".")
     suffixes = (".".join(labels[first:]) for first in reversed(range(len(labels))))
     return next(suffix for suffix in suffixes if suffix in domains)
 
 
-def with_own_folders(parishes: Sequence[ParishSite]) -> list[ParishSite]:
+def assign_folders(parishes: Sequence[ParishSite]) -> list[ParishSite]:
     """Return the parishes, with a folder for each that shares its host with another one.
 
     Parishes whose addresses differ only in the query get the same folder, and each owns only the
@@ -57,32 +57,32 @@ def with_own_folders(parishes: Sequence[ParishSite]) -> list[ParishSite]:
     """
     hosts: dict[str, list[ParishSite]] = {}
     for parish in parishes:
-        hosts.setdefault(host_of(parish.start), []).append(parish)
+        hosts.setdefault(get_host(parish.start), []).append(parish)
     own: dict[str, ParishSite] = {}
     for host, sharing in hosts.items():
         if host and len(sharing) > 1:
-            own |= {parish.id: parish for parish in _separated(sharing)}
+            own |= {parish.id: parish for parish in _separate(sharing)}
     return [own.get(parish.id, parish) for parish in parishes]
 
 
-def _separated(sharing: Sequence[ParishSite]) -> list[ParishSite]:
-    folders = _folders([urlsplit(parish.start).path for parish in sharing])
-    together: dict[str, list[ParishSite]] = {}
+def _separate(sharing: Sequence[ParishSite]) -> list[ParishSite]:
+    folders = _find_folders([urlsplit(parish.start).path for parish in sharing])
+    by_folder: dict[str, list[ParishSite]] = {}
     for parish, folder in zip(sharing, folders, strict=True):
-        together.setdefault(folder, []).append(parish)
+        by_folder.setdefault(folder, []).append(parish)
     separated = []
-    for folder, parishes in together.items():
+    for folder, parishes in by_folder.items():
         below = tuple(
-            sorted(each for each in together if each != folder and is_below(each, folder))
+            sorted(each for each in by_folder if each != folder and is_below(each, folder))
         )
-        by_query = _with_own_queries(parishes)
-        if folder != "/" or below or by_query != parishes:
-            by_query = [replace(parish, folder=folder, others=below) for parish in by_query]
-        separated += by_query
+        assigned = _assign_queries(parishes)
+        if folder != "/" or below or assigned != parishes:
+            assigned = [replace(parish, folder=folder, others=below) for parish in assigned]
+        separated += assigned
     return separated
 
 
-def _with_own_queries(parishes: Sequence[ParishSite]) -> list[ParishSite]:
+def _assign_queries(parishes: Sequence[ParishSite]) -> list[ParishSite]:
     """Return the parishes of one folder, each with the pairs of its query that not all have."""
     pairs = [query_pairs(parish.start) for parish in parishes]
     common = frozenset.intersection(*pairs)
@@ -97,7 +97,7 @@ def _with_own_queries(parishes: Sequence[ParishSite]) -> list[ParishSite]:
     ]
 
 
-def _folders(paths: Sequence[str]) -> list[str]:
+def _find_folders(paths: Sequence[str]) -> list[str]:
     """Return the folder of each start path.
 
     A path is its own folder if others begin in the same one (``/parishes/anna``,

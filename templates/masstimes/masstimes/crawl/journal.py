@@ -15,7 +15,7 @@ from typing import Any
 from masstimes.crawl.visits import Answer, Outcome
 
 #: The number of bytes in memory from which on they are written.
-_KEPT_BACK = 2**20
+_MAX_BUFFER = 2**20
 #: The separator between an answer and its page. JSON text contains none.
 _TAB = b"\t"
 
@@ -38,22 +38,22 @@ class Journal:
 
     def __init__(self, path: Path, about: Mapping[str, Any]) -> None:
         self._path = path
-        self._first = _dumped({"about": dict(about)})
-        self._kept: list[bytes] = []
+        self._first_line = _dump_line({"about": dict(about)})
+        self._buffer: list[bytes] = []
         self._size = 0
-        whole = self._whole()
-        if whole:
+        size = self._complete_size()
+        if size:
             with path.open("r+b") as file:
-                file.truncate(whole)
+                file.truncate(size)
         else:
             path.unlink(missing_ok=True)
-            self._keep(self._first)
+            self._append(self._first_line)
 
-    def _whole(self) -> int:
+    def _complete_size(self) -> int:
         """Return the size of the complete lines, 0 for another crawl or no file."""
         try:
             with self._path.open("rb") as file:
-                if file.readline() != self._first:
+                if file.readline() != self._first_line:
                     return 0
                 size = file.tell()
                 for line in file:
@@ -66,37 +66,37 @@ class Journal:
 
     def add(self, entry: Entry) -> None:
         """Add an entry."""
-        line = _dumped({"url": entry.url, **asdict(entry.answer)})
-        self._keep(line[:-1] + _TAB + entry.page + b"\n" if entry.page else line)
+        line = _dump_line({"url": entry.url, **asdict(entry.answer)})
+        self._append(line[:-1] + _TAB + entry.page + b"\n" if entry.page else line)
 
     def end(self, summary: Mapping[str, Any]) -> None:
         """Add the summary as the last line."""
-        self._keep(_dumped({"ended": dict(summary)}))
+        self._append(_dump_line({"ended": dict(summary)}))
         self.flush()
 
-    def _keep(self, line: bytes) -> None:
-        self._kept.append(line)
+    def _append(self, line: bytes) -> None:
+        self._buffer.append(line)
         self._size += len(line)
-        if self._size >= _KEPT_BACK:
+        if self._size >= _MAX_BUFFER:
             self.flush()
 
     def flush(self) -> None:
         """Write the entries that are in memory."""
-        if self._kept:
+        if self._buffer:
             with self._path.open("ab") as file:
-                file.write(b"".join(self._kept))
-            self._kept.clear()
+                file.write(b"".join(self._buffer))
+            self._buffer.clear()
             self._size = 0
 
     def entries(self) -> Iterator[Entry]:
         """Yield all entries in order."""
         for line in self._lines():
             content, _, page = line[:-1].partition(_TAB)
-            found = json.loads(content)
-            if "outcome" in found:
-                yield Entry(found.pop("url"), _answer(found), page)
+            fields = json.loads(content)
+            if "outcome" in fields:
+                yield Entry(fields.pop("url"), _parse_answer(fields), page)
 
-    def ended(self) -> dict[str, Any] | None:
+    def get_summary(self) -> dict[str, Any] | None:
         """Return the summary, or None if the crawl has not ended."""
         last = b""
         for last in self._lines():  # noqa: B007 - the last one
@@ -113,14 +113,14 @@ class Journal:
 
     def remove(self) -> None:
         """Delete the file."""
-        self._kept.clear()
+        self._buffer.clear()
         self._path.unlink(missing_ok=True)
 
 
-def _answer(found: dict[str, Any]) -> Answer:
-    links = tuple((url, text) for url, text in found.pop("links"))
-    return Answer(**{**found, "outcome": Outcome(found["outcome"]), "links": links})
+def _parse_answer(fields: dict[str, Any]) -> Answer:
+    links = tuple((url, text) for url, text in fields.pop("links"))
+    return Answer(**{**fields, "outcome": Outcome(fields["outcome"]), "links": links})
 
 
-def _dumped(value: Mapping[str, Any]) -> bytes:
+def _dump_line(value: Mapping[str, Any]) -> bytes:
     return json.dumps(value, ensure_ascii=False).encode(errors="replace") + b"\n"

@@ -12,8 +12,8 @@ from urllib.parse import urlsplit
 
 from pack_command import BadData, UsageError, parse_json, read_input
 
-from masstimes.crawl.addresses import address, domain_of, is_within
-from masstimes.crawl.hosts import host_of, is_below, query_pairs, with_own_folders
+from masstimes.crawl.addresses import get_domain, is_within, normalise_address
+from masstimes.crawl.hosts import assign_folders, get_host, is_below, query_pairs
 from sluice.text.visible_text import quoted
 
 _ID = re.compile(r"[A-Za-z0-9_][\w.-]{0,99}")
@@ -43,12 +43,12 @@ class ParishSite:
     @property
     def start(self) -> str:
         """Return the address where the crawl begins, or an empty text if ``site`` is none."""
-        return address(self.site) or ""
+        return normalise_address(self.site) or ""
 
     @property
     def domain(self) -> str:
         """Return the domain of the site."""
-        return domain_of(self.start)
+        return get_domain(self.start)
 
     def owns(self, url: str) -> bool:
         """Return whether an address belongs to the site.
@@ -60,7 +60,7 @@ class ParishSite:
             return is_within(url, self.domain)
         path, pairs = urlsplit(url).path, query_pairs(url)
         return (
-            host_of(url) == host_of(self.start)
+            get_host(url) == get_host(self.start)
             and is_below(path, self.folder)
             and not any(is_below(path, other) for other in self.others)
             and pairs.issuperset(self.query)
@@ -68,7 +68,7 @@ class ParishSite:
         )
 
     @property
-    def is_here(self) -> bool:
+    def is_loopback(self) -> bool:
         """Return whether the site is on this machine, so that no contact is needed."""
         host = urlsplit(self.start).hostname or "localhost"
         try:
@@ -87,25 +87,25 @@ def read_parishes(paths: Iterable[Path]) -> list[ParishSite]:
     """
     parishes: dict[str, ParishSite] = {}
     for path in paths:
-        for parish in _of_file(path):
+        for parish in _read_file(path):
             if parish.id in parishes:
                 raise UsageError(f"{path}: the id {quoted(parish.id)} is there twice")
             parishes[parish.id] = parish
-    return with_own_folders(list(parishes.values()))
+    return assign_folders(list(parishes.values()))
 
 
-def _of_file(path: Path) -> Iterator[ParishSite]:
-    found = parse_json(path, read_input(path))
-    for each in found if isinstance(found, list) else [found]:
-        yield _parish(path, each)
+def _read_file(path: Path) -> Iterator[ParishSite]:
+    content = parse_json(path, read_input(path))
+    for fields in content if isinstance(content, list) else [content]:
+        yield _parse_parish(path, fields)
 
 
-def _parish(path: Path, found: Any) -> ParishSite:
-    if not isinstance(found, dict):
+def _parse_parish(path: Path, fields: Any) -> ParishSite:
+    if not isinstance(fields, dict):
         raise BadData(path, "a parish is a JSON object")
     for name in ("id", "name", "site"):
-        if not isinstance(found.get(name), str):
+        if not isinstance(fields.get(name), str):
             raise BadData(path, f"a parish has no text {quoted(name)}")
-    if _ID.fullmatch(found["id"]) is None:
-        raise BadData(path, f"the id {quoted(found['id'])} cannot name a file")
-    return ParishSite(found["id"], found["name"], found["site"])
+    if _ID.fullmatch(fields["id"]) is None:
+        raise BadData(path, f"the id {quoted(fields['id'])} cannot name a file")
+    return ParishSite(fields["id"], fields["name"], fields["site"])

@@ -84,8 +84,8 @@ def _spider() -> type[Spider]:
 
 def _work(arguments: argparse.Namespace) -> None:
     parishes = read_parishes(arguments.parishes)
-    if away := [each for each in parishes if not each.is_here]:
-        raise UsageError(f"{away[0].site} is not on this machine, and this is for trials alone")
+    if remote := [each for each in parishes if not each.is_loopback]:
+        raise UsageError(f"{remote[0].site} is not on this machine, and this is for trials alone")
     if arguments.delays <= 0:
         raise UsageError("delays are above 0")
     arguments.out.mkdir(parents=True, exist_ok=True)
@@ -94,14 +94,14 @@ def _work(arguments: argparse.Namespace) -> None:
     from masstimes.crawl.running import run  # noqa: PLC0415 - as above
 
     async def main() -> None:
-        runner, spider, waiting = (
+        runner, spider, sites = (
             AsyncCrawlerRunner(_settings(arguments)),
             _spider(),
             iter(parishes),
         )
 
         async def worker() -> None:
-            for site in waiting:
+            for site in sites:
                 await runner.crawl(spider, site=site)
 
         await asyncio.gather(*(worker() for _ in range(arguments.at_once)))

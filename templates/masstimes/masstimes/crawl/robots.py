@@ -13,11 +13,11 @@ from scrapy.http import Response
 from scrapy.robotstxt import ProtegoRobotParser, RobotParser
 
 #: The bytes that are read, the least that RFC 9309, 2.5 allows. More would delay other sites.
-MOST = 500 * 1024
+MAX_ROBOTS_BYTES = 500 * 1024
 
 
 class FirstRules(ProtegoRobotParser):
-    """The rules in the first ``MOST`` bytes, without a line that is cut off there."""
+    """The rules in the first ``MAX_ROBOTS_BYTES`` bytes, without a line that is cut off there."""
 
     @classmethod
     def from_crawler(cls, crawler: Crawler, robotstxt_body: bytes) -> Self:
@@ -32,8 +32,8 @@ class FirstRules(ProtegoRobotParser):
 
 def first_rules(body: bytes) -> bytes:
     """Return the part of a robots.txt that is read."""
-    read = body[:MOST]
-    return read if len(read) == len(body) else read[: read.rfind(b"\n") + 1]
+    start = body[:MAX_ROBOTS_BYTES]
+    return start if len(start) == len(body) else start[: start.rfind(b"\n") + 1]
 
 
 class ObeyRobots(RobotsTxtMiddleware):

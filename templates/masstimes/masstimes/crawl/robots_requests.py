@@ -12,7 +12,7 @@ from scrapy.http import Response
 from scrapy.signals import bytes_received
 
 from masstimes.crawl.addresses import is_local
-from masstimes.crawl.robots import MOST
+from masstimes.crawl.robots import MAX_ROBOTS_BYTES
 
 #: The window bits of zlib that detect gzip and deflate by their first bytes.
 _ANY_WRAPPER = 47
@@ -25,7 +25,7 @@ class RobotsRequests(RedirectMiddleware):
     def __init__(self, crawler: Crawler) -> None:
         super().__init__(crawler.settings)
         self.crawler = crawler
-        crawler.signals.connect(self._stop_at_most, signal=bytes_received)
+        crawler.signals.connect(self._limit_size, signal=bytes_received)
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> RobotsRequests:
@@ -35,7 +35,7 @@ class RobotsRequests(RedirectMiddleware):
     def process_request(self, request: Request, spider: Spider | None = None) -> None:
         """Request uncompressed text without a limit.
 
-        `_stop_at_most` ends a download that is too long.
+        `_limit_size` ends a download that is too long.
         """
         if is_for_robots(request):
             request.meta["download_maxsize"] = 0
@@ -53,20 +53,20 @@ class RobotsRequests(RedirectMiddleware):
         """
         if not is_for_robots(request):
             return response
-        led = super().process_response(request, response)
-        if isinstance(led, Response):
-            return _unpacked(led)
-        if is_local(led.url) and not is_local(request.url):
+        result = super().process_response(request, response)
+        if isinstance(result, Response):
+            return _unpack(result)
+        if is_local(result.url) and not is_local(request.url):
             raise IgnoreRequest("robots.txt leads into the network of this machine")
-        return led
+        return result
 
-    def _stop_at_most(self, data: bytes, request: Request) -> None:
+    def _limit_size(self, data: bytes, request: Request) -> None:
         if not is_for_robots(request):
             return
         received = request.meta["robots_received"] = request.meta.get("robots_received", 0) + len(
             data
         )
-        if received > MOST:
+        if received > MAX_ROBOTS_BYTES:
             raise StopDownload(fail=False)
 
 
@@ -75,7 +75,7 @@ def is_for_robots(request: Request) -> bool:
     return bool(request.meta.get("dont_obey_robotstxt"))
 
 
-def _unpacked(response: Response) -> Response:
+def _unpack(response: Response) -> Response:
     """Return a robots.txt as text, also from servers that compress it unasked."""
     packed = response.headers.get("Content-Encoding") or b""
     if packed.strip().lower() not in _PACKED:
@@ -83,7 +83,7 @@ def _unpacked(response: Response) -> Response:
     del response.headers["Content-Encoding"]
     try:
         return response.replace(
-            body=zlib.decompressobj(_ANY_WRAPPER).decompress(response.body, MOST + 1)
+            body=zlib.decompressobj(_ANY_WRAPPER).decompress(response.body, MAX_ROBOTS_BYTES + 1)
         )
     except zlib.error:
         return response.replace(body=b"")

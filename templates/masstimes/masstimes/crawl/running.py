@@ -18,13 +18,13 @@ from twisted.logger import STDLibLogObserver, globalLogBeginner
 
 from masstimes.crawl.limits import Limits
 from masstimes.crawl.pace import Pace
-from masstimes.crawl.pacing import Scaled
+from masstimes.crawl.pacing import ScaledPace
 from masstimes.crawl.site import SiteCrawl
 from masstimes.crawl.spider import ParishSpider
 
 _MIDDLEWARES = "scrapy.downloadermiddlewares"
 #: Only the parts of Scrapy that the crawl needs, because each spider has its own.
-_PARTS: dict[str, Any] = {
+_BASE_SETTINGS: dict[str, Any] = {
     "EXTENSIONS_BASE": {},
     "EXTENSIONS": {"masstimes.crawl.pacing.Throttle": 0},
     "SPIDER_MIDDLEWARES_BASE": {},
@@ -49,11 +49,11 @@ _PARTS: dict[str, Any] = {
 _REPEATS = 2
 
 
-def settings(limits: Limits, user_agent: str, *, delays: float) -> Settings:
+def make_settings(limits: Limits, user_agent: str, *, delays: float) -> Settings:
     """Return Scrapy's settings. ``delays`` is a factor for all delays."""
     return Settings(
         {
-            **_PARTS,
+            **_BASE_SETTINGS,
             "USER_AGENT": user_agent,
             "DEFAULT_REQUEST_HEADERS": {
                 "Accept": "text/html,application/xhtml+xml;q=0.9,*/*;q=0.5",
@@ -69,7 +69,7 @@ def settings(limits: Limits, user_agent: str, *, delays: float) -> Settings:
             "CONCURRENT_REQUESTS": 1,
             "CONCURRENT_REQUESTS_PER_DOMAIN": 1,
             "AUTOTHROTTLE_ENABLED": True,
-            "PACE": Scaled(Pace(), delays),
+            "PACE": ScaledPace(Pace(), delays),
         }
     )
 
@@ -81,18 +81,18 @@ def run(main: Callable[[], Awaitable[None]]) -> bool:
     """
     for name in ("scrapy", "twisted"):  # the summaries have the errors of sites
         logging.getLogger(name).setLevel(logging.CRITICAL)
-    logging.getLogger("twisted").addFilter(_is_news)
+    logging.getLogger("twisted").addFilter(_is_relevant)
     globalLogBeginner.beginLoggingTo(
         [cast(Any, STDLibLogObserver("twisted"))], redirectStandardIO=False
     )
-    _open_files()
+    _raise_file_limit()
     install_reactor("twisted.internet.asyncioreactor.AsyncioSelectorReactor")
     from twisted.internet import reactor as installed  # noqa: PLC0415 - there is one from here on
 
     reactor = cast(Any, installed)  # a module, by its types
     ended: list[BaseException | None] = []
 
-    async def whole() -> None:
+    async def run_main() -> None:
         try:
             await main()
             ended.append(None)
@@ -102,14 +102,14 @@ def run(main: Callable[[], Awaitable[None]]) -> bool:
             if reactor.running:
                 reactor.stop()
 
-    reactor.callWhenRunning(lambda: deferred_from_coro(whole()))
+    reactor.callWhenRunning(lambda: deferred_from_coro(run_main()))
     reactor.run()
     if ended and ended[0] is not None:
         raise ended[0]
     return bool(ended)
 
 
-def _is_news(record: logging.LogRecord) -> bool:
+def _is_relevant(record: logging.LogRecord) -> bool:
     """Return whether a log record matters.
 
     On a busy machine, Scrapy closes a connection that has just been closed.
@@ -117,7 +117,7 @@ def _is_news(record: logging.LogRecord) -> bool:
     return not (record.exc_info and record.exc_info[0] is AlreadyCalledError)
 
 
-def _open_files() -> None:
+def _raise_file_limit() -> None:
     """Raise the limit of open files, because each spider has a connection."""
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     with suppress(ValueError, OSError):

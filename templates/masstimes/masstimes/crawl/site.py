@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import Any
 
 from masstimes.binary import is_binary
-from masstimes.crawl.addresses import address, without_sessions
-from masstimes.crawl.decoding import decoded
+from masstimes.crawl.addresses import normalise_address, without_sessions
+from masstimes.crawl.decoding import decode_page
 from masstimes.crawl.journal import Entry, Journal
-from masstimes.crawl.known import KnownPage, write_known
+from masstimes.crawl.known_pages import KnownPage, write_known_pages
 from masstimes.crawl.limits import Ending, Limits
-from masstimes.crawl.links import links
+from masstimes.crawl.links import find_links
 from masstimes.crawl.parishes import ParishSite
 from masstimes.crawl.visits import Answer, Outcome, Visit, Visits
 
@@ -25,7 +25,7 @@ _NOT_MODIFIED = 304
 
 
 @dataclass(frozen=True, slots=True)
-class Fetched:
+class FetchResult:
     """The result of a request.
 
     ``headers`` have lower-case names. ``reason`` tells why there is no answer, such as ``timeout``,
@@ -40,7 +40,7 @@ class Fetched:
 
 
 #: A function that fetches a visit with additional headers.
-Fetch = Callable[[Visit, Mapping[str, str]], Awaitable[Fetched]]
+Fetch = Callable[[Visit, Mapping[str, str]], Awaitable[FetchResult]]
 
 
 class SiteCrawl:
@@ -51,15 +51,15 @@ class SiteCrawl:
         parish: ParishSite,
         *,
         limits: Limits,
-        known: Mapping[str, KnownPage],
+        known_pages: Mapping[str, KnownPage],
         journal: Journal,
     ) -> None:
         self.parish = parish
-        self._limits, self._known, self._journal = limits, known, journal
+        self._limits, self._known_pages, self._journal = limits, known_pages, journal
         self._visits = Visits(parish.start, parish.owns, limits)
         self._start = time.monotonic()
         for entry in journal.entries():
-            self._visits.answered(entry.answer)
+            self._visits.apply_answer(entry.answer)
 
     async def run(self, fetch: Fetch) -> None:
         """Crawl the site to the end, whatever it answers."""
@@ -69,14 +69,14 @@ class SiteCrawl:
         while (ending := self._ending()) is None:
             visit = self._visits.next()
             assert visit is not None
-            known = self._known.get(visit.url)
-            fetched = await fetch(visit, known.conditions if known else {})
+            known_page = self._known_pages.get(visit.url)
+            fetched = await fetch(visit, known_page.conditions if known_page else {})
             try:
-                entry = self._judged(visit, fetched, known)
+                entry = self._make_entry(visit, fetched, known_page)
             except Exception:  # a page may cause any error
                 entry = Entry(visit.url, Answer(Outcome.ERROR, "unreadable"))
             self._journal.add(entry)
-            self._visits.answered(entry.answer)
+            self._visits.apply_answer(entry.answer)
         self._end(ending)
 
     def _ending(self) -> Ending | None:
@@ -85,26 +85,34 @@ class SiteCrawl:
         used = time.monotonic() - self._start
         return Ending.SECONDS if used >= self._limits.seconds else None
 
-    def _judged(self, visit: Visit, fetched: Fetched, known: KnownPage | None) -> Entry:
+    def _make_entry(
+        self, visit: Visit, fetched: FetchResult, known_page: KnownPage | None
+    ) -> Entry:
         size = len(fetched.body)
         if fetched.reason or not (200 <= fetched.status < 400):
-            return Entry(visit.url, _failed(fetched))
-        if fetched.status == _NOT_MODIFIED and known is not None:
-            answer = _unchanged(known, etag=known.etag, modified=known.modified, size=size)
+            return Entry(visit.url, _failed_answer(fetched))
+        if fetched.status == _NOT_MODIFIED and known_page is not None:
+            answer = _unchanged_answer(
+                known_page, etag=known_page.etag, modified=known_page.modified, size=size
+            )
             return Entry(visit.url, answer)
         if fetched.status >= 300:
-            return Entry(visit.url, _redirect(visit, fetched))
+            return Entry(visit.url, _redirect_answer(visit, fetched))
         if fetched.is_binary or is_binary(fetched.body):
             return Entry(visit.url, Answer(Outcome.BINARY, bytes=size))
-        return self._page(visit, fetched, known)
+        return self._make_page_entry(visit, fetched, known_page)
 
-    def _page(self, visit: Visit, fetched: Fetched, known: KnownPage | None) -> Entry:
-        html = decoded(fetched.body, fetched.headers.get("content-type", ""))
+    def _make_page_entry(
+        self, visit: Visit, fetched: FetchResult, known_page: KnownPage | None
+    ) -> Entry:
+        html = decode_page(fetched.body, fetched.headers.get("content-type", ""))
         sha256 = hashlib.sha256(without_sessions(html).encode(errors="replace")).hexdigest()
         etag, modified = (fetched.headers.get(name, "") for name in ("etag", "last-modified"))
         size = len(fetched.body)
-        if known is not None and known.sha256 == sha256:
-            return Entry(visit.url, _unchanged(known, etag=etag, modified=modified, size=size))
+        if known_page is not None and known_page.sha256 == sha256:
+            return Entry(
+                visit.url, _unchanged_answer(known_page, etag=etag, modified=modified, size=size)
+            )
         answer = Answer(
             Outcome.PAGE,
             bytes=size,
@@ -113,14 +121,15 @@ class SiteCrawl:
             modified=modified,
             sha256=sha256,
         )
-        return Entry(visit.url, answer, self._line(visit, html))
+        return Entry(visit.url, answer, self._output_line(visit, html))
 
     def _links(self, html: str, url: str) -> tuple[tuple[str, str], ...]:
         """Return the links that stay on the site."""
-        found = links(html, url)
-        return tuple((there, text) for there, text in found if self.parish.owns(there))
+        return tuple(
+            (target, text) for target, text in find_links(html, url) if self.parish.owns(target)
+        )
 
-    def _line(self, visit: Visit, html: str) -> bytes:
+    def _output_line(self, visit: Visit, html: str) -> bytes:
         """Return the line of the output, with the fields ``masstimes.pages.CRAWLED``."""
         page = {
             "url": visit.url,
@@ -142,14 +151,17 @@ class SiteCrawl:
                 "ended": ending,
                 "requests": tally.requests,
                 "bytes": tally.bytes,
-                **{f"{name}": tally.outcomes[outcome] for name, outcome in _COUNTED.items()},
+                **{
+                    f"{name}": tally.outcomes[outcome]
+                    for name, outcome in _SUMMARY_OUTCOMES.items()
+                },
                 "errors": dict(sorted(tally.errors.items())),
                 "seconds": round(time.monotonic() - self._start, 3),
             }
         )
 
 
-_COUNTED = {
+_SUMMARY_OUTCOMES = {
     "pages": Outcome.PAGE,
     "unchanged": Outcome.UNCHANGED,
     "binary": Outcome.BINARY,
@@ -158,29 +170,29 @@ _COUNTED = {
 }
 
 
-def _failed(fetched: Fetched) -> Answer:
+def _failed_answer(fetched: FetchResult) -> Answer:
     if fetched.reason == "robots":
         return Answer(Outcome.ROBOTS)
     reason = fetched.reason or str(fetched.status)
     return Answer(Outcome.ERROR, reason, bytes=len(fetched.body))
 
 
-def _redirect(visit: Visit, fetched: Fetched) -> Answer:
+def _redirect_answer(visit: Visit, fetched: FetchResult) -> Answer:
     """Return the answer to a 3xx. Without a valid target or a known code, it is an error."""
-    there = address(fetched.headers.get("location", ""), visit.url)
-    if there is None or fetched.status not in _REDIRECTS:
+    target = normalise_address(fetched.headers.get("location", ""), visit.url)
+    if target is None or fetched.status not in _REDIRECTS:
         return Answer(Outcome.ERROR, str(fetched.status), bytes=len(fetched.body))
-    return Answer(Outcome.REDIRECT, bytes=len(fetched.body), links=((there, ""),))
+    return Answer(Outcome.REDIRECT, bytes=len(fetched.body), links=((target, ""),))
 
 
-def _unchanged(known: KnownPage, *, etag: str, modified: str, size: int) -> Answer:
+def _unchanged_answer(known_page: KnownPage, *, etag: str, modified: str, size: int) -> Answer:
     return Answer(
         Outcome.UNCHANGED,
         bytes=size,
-        links=known.links,
+        links=known_page.links,
         etag=etag,
         modified=modified,
-        sha256=known.sha256,
+        sha256=known_page.sha256,
     )
 
 
@@ -189,14 +201,14 @@ def write_results(
     journal: Journal,
     out: Path,
     *,
-    known: Mapping[str, KnownPage],
-    known_out: Path | None,
+    known_pages: Mapping[str, KnownPage],
+    known_folder: Path | None,
 ) -> dict[str, Any]:
     """Write the results of a crawl that has ended, and return its summary.
 
     They are the pages, and the known pages for the next run.
     """
-    summary = journal.ended()
+    summary = journal.get_summary()
     assert summary is not None
     path = out / f"{parish}.jsonl"
     partial = path.with_name(f".{path.name}.part")
@@ -209,6 +221,6 @@ def write_results(
     except BaseException:
         partial.unlink(missing_ok=True)
         raise
-    if known_out is not None:
-        write_known(known_out, parish, known, journal.entries())
+    if known_folder is not None:
+        write_known_pages(known_folder, parish, known_pages, journal.entries())
     return summary

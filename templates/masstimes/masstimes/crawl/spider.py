@@ -21,7 +21,7 @@ from scrapy.http import Headers, Response
 
 from masstimes.binary import LOOKED_AT, is_binary
 from masstimes.crawl.robots_requests import is_for_robots
-from masstimes.crawl.site import Fetched, SiteCrawl
+from masstimes.crawl.site import FetchResult, SiteCrawl
 from masstimes.crawl.visits import Visit
 
 #: The reasons of failures, by Scrapy's exceptions.
@@ -33,7 +33,7 @@ _REASONS: tuple[tuple[type[Exception], str], ...] = (
     (ResponseDataLossError, "broken-off"),
     (DownloadFailedError, "failed"),
 )
-_KEPT = ("content-type", "location", "etag", "last-modified")
+_HEADERS = ("content-type", "location", "etag", "last-modified")
 
 
 class ParishSpider(Spider):
@@ -54,21 +54,21 @@ class ParishSpider(Spider):
     ) -> None:
         super().__init__(**more)
         self._crawls, self._done, self._errors = crawls, done, errors
-        self._first = b""
+        self._first_bytes = b""
 
     @classmethod
     def from_crawler(cls, crawler: Crawler, *args: Any, **kwargs: Any) -> Self:
         """Return a spider that is connected to the signals of a download."""
         spider = super().from_crawler(crawler, *args, **kwargs)
-        crawler.signals.connect(spider.begun, signal=signals.headers_received)
-        crawler.signals.connect(spider.received, signal=signals.bytes_received)
+        crawler.signals.connect(spider.on_headers, signal=signals.headers_received)
+        crawler.signals.connect(spider.on_bytes, signal=signals.bytes_received)
         return spider
 
     async def start(self) -> AsyncIterator[Any]:
         """Run the crawls one after another, without Scrapy's scheduler."""
         try:
-            for make in self._crawls:
-                crawl = make()
+            for make_crawl in self._crawls:
+                crawl = make_crawl()
                 await crawl.run(self._fetch)
                 self._done(crawl)
         except Exception as error:
@@ -76,46 +76,46 @@ class ParishSpider(Spider):
         return
         yield
 
-    def begun(self, headers: Headers, **_: Any) -> None:
+    def on_headers(self, headers: Headers, **_: Any) -> None:
         """Reset the first bytes of a download.
 
         Compressed bodies are not checked before they are unpacked.
         """
-        self._first = b"" if headers.get("Content-Encoding") is None else bytes(LOOKED_AT)
+        self._first_bytes = b"" if headers.get("Content-Encoding") is None else bytes(LOOKED_AT)
 
-    def received(self, data: bytes, request: Request, **_: Any) -> None:
+    def on_bytes(self, data: bytes, request: Request, **_: Any) -> None:
         """Stop receiving a page that is binary."""
         if is_for_robots(request):
             return
-        if len(self._first) < LOOKED_AT:
-            self._first += data[: LOOKED_AT - len(self._first)]
-            if len(self._first) == LOOKED_AT and is_binary(self._first):
+        if len(self._first_bytes) < LOOKED_AT:
+            self._first_bytes += data[: LOOKED_AT - len(self._first_bytes)]
+            if len(self._first_bytes) == LOOKED_AT and is_binary(self._first_bytes):
                 request.meta["is_binary"] = True
                 raise StopDownload(fail=False)
 
-    async def _fetch(self, visit: Visit, headers: Mapping[str, str]) -> Fetched:
+    async def _fetch(self, visit: Visit, headers: Mapping[str, str]) -> FetchResult:
         meta = {"dont_redirect": True, "handle_httpstatus_all": True}
         request = Request(visit.url, headers=dict(headers), meta=meta, dont_filter=True)
         try:
             response = await self.crawler.engine.download_async(request)
         except IgnoreRequest as error:
-            return Fetched(reason="robots" if "robots" in str(error) else "too-large")
+            return FetchResult(reason="robots" if "robots" in str(error) else "too-large")
         except Exception as error:  # a site may cause any error
-            return Fetched(reason=_reason(error))
-        return _fetched(response)
+            return FetchResult(reason=_reason(error))
+        return _make_result(response)
 
 
 def _reason(error: Exception) -> str:
     return next((text for kind, text in _REASONS if isinstance(error, kind)), "failed")
 
 
-def _fetched(response: Response) -> Fetched:
+def _make_result(response: Response) -> FetchResult:
     headers = {
         name: value.decode("latin-1")
-        for name in _KEPT
+        for name in _HEADERS
         if (value := response.headers.get(name)) is not None
     }
-    return Fetched(
+    return FetchResult(
         status=response.status,
         body=response.body,
         headers=headers,

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from masstimes.crawl.addresses import is_sane, key
+from masstimes.crawl.addresses import address_key, is_sane
 from masstimes.crawl.limits import Ending, Limits
 
 
@@ -71,26 +71,26 @@ class Visits:
     def __init__(self, start: str, owns: Callable[[str], bool], limits: Limits) -> None:
         self._owns, self._limits = owns, limits
         self._waiting = deque([Visit(start)])
-        self._met = {key(start)}
+        self._seen_keys = {address_key(start)}
         self._queries: Counter[str] = Counter()
         self.tally = Tally()
 
     def next(self) -> Visit | None:
-        """Return the next visit. It stays the next until ``answered`` is called."""
+        """Return the next visit. It stays the next until ``apply_answer`` is called."""
         return self._waiting[0] if self._waiting else None
 
     def ending(self) -> Ending | None:
         """Return why the crawl ends, or None if it continues."""
         tally, limits = self.tally, self._limits
         if not self._waiting:
-            return self._how_it_was()
+            return self._final_ending()
         if tally.failures_in_a_row >= limits.failures:
             return Ending.FAILURES
         if tally.requests >= limits.pages:
             return Ending.PAGES
         return Ending.BYTES if tally.bytes >= limits.site else None
 
-    def _how_it_was(self) -> Ending:
+    def _final_ending(self) -> Ending:
         outcomes = self.tally.outcomes
         if outcomes[Outcome.PAGE] or outcomes[Outcome.UNCHANGED] or outcomes[Outcome.BINARY]:
             return Ending.DONE
@@ -98,7 +98,7 @@ class Visits:
             return Ending.ROBOTS
         return Ending.ELSEWHERE if self.tally.errors["elsewhere"] else Ending.UNREACHABLE
 
-    def answered(self, answer: Answer) -> None:
+    def apply_answer(self, answer: Answer) -> None:
         """Apply the answer to the next visit."""
         visit, tally = self._waiting.popleft(), self.tally
         tally.requests += 1
@@ -113,26 +113,28 @@ class Visits:
         elif visit.depth < self._limits.depth:
             self._follow(visit, answer.links)
 
-    def _redirect(self, visit: Visit, there: str) -> None:
+    def _redirect(self, visit: Visit, target: str) -> None:
         if visit.hops >= self._limits.redirects:
             self.tally.errors["redirects"] += 1
-        elif not self._owns(there):
+        elif not self._owns(target):
             self.tally.errors["elsewhere"] += 1
-        elif key(there) not in self._met or there == visit.url:
+        elif address_key(target) not in self._seen_keys or target == visit.url:
             # Some sites redirect to the same page at the first request.
-            self._met.add(key(there))
-            again = Visit(there, visit.depth, visit.previous_url, visit.link_text, visit.hops + 1)
-            self._waiting.appendleft(again)
+            self._seen_keys.add(address_key(target))
+            redirected = Visit(
+                target, visit.depth, visit.previous_url, visit.link_text, visit.hops + 1
+            )
+            self._waiting.appendleft(redirected)
 
     def _follow(self, visit: Visit, links: Iterable[tuple[str, str]]) -> None:
         for url, text in links:
             if not self._owns(url) or not is_sane(url, self._limits):
                 continue
-            if (name := key(url)) in self._met:
+            if (page_key := address_key(url)) in self._seen_keys:
                 continue
             plain, _, query = url.partition("?")
             if query and self._queries[plain] >= self._limits.queries:
                 continue
             self._queries[plain] += bool(query)
-            self._met.add(name)
+            self._seen_keys.add(page_key)
             self._waiting.append(Visit(url, visit.depth + 1, visit.url, text))

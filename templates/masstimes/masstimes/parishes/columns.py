@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from masstimes.folding import folded
+from masstimes.folding import fold
 
 #: The columns of the written table.
 COLUMNS = ("id", "name", "place", "street", "address", "deanery", "diocese", "voivodeship")
@@ -30,27 +30,27 @@ _ABOVE = re.compile(
 _STREET = re.compile(r"\b(?:ul|al|pl|os)\.\s*[^,;]+", re.IGNORECASE)
 
 
-def columns_of(header: Sequence[str]) -> dict[str, int]:
+def find_columns(header: Sequence[str]) -> dict[str, int]:
     """Return the position of each known column, and the first of equal ones."""
-    found: dict[str, int] = {}
+    positions: dict[str, int] = {}
     for place, text in enumerate(header):
-        words = " ".join(re.findall(r"[a-z]+", folded(text)))
+        words = " ".join(re.findall(r"[a-z]+", fold(text)))
         for name, pattern in _WORDS.items():
-            if name not in found and re.fullmatch(pattern, words):
-                found[name] = place
-    return found
+            if name not in positions and re.fullmatch(pattern, words):
+                positions[name] = place
+    return positions
 
 
-def said_above(heading: str) -> tuple[str, str] | None:
+def parse_heading(heading: str) -> tuple[str, str] | None:
     """Return the column and value in a heading, or None."""
-    said = _ABOVE.fullmatch(heading)
-    if said is None:
+    match = _ABOVE.fullmatch(heading)
+    if match is None:
         return None
-    kind = next(name for name in ("deanery", "diocese", "voivodeship") if said[name])
-    return kind, said["value"].strip()
+    column = next(name for name in ("deanery", "diocese", "voivodeship") if match[name])
+    return column, match["value"].strip()
 
 
-def parish_of(
+def make_parish(
     columns: Mapping[str, int], row: Sequence[str], above: Mapping[str, str]
 ) -> dict[str, str]:
     """Return all columns of a parish, with empty texts for missing ones.

@@ -21,11 +21,11 @@ from pack_command import (
     write_complete,
 )
 
-from masstimes.manners import add_manners, is_web_address, manners_of, web_address
+from masstimes.manners import add_manners, is_web_address, parse_manners, web_address
 from masstimes.parishes.columns import COLUMNS
-from masstimes.parishes.identity import with_ids
-from masstimes.parishes.walk import parishes_from
-from masstimes.polite import Polite
+from masstimes.parishes.identity import assign_ids
+from masstimes.parishes.walk import read_diocese
+from masstimes.polite import PoliteClient
 from sluice.text.visible_text import quoted
 
 _PROGRAM = "mt-parishes"
@@ -41,22 +41,22 @@ def _tell(what: str) -> None:
     print(f"{_PROGRAM}: {what}", file=sys.stderr)
 
 
-def _addresses(path: Path) -> list[str]:
+def _read_addresses(path: Path) -> list[str]:
     """Return the addresses in a file, one a line, without comments after #."""
     try:
         lines = read_input(path).decode().splitlines()
     except UnicodeDecodeError as error:
         raise BadData(path, "this is not valid UTF-8") from error
-    found = []
+    addresses = []
     for number, line in enumerate(map(str.strip, lines), 1):
         if line and not line.startswith("#"):
             if not is_web_address(line):
                 raise BadData(path, f"{quoted(line)} is no address (http://…)", line=number)
-            found.append(line)
-    return found
+            addresses.append(line)
+    return addresses
 
 
-def _table(parishes: Sequence[dict[str, str]]) -> bytes:
+def _make_table(parishes: Sequence[dict[str, str]]) -> bytes:
     text = io.StringIO()
     writer = csv.DictWriter(text, COLUMNS, lineterminator="\n")
     writer.writeheader()
@@ -65,27 +65,27 @@ def _table(parishes: Sequence[dict[str, str]]) -> bytes:
 
 
 def _work(arguments: argparse.Namespace) -> None:
-    given: Path | None = arguments.addresses
-    urls = [*arguments.urls, *(_addresses(given) if given else ())]
+    address_file: Path | None = arguments.addresses
+    urls = [*arguments.urls, *(_read_addresses(address_file) if address_file else ())]
     if not urls:
         raise UsageError("give addresses of pages, or a file of them (--addresses)")
-    with Polite(_PROGRAM, manners_of(arguments)) as polite:
-        read = [
+    with PoliteClient(_PROGRAM, parse_manners(arguments)) as polite:
+        listed = [
             parish
             for url in dict.fromkeys(urls)
-            for parish in parishes_from(polite, url, most_pages=arguments.max_pages, tell=_tell)
+            for parish in read_diocese(polite, url, most_pages=arguments.max_pages, tell=_tell)
         ]
-    parishes, again = with_ids(read)
+    parishes, duplicates = assign_ids(listed)
     if not parishes:
         raise NoParishes(f"no parish is on the pages of {', '.join(urls)}")
-    if again:
-        _tell(f"{again} rows came again, equal to others, and were left out")
+    if duplicates:
+        _tell(f"{duplicates} rows came again, equal to others, and were left out")
     if arguments.split:
         arguments.split.mkdir(parents=True, exist_ok=True)
         for parish in parishes:
             text = json.dumps(parish, ensure_ascii=False, indent=1) + "\n"
             write_complete(arguments.split / f"{parish['id']}.json", text.encode(errors="replace"))
-    write_complete(arguments.out, _table(parishes))
+    write_complete(arguments.out, _make_table(parishes))
     _tell(f"{len(parishes)} parishes")
 
 

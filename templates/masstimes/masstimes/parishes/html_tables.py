@@ -10,9 +10,9 @@ from urllib.parse import urldefrag, urljoin
 
 from lxml import etree, html
 
-from masstimes.crawl.decoding import decoded
-from masstimes.folding import folded
-from masstimes.parishes.columns import said_above
+from masstimes.crawl.decoding import decode_page
+from masstimes.folding import fold
+from masstimes.parishes.columns import parse_heading
 from masstimes.polite import Answer
 
 #: The largest span of a cell that is plausible in a table for people.
@@ -32,7 +32,7 @@ class Table:
 
 def parse(answer: Answer) -> Any:
     """Return the page as a tree, or None if it is empty."""
-    text = decoded(answer.body, answer.content_type)
+    text = decode_page(answer.body, answer.content_type)
     # lxml refuses text with an encoding declaration.
     source = re.sub(r"^\s*<\?xml[^>]*\?>", "", text.replace("\0", ""))
     try:
@@ -41,27 +41,27 @@ def parse(answer: Answer) -> Any:
         return None
 
 
-def tables(tree: Any) -> Iterator[Table]:
+def iter_tables(tree: Any) -> Iterator[Table]:
     """Yield the tables in their order. A nested table comes after the outer one."""
     above: dict[str, str] = {}
     for element in tree.iter(*_HEADINGS, "caption", "table"):
         if element.tag == "table":
             own = dict(above)
             for caption in element.findall("caption"):
-                own.update([said] if (said := said_above(_text(caption))) else [])
+                own.update([heading] if (heading := parse_heading(_text(caption))) else [])
             yield Table(own, _grid(element))
-        elif element.tag in _HEADINGS and (said := said_above(_text(element))):
-            above.update([said])
+        elif element.tag in _HEADINGS and (heading := parse_heading(_text(element))):
+            above.update([heading])
 
 
-def next_page(tree: Any, url: str) -> str | None:
+def find_next_page(tree: Any, url: str) -> str | None:
     """Return the address of the next page, or None."""
     for element in tree.iter("link", "a"):
         target = element.get("href")
         if not target:
             continue
-        marked = "next" in (element.get("rel") or "").lower().split()
-        if marked or (element.tag == "a" and _NEXT.fullmatch(_arrowless(_text(element)))):
+        is_next = "next" in (element.get("rel") or "").lower().split()
+        if is_next or (element.tag == "a" and _NEXT.fullmatch(_strip_arrows(_text(element)))):
             try:
                 return str(urldefrag(urljoin(url, target.strip())).url)
             except ValueError:
@@ -69,9 +69,9 @@ def next_page(tree: Any, url: str) -> str | None:
     return None
 
 
-def _arrowless(text: str) -> str:
+def _strip_arrows(text: str) -> str:
     """Return ``następna strona`` for ``następna strona »``."""
-    return re.sub(r"(?<=\w)\s*[>»›→]+$", "", folded(text))
+    return re.sub(r"(?<=\w)\s*[>»›→]+$", "", fold(text))
 
 
 def _grid(table: Any) -> list[list[str]]:
@@ -94,10 +94,10 @@ def _grid(table: Any) -> list[list[str]]:
 
 def _fill(texts: list[str], below: dict[int, tuple[int, str]]) -> None:
     while (place := len(texts)) in below:
-        left, text = below.pop(place)
+        remaining, text = below.pop(place)
         texts.append(text)
-        if left > 1:
-            below[place] = left - 1, text
+        if remaining > 1:
+            below[place] = remaining - 1, text
 
 
 def _span(cell: Any, name: str) -> int:

@@ -6,17 +6,17 @@ from collections.abc import Callable, Iterator
 
 import httpx
 
-from masstimes.parishes.columns import columns_of, parish_of
-from masstimes.parishes.html_tables import Table, next_page, parse, tables
+from masstimes.parishes.columns import find_columns, make_parish
+from masstimes.parishes.html_tables import Table, find_next_page, iter_tables, parse
 from masstimes.parishes.robots import Robots
-from masstimes.polite import Polite
+from masstimes.polite import PoliteClient
 
 #: A function that shows a message to a person.
 Tell = Callable[[str], None]
 
 
-def parishes_from(
-    polite: Polite, url: str, *, most_pages: int, tell: Tell
+def read_diocese(
+    polite: PoliteClient, url: str, *, most_pages: int, tell: Tell
 ) -> Iterator[dict[str, str]]:
     """Yield the parishes on a page and on the next pages of the same host.
 
@@ -27,60 +27,60 @@ def parishes_from(
         tell: Gets a message for each page and row that is left out.
 
     Raises:
-        GaveUp: The server does not answer for now.
-        Refused: A page is refused, or the site's robots.txt forbids it.
+        ServerUnavailable: The server does not answer for now.
+        RequestRefused: A page is refused, or the site's robots.txt forbids it.
     """
-    host, seen, wanted = httpx.URL(url).netloc, set[str](), url
+    host, visited, page_url = httpx.URL(url).netloc, set[str](), url
     robots = Robots(polite)
-    while wanted not in seen:
-        if len(seen) == most_pages:
-            tell(f"{wanted}: not read, as {most_pages} pages have been (--max-pages)")
+    while page_url not in visited:
+        if len(visited) == most_pages:
+            tell(f"{page_url}: not read, as {most_pages} pages have been (--max-pages)")
             return
-        seen.add(wanted)
-        robots.require(wanted)
-        answer = polite.get(wanted)
+        visited.add(page_url)
+        robots.require(page_url)
+        answer = polite.get(page_url)
         tree = parse(answer)
         if tree is None:
-            tell(f"{wanted}: the page is empty")
+            tell(f"{page_url}: the page is empty")
             return
-        yield from _parishes_on(tree, wanted, tell)
-        following = next_page(tree, str(answer.url))
-        if following is None:
+        yield from _read_page(tree, page_url, tell)
+        next_url = find_next_page(tree, str(answer.url))
+        if next_url is None:
             return
-        if httpx.URL(following).netloc != host:
-            tell(f"{wanted}: its next page is on another host, {following}, and is not read")
+        if httpx.URL(next_url).netloc != host:
+            tell(f"{page_url}: its next page is on another host, {next_url}, and is not read")
             return
-        wanted = following
+        page_url = next_url
 
 
-def _parishes_on(tree: object, url: str, tell: Tell) -> Iterator[dict[str, str]]:
-    found = False
-    for number, table in enumerate(tables(tree), 1):
-        place, columns = _header(table)
+def _read_page(tree: object, url: str, tell: Tell) -> Iterator[dict[str, str]]:
+    has_parishes = False
+    for number, table in enumerate(iter_tables(tree), 1):
+        place, columns = _find_header(table)
         if columns:
-            found = True
-            yield from _rows(table, place, columns, where=f"{url}: table {number}", tell=tell)
-    if not found:
+            has_parishes = True
+            yield from _read_rows(table, place, columns, where=f"{url}: table {number}", tell=tell)
+    if not has_parishes:
         tell(f"{url}: no table has a column of names of parishes (such as Parafia)")
 
 
-def _header(table: Table) -> tuple[int, dict[str, int]]:
+def _find_header(table: Table) -> tuple[int, dict[str, int]]:
     """Return the first row with a column of names and another known column."""
     for place, row in enumerate(table.rows):
-        columns = columns_of(row)
+        columns = find_columns(row)
         if "name" in columns and len(columns) > 1:
             return place, columns
     return 0, {}
 
 
-def _rows(
+def _read_rows(
     table: Table, place: int, columns: dict[str, int], *, where: str, tell: Tell
 ) -> Iterator[dict[str, str]]:
     header = table.rows[place]
     for number, row in enumerate(table.rows[place + 1 :], place + 2):
         if row == header or not any(row):
             continue
-        parish = parish_of(columns, row, table.above)
+        parish = make_parish(columns, row, table.above)
         if parish["name"]:
             yield parish
         else:

@@ -6,14 +6,14 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from masstimes.manners import GaveUp
+from masstimes.manners import ServerUnavailable
 from masstimes.places.provider import RequestKind
 
 #: The units of the quota for a request of each kind.
 UNITS = {RequestKind.SEARCH: 10, RequestKind.DETAIL: 1}
 
 
-class OverBudget(GaveUp):
+class OverBudget(ServerUnavailable):
     """The run has sent all allowed requests of a kind."""
 
 
@@ -26,7 +26,7 @@ class Budget:
     """
 
     most: Mapping[RequestKind, int] = field(default_factory=dict)
-    sent: Counter[RequestKind] = field(default_factory=Counter)
+    sent_requests: Counter[RequestKind] = field(default_factory=Counter)
 
     def spend(self, kind: RequestKind) -> None:
         """Count a request that is about to be sent.
@@ -35,17 +35,17 @@ class Budget:
             OverBudget: All requests of its kind have been sent.
         """
         limit = self.most.get(kind)
-        if limit is not None and self.sent[kind] >= limit:
+        if limit is not None and self.sent_requests[kind] >= limit:
             raise OverBudget(
                 f"the budget of {limit} {kind} requests is spent: run again with the same --cache"
                 f" to go on, or raise --most-{kind}"
             )
-        self.sent[kind] += 1
+        self.sent_requests[kind] += 1
 
     def units(self) -> int:
         """Return the spent units of the quota."""
-        return sum(UNITS[kind] * number for kind, number in self.sent.items())
+        return sum(UNITS[kind] * number for kind, number in self.sent_requests.items())
 
     def counts(self) -> dict[str, int]:
         """Return the number of sent requests of each kind."""
-        return {str(kind): self.sent[kind] for kind in RequestKind}
+        return {str(kind): self.sent_requests[kind] for kind in RequestKind}

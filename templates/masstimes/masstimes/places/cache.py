@@ -21,28 +21,28 @@ class Cache:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._known: dict[tuple[str, ...], Any] = {}
+        self._answers: dict[tuple[str, ...], Any] = {}
         content = path.read_bytes() if path.exists() else b""
-        whole = content[: content.rfind(b"\n") + 1]
-        for number, line in enumerate(whole.splitlines(), 1):
+        complete = content[: content.rfind(b"\n") + 1]
+        for number, line in enumerate(complete.splitlines(), 1):
             try:
-                known = json.loads(line)
-                self._known[tuple(map(str, known["request"]))] = known["answer"]
+                entry = json.loads(line)
+                self._answers[tuple(map(str, entry["request"]))] = entry["answer"]
             except (ValueError, TypeError, KeyError) as error:
                 raise BadData(path, f"line {number} is no answer of a places API") from error
-        if whole != content:
-            os.truncate(path, len(whole))
+        if complete != content:
+            os.truncate(path, len(complete))
 
     def __contains__(self, request: tuple[str, ...]) -> bool:
-        return request in self._known
+        return request in self._answers
 
     def get(self, request: tuple[str, ...]) -> Any:
         """Return the answer to a request that is in the cache."""
-        return self._known[request]
+        return self._answers[request]
 
     def put(self, request: tuple[str, ...], answer: Any) -> None:
         """Add an answer, and write it to the disk."""
-        self._known[request] = answer
+        self._answers[request] = answer
         line = json.dumps({"request": request, "answer": answer}, ensure_ascii=False) + "\n"
         with self._path.open("ab") as file:
             file.write(line.encode(errors="replace"))

@@ -23,13 +23,13 @@ from pack_command import (
     write_complete,
 )
 
-from masstimes.manners import add_manners, manners_of, web_address
+from masstimes.manners import add_manners, parse_manners, web_address
 from masstimes.pages import write_lines
 from masstimes.places.budget import Budget
 from masstimes.places.cache import Cache
 from masstimes.places.finder import PROVIDERS, Finder
 from masstimes.places.provider import Access, RequestKind
-from masstimes.polite import Polite
+from masstimes.polite import PoliteClient
 from sluice.text.visible_text import quoted
 
 _PROGRAM = "mt-places"
@@ -39,23 +39,27 @@ LIMIT = "places"
 KEY_VARIABLE = "PLACES_KEY"
 
 
-def queries(parish: dict[str, Any]) -> Iterator[str]:
+def make_queries(parish: dict[str, Any]) -> Iterator[str]:
     """Yield the texts to search for until a site is found, each once."""
     texts = [str(parish.get(part) or "").strip() for part in ("name", "place", "street")]
-    yield from dict.fromkeys(" ".join(filter(None, some)) for some in (texts, texts[:2]))
+    yield from dict.fromkeys(" ".join(filter(None, parts)) for parts in (texts, texts[:2]))
 
 
-def _parish(path: Path) -> dict[str, Any]:
-    found = parse_json(path, read_input(path))
+def _read_parish(path: Path) -> dict[str, Any]:
+    parish = parse_json(path, read_input(path))
     for name in ("id", "name"):
-        if not isinstance(found, dict) or not isinstance(found.get(name), str) or not found[name]:
+        if (
+            not isinstance(parish, dict)
+            or not isinstance(parish.get(name), str)
+            or not parish[name]
+        ):
             raise BadData(path, f"a parish has a text {quoted(name)}")
-    if found["id"] in {".", ".."} or "/" in found["id"] or "\0" in found["id"]:
-        raise BadData(path, f"its id, {quoted(found['id'])}, cannot be the name of a file")
-    return dict(found)
+    if parish["id"] in {".", ".."} or "/" in parish["id"] or "\0" in parish["id"]:
+        raise BadData(path, f"its id, {quoted(parish['id'])}, cannot be the name of a file")
+    return dict(parish)
 
 
-def _key(path: Path | None) -> str:
+def _read_key(path: Path | None) -> str:
     key = os.environ.get(KEY_VARIABLE, "")
     if path is not None:
         try:
@@ -67,7 +71,7 @@ def _key(path: Path | None) -> str:
     return key.strip()
 
 
-def _sites(
+def _find_sites(
     finder: Finder, parishes: Sequence[dict[str, Any]], out: Path, without: list[dict[str, Any]]
 ) -> None:
     """Write a file for each parish with a site, as soon as it is found.
@@ -75,7 +79,7 @@ def _sites(
     Parishes without a site are added to ``without``.
     """
     for parish in parishes:
-        site = next(filter(None, map(finder.site, queries(parish))), None)
+        site = next(filter(None, map(finder.find_site, make_queries(parish))), None)
         if site is None:
             without.append(parish)
             continue
@@ -83,25 +87,25 @@ def _sites(
         write_complete(out / f"{parish['id']}.json", text.encode(errors="replace"))
 
 
-def _budget(arguments: argparse.Namespace) -> Budget:
+def _make_budget(arguments: argparse.Namespace) -> Budget:
     most = {RequestKind.SEARCH: arguments.most_search, RequestKind.DETAIL: arguments.most_detail}
     return Budget({kind: limit for kind, limit in most.items() if limit is not None})
 
 
 def _work(arguments: argparse.Namespace) -> None:
-    parishes = [_parish(path) for path in arguments.parishes]
+    parishes = [_read_parish(path) for path in arguments.parishes]
     kind = PROVIDERS[arguments.provider]
     access = Access(
         arguments.api or kind.DEFAULT_URL,
-        _key(arguments.key_file) if kind.NEEDS_KEY else "",
+        _read_key(arguments.key_file) if kind.NEEDS_KEY else "",
         arguments.language,
         arguments.region,
     )
     arguments.out.mkdir(parents=True, exist_ok=True)
-    manners, budget = manners_of(arguments), _budget(arguments)
+    manners, budget = parse_manners(arguments), _make_budget(arguments)
     manners = dataclasses.replace(manners, pause=max(manners.pause, kind.PAUSE))
     without: list[dict[str, Any]] = []
-    with Polite(_PROGRAM, manners) as polite:
+    with PoliteClient(_PROGRAM, manners) as polite:
         finder = Finder(
             arguments.provider,
             kind(access, polite),
@@ -111,17 +115,18 @@ def _work(arguments: argparse.Namespace) -> None:
             arguments.max_details,
         )
         try:
-            _sites(finder, parishes, arguments.out, without)
+            _find_sites(finder, parishes, arguments.out, without)
         finally:
             write_lines(arguments.without, without)
             if arguments.requests:
                 write_complete(arguments.requests, json.dumps(budget.counts()).encode())
             if arguments.spent:
                 write_complete(arguments.spent, json.dumps({LIMIT: budget.units()}).encode())
-    found = len(parishes) - len(without)
-    sent = ", ".join(f"{number} {kind}" for kind, number in budget.counts().items())
+    site_count = len(parishes) - len(without)
+    counts = ", ".join(f"{number} {kind}" for kind, number in budget.counts().items())
     print(
-        f"{_PROGRAM}: {found} of {len(parishes)} parishes have a site; requests sent: {sent}",
+        f"{_PROGRAM}: {site_count} of {len(parishes)} parishes have a site; requests sent:"
+        f" {counts}",
         file=sys.stderr,
     )
 

@@ -11,7 +11,7 @@ from masstimes.places.cache import Cache
 from masstimes.places.google import GooglePlaces
 from masstimes.places.google_v1 import GooglePlacesV1
 from masstimes.places.nominatim import Nominatim
-from masstimes.places.provider import Page, Place, Provider, RequestKind, site_of
+from masstimes.places.provider import Page, Place, Provider, RequestKind, parse_site
 
 PROVIDERS: dict[str, type[Provider]] = {
     "google": GooglePlaces,
@@ -37,48 +37,48 @@ class Finder:
     max_pages: int = 1
     max_details: int = 5
 
-    def site(self, text: str) -> str | None:
+    def find_site(self, text: str) -> str | None:
         """Return the site of the first hit that has one."""
         details = 0
-        for place in self._hits(text):
+        for place in self._iter_hits(text):
             site = place.site
             if site is None and place.id and self.provider.HAS_DETAILS:
                 if details == self.max_details:
                     return None
                 details += 1
-                site = self._detail(place.id)
+                site = self._get_detail(place.id)
             if site is not None:
                 return site
         return None
 
-    def _hits(self, text: str) -> Iterator[Place]:
+    def _iter_hits(self, text: str) -> Iterator[Place]:
         """Yield the hits page by page, each place once."""
-        seen, token = set[str](), ""
+        seen_ids, token = set[str](), ""
         for number in range(self.max_pages):
-            page = self._page(text, number, token)
+            page = self._get_page(text, number, token)
             for place in page.places:
-                if not place.id or place.id not in seen:
-                    seen.add(place.id)
+                if not place.id or place.id not in seen_ids:
+                    seen_ids.add(place.id)
                     yield place
             token = page.token
             if not token:
                 return
 
-    def _page(self, text: str, number: int, token: str) -> Page:
+    def _get_page(self, text: str, number: int, token: str) -> Page:
         request = (self.name, RequestKind.SEARCH.value, text, str(number))
         if request not in self.cache:
             self.budget.spend(RequestKind.SEARCH)
             page = self.provider.search(text, token)
             self.cache.put(request, dataclasses.asdict(page))
-        return _page(self.cache.get(request))
+        return _parse_page(self.cache.get(request))
 
-    def _detail(self, place_id: str) -> str | None:
+    def _get_detail(self, place_id: str) -> str | None:
         request = (self.name, RequestKind.DETAIL.value, place_id)
         if request not in self.cache:
             self.budget.spend(RequestKind.DETAIL)
             self.cache.put(request, self.provider.detail(place_id))
-        return site_of(self.cache.get(request))
+        return parse_site(self.cache.get(request))
 
 
-def _page(known: dict[str, Any]) -> Page:
-    return Page(tuple(Place(**each) for each in known["places"]), known["token"])
+def _parse_page(fields: dict[str, Any]) -> Page:
+    return Page(tuple(Place(**place) for place in fields["places"]), fields["token"])

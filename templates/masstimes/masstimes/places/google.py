@@ -10,12 +10,12 @@ from masstimes.places.provider import (
     BadAnswer,
     Page,
     Place,
-    objects_in,
+    get_objects,
+    get_text,
+    parse_site,
     read_json,
-    site_of,
-    text_of,
 )
-from masstimes.polite import Answer, ApiRequest, Later
+from masstimes.polite import Answer, ApiRequest, RetryLater
 from sluice.text.visible_text import quoted
 
 #: Seconds before each try with a token, which becomes valid a moment after its page.
@@ -37,45 +37,45 @@ class GooglePlaces(GoogleProvider):
         for wait in _TOKEN_WAITS if token else (0.0,):
             if token:
                 self._polite.wait(wait)
-            status, found = self._get("textsearch", query)
+            status, content = self._get("textsearch", query)
             if status != "INVALID_REQUEST" or not token:
                 break
         if token and status == "INVALID_REQUEST":
             return Page()
-        self._require(status, found, "OK", "ZERO_RESULTS")
+        self._require(status, content, "OK", "ZERO_RESULTS")
         places = tuple(
             Place(
-                text_of(each, "place_id"), text_of(each, "name"), text_of(each, "formatted_address")
+                get_text(hit, "place_id"), get_text(hit, "name"), get_text(hit, "formatted_address")
             )
-            for each in objects_in(self._url, found, "results")
+            for hit in get_objects(self._url, content, "results")
         )
-        return Page(places, text_of(found, "next_page_token"))
+        return Page(places, get_text(content, "next_page_token"))
 
     def detail(self, place_id: str) -> str | None:
         """Return the site of a place, or None for a deleted place."""
-        status, found = self._get("details", {"place_id": place_id, "fields": "website"})
-        self._require(status, found, "OK", "NOT_FOUND", "ZERO_RESULTS")
-        result = found.get("result", {})
+        status, content = self._get("details", {"place_id": place_id, "fields": "website"})
+        self._require(status, content, "OK", "NOT_FOUND", "ZERO_RESULTS")
+        result = content.get("result", {})
         if not isinstance(result, dict):
             raise BadAnswer(f"{self._url}: 'result' of the answer is no object")
-        return site_of(result.get("website"))
+        return parse_site(result.get("website"))
 
-    def _get(self, what: str, query: Mapping[str, str]) -> tuple[str, dict[str, Any]]:
+    def _get(self, endpoint: str, query: Mapping[str, str]) -> tuple[str, dict[str, Any]]:
         access = self._access
-        sent = {**query, "key": access.key}
+        parameters = {**query, "key": access.key}
         if access.language:
-            sent["language"] = access.language
-        request = ApiRequest(f"{self._url}/{what}/json", query=sent)
+            parameters["language"] = access.language
+        request = ApiRequest(f"{self._url}/{endpoint}/json", query=parameters)
         return self._polite.call(request, self._read)
 
     def _read(self, answer: Answer) -> tuple[str, dict[str, Any]]:
-        found = read_json(self._url, answer)
-        if not isinstance(found, dict) or not isinstance(found.get("status"), str):
+        content = read_json(self._url, answer)
+        if not isinstance(content, dict) or not isinstance(content.get("status"), str):
             raise BadAnswer(f"{self._url}: the answer has no status: {quoted(answer.body[:80])}")
-        if found["status"] == "UNKNOWN_ERROR":
-            raise Later("its status is UNKNOWN_ERROR")
-        return found["status"], found
+        if content["status"] == "UNKNOWN_ERROR":
+            raise RetryLater("its status is UNKNOWN_ERROR")
+        return content["status"], content
 
-    def _require(self, status: str, found: Mapping[str, Any], *fine: str) -> None:
-        if status not in fine:
-            self._fail(status, text_of(found, "error_message"))
+    def _require(self, status: str, content: Mapping[str, Any], *accepted: str) -> None:
+        if status not in accepted:
+            self._fail(status, get_text(content, "error_message"))

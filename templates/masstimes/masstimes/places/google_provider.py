@@ -6,7 +6,7 @@ from collections.abc import Collection
 from typing import ClassVar, NoReturn
 
 from masstimes.places.provider import Access, BadAnswer, Denied, OverQuota
-from masstimes.polite import Polite
+from masstimes.polite import PoliteClient
 
 
 class GoogleProvider:
@@ -20,7 +20,7 @@ class GoogleProvider:
     #: Statuses that mean that the key is not accepted.
     DENIED: ClassVar[Collection[str]]
 
-    def __init__(self, access: Access, polite: Polite) -> None:
+    def __init__(self, access: Access, polite: PoliteClient) -> None:
         self._access = access
         self._polite = polite
         self._url = access.url.rstrip("/")
@@ -34,9 +34,9 @@ class GoogleProvider:
             BadAnswer: Another error.
         """
         message = self._access.without_key(message)
-        told = f"{self._url}: {status}{f': {message}' if message else ''}"
+        problem = f"{self._url}: {status}{f': {message}' if message else ''}"
         if status in self.OVER_QUOTA:
-            raise OverQuota(f"{told}. The quota is used up: try again when it is full")
+            raise OverQuota(f"{problem}. The quota is used up: try again when it is full")
         if status in self.DENIED or "API key" in message:
-            raise Denied(f"{told}. Check the key and what it is allowed to use")
-        raise BadAnswer(told)
+            raise Denied(f"{problem}. Check the key and what it is allowed to use")
+        raise BadAnswer(problem)

@@ -10,10 +10,10 @@ from masstimes.places.provider import (
     BadAnswer,
     Page,
     Place,
-    objects_in,
+    get_objects,
+    get_text,
+    parse_site,
     read_json,
-    site_of,
-    text_of,
 )
 from masstimes.polite import Answer, ApiRequest
 from sluice.text.visible_text import quoted
@@ -41,51 +41,51 @@ class GooglePlacesV1(GoogleProvider):
         ):
             if value:
                 body[name] = value
-        status, found = self._call("places:searchText", _SEARCH_MASK, body)
+        status, content = self._call("places:searchText", _SEARCH_MASK, body)
         if status == "INVALID_ARGUMENT" and token:
             return Page()
-        self._require(status, found)
+        self._require(status, content)
         return Page(
-            tuple(self._place(each) for each in objects_in(self._url, found, "places")),
-            text_of(found, "nextPageToken"),
+            tuple(self._place(each) for each in get_objects(self._url, content, "places")),
+            get_text(content, "nextPageToken"),
         )
 
     def detail(self, place_id: str) -> str | None:
         """Return the site of a place, or None for a deleted place."""
-        status, found = self._call(f"places/{quote(place_id, safe='')}", _DETAIL_MASK, None)
+        status, content = self._call(f"places/{quote(place_id, safe='')}", _DETAIL_MASK, None)
         if status == "NOT_FOUND":
             return None
-        self._require(status, found)
-        return site_of(found.get("websiteUri"))
+        self._require(status, content)
+        return parse_site(content.get("websiteUri"))
 
-    def _place(self, each: dict[str, Any]) -> Place:
-        named = each.get("displayName")
-        name = text_of(named, "text") if isinstance(named, dict) else ""
-        return Place(text_of(each, "id"), name, text_of(each, "formattedAddress"))
+    def _place(self, hit: dict[str, Any]) -> Place:
+        display_name = hit.get("displayName")
+        name = get_text(display_name, "text") if isinstance(display_name, dict) else ""
+        return Place(get_text(hit, "id"), name, get_text(hit, "formattedAddress"))
 
     def _call(
-        self, what: str, mask: str, body: dict[str, str] | None
+        self, path: str, mask: str, body: dict[str, str] | None
     ) -> tuple[str, dict[str, Any]]:
         """Return the status, ``OK`` without an error, and the answer or the error."""
         headers = {"X-Goog-Api-Key": self._access.key, "X-Goog-FieldMask": mask}
         query = None
         if body is None and self._access.language:
             query = {"languageCode": self._access.language}
-        request = ApiRequest(f"{self._url}/{what}", query, headers, body, _ERRORS)
+        request = ApiRequest(f"{self._url}/{path}", query, headers, body, _ERRORS)
         return self._polite.call(request, self._read)
 
     def _read(self, answer: Answer) -> tuple[str, dict[str, Any]]:
-        found = read_json(self._url, answer)
-        error = found.get("error") if isinstance(found, dict) else None
-        if answer.status < 400 and isinstance(found, dict) and error is None:
-            return "OK", found
+        content = read_json(self._url, answer)
+        error = content.get("error") if isinstance(content, dict) else None
+        if answer.status < 400 and isinstance(content, dict) and error is None:
+            return "OK", content
         if not isinstance(error, dict):
             raise BadAnswer(
                 f"{self._url}: answered {answer.status} without an error of the API:"
                 f" {quoted(answer.body[:80])}"
             )
-        return text_of(error, "status") or str(answer.status), error
+        return get_text(error, "status") or str(answer.status), error
 
-    def _require(self, status: str, found: dict[str, Any]) -> None:
+    def _require(self, status: str, content: dict[str, Any]) -> None:
         if status != "OK":
-            self._fail(status, text_of(found, "message"))
+            self._fail(status, get_text(content, "message"))

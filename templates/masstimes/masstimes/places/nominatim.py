@@ -9,11 +9,11 @@ from masstimes.places.provider import (
     BadAnswer,
     Page,
     Place,
+    get_text,
+    parse_site,
     read_json,
-    site_of,
-    text_of,
 )
-from masstimes.polite import Answer, ApiRequest, Polite
+from masstimes.polite import Answer, ApiRequest, PoliteClient
 from sluice.text.visible_text import quoted
 
 _HITS = 10
@@ -30,7 +30,7 @@ class Nominatim:
     #: Its usage policy allows one request a second.
     PAUSE: ClassVar[float] = 1.0
 
-    def __init__(self, access: Access, polite: Polite) -> None:
+    def __init__(self, access: Access, polite: PoliteClient) -> None:
         self._access = access
         self._polite = polite
 
@@ -56,20 +56,20 @@ class Nominatim:
 
     def _read(self, answer: Answer) -> tuple[Place, ...]:
         url = self._access.url
-        found = read_json(url, answer)
-        if not isinstance(found, list) or not all(isinstance(each, dict) for each in found):
+        hits = read_json(url, answer)
+        if not isinstance(hits, list) or not all(isinstance(hit, dict) for hit in hits):
             raise BadAnswer(f"{url}: the answer is no list of places: {quoted(answer.body[:80])}")
-        return tuple(_place(each) for each in found)
+        return tuple(_place(hit) for hit in hits)
 
 
-def _place(each: dict[str, Any]) -> Place:
-    tags = each.get("extratags")
-    values = [text_of(tags, tag) for tag in _SITE_TAGS] if isinstance(tags, dict) else []
+def _place(hit: dict[str, Any]) -> Place:
+    tags = hit.get("extratags")
+    values = [get_text(tags, tag) for tag in _SITE_TAGS] if isinstance(tags, dict) else []
     # OpenStreetMap separates several values of a tag by semicolons.
-    sites = [site_of(site) for value in values for site in value.split(";")]
+    sites = [parse_site(site) for value in values for site in value.split(";")]
     return Place(
-        str(each.get("place_id", "")),
-        text_of(each, "name"),
-        text_of(each, "display_name"),
+        str(hit.get("place_id", "")),
+        get_text(hit, "name"),
+        get_text(hit, "display_name"),
         next(filter(None, sites), None),
     )

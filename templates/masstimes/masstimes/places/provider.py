@@ -11,8 +11,8 @@ from typing import Any, ClassVar, Protocol
 
 from pack_command import CommandError
 
-from masstimes.manners import GaveUp, is_web_address
-from masstimes.polite import Answer, Polite
+from masstimes.manners import ServerUnavailable, is_web_address
+from masstimes.polite import Answer, PoliteClient
 from sluice.text.visible_text import quoted
 
 #: An address that has no scheme, such as ``www.parish.example/times``.
@@ -26,7 +26,7 @@ class RequestKind(StrEnum):
     DETAIL = "detail"
 
 
-class OverQuota(GaveUp):
+class OverQuota(ServerUnavailable):
     """The provider's quota is used up for now."""
 
 
@@ -77,8 +77,8 @@ class Access:
 class Provider(Protocol):
     """A places API.
 
-    Its methods raise ``OverQuota``, ``Denied``, ``BadAnswer``, ``Refused`` and ``GaveUp``. No
-    message contains the key.
+    Its methods raise ``OverQuota``, ``Denied``, ``BadAnswer``, ``RequestRefused`` and
+    ``ServerUnavailable``. No message contains the key.
 
     Attributes:
         DEFAULT_URL: The public service.
@@ -92,7 +92,7 @@ class Provider(Protocol):
     NEEDS_KEY: ClassVar[bool]
     PAUSE: ClassVar[float]
 
-    def __init__(self, access: Access, polite: Polite) -> None: ...
+    def __init__(self, access: Access, polite: PoliteClient) -> None: ...
 
     def search(self, text: str, token: str) -> Page:
         """Return a page of hits for ``text``.
@@ -118,25 +118,25 @@ def read_json(url: str, answer: Answer) -> Any:
         raise BadAnswer(f"{url}: the answer is no JSON: {quoted(answer.body[:80])}") from error
 
 
-def objects_in(url: str, found: Mapping[str, Any], name: str) -> list[dict[str, Any]]:
+def get_objects(url: str, answer: Mapping[str, Any], name: str) -> list[dict[str, Any]]:
     """Return the list of objects ``name`` of an answer, empty if it is absent.
 
     Raises:
         BadAnswer: The value is something else.
     """
-    listed = found.get(name, [])
-    if not isinstance(listed, list) or not all(isinstance(each, dict) for each in listed):
+    objects = answer.get(name, [])
+    if not isinstance(objects, list) or not all(isinstance(each, dict) for each in objects):
         raise BadAnswer(f"{url}: {quoted(name)} of the answer is no list of objects")
-    return listed
+    return objects
 
 
-def text_of(found: Mapping[str, Any], name: str) -> str:
+def get_text(answer: Mapping[str, Any], name: str) -> str:
     """Return a text of an answer, empty if there is none."""
-    value = found.get(name)
+    value = answer.get(name)
     return value if isinstance(value, str) else ""
 
 
-def site_of(value: object) -> str | None:
+def parse_site(value: object) -> str | None:
     """Return the address of a web page in a value, or None. A host name gets ``http://``."""
     text = value.strip() if isinstance(value, str) else ""
     site = f"http://{text}" if _HOST_NAME.fullmatch(text) else text

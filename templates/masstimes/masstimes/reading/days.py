@@ -83,74 +83,75 @@ UNKNOWN = Days()
 DAILY = Days("weekday", "mon-sun")
 
 
-def days_in(text: str) -> Days:
+def find_days(text: str) -> Days:
     """Return the days that a folded text names together, without those after ``oprócz``."""
-    found, without = _named(text)
-    if found == ["weekday"] and not without and re.search(r"\bcodziennie\b", text):
+    names, excluded = _match_days(text)
+    if names == ["weekday"] and not excluded and re.search(r"\bcodziennie\b", text):
         return DAILY
-    return _days(found, without)
+    return _classify_days(names, excluded)
 
 
 def except_days(days: Days, text: str) -> Days:
     """Return ``days`` without those that a folded text names after ``oprócz``."""
-    found, without = _named(text)
-    if found or not without or days.day != "weekday":
+    names_in_text, excluded = _match_days(text)
+    if names_in_text or not excluded or days.day != "weekday":
         return days
-    names = (_split(days.names) or set(WEEK[:6])) - {"sun"}
-    return Days("weekday", _joined([day for day in WEEK if day in names - without]))
+    names = (_parse_days(days.names) or set(WEEK[:6])) - {"sun"}
+    return Days("weekday", _format_days([day for day in WEEK if day in names - excluded]))
 
 
-def _named(text: str) -> tuple[list[str], set[str]]:
+def _match_days(text: str) -> tuple[list[str], set[str]]:
     """Return the days that a folded text names, and those that it excludes."""
-    found: list[str] = []
-    without: set[str] = set()
+    names: list[str] = []
+    excluded: set[str] = set()
     last: re.Match[str] | None = None
-    left_out: re.Match[str] | None = None
+    last_excluded: re.Match[str] | None = None
     for each in _DAY.finditer(text):
         name = str(each.lastgroup)
-        is_next = left_out is not None and _AND.match(text[left_out.end() : each.start()])
+        is_next = last_excluded is not None and _AND.match(text[last_excluded.end() : each.start()])
         if is_next or _WITHOUT.search(text[max(0, each.start() - 40) : each.start()]):
-            without.add(name)
-            left_out = each
+            excluded.add(name)
+            last_excluded = each
             continue
         span = last is not None and _RANGE.match(text[last.end() : each.start()])
-        if span and found[-1] in WEEK and name in WEEK[WEEK.index(found[-1]) :]:
-            found.extend(WEEK[WEEK.index(found[-1]) + 1 : WEEK.index(name)])
-        found.append(name)
+        if span and names[-1] in WEEK and name in WEEK[WEEK.index(names[-1]) :]:
+            names.extend(WEEK[WEEK.index(names[-1]) + 1 : WEEK.index(name)])
+        names.append(name)
         last = each
-    return found, without
+    return names, excluded
 
 
-def _days(found: list[str], without: set[str]) -> Days:
-    if not found:
+def _classify_days(names: list[str], excluded: set[str]) -> Days:
+    if not names:
         return UNKNOWN
-    named = [day for day in WEEK if day in found and day not in without]
-    if "holiday" in found and "sun" not in found:
+    days_of_week = [day for day in WEEK if day in names and day not in excluded]
+    if "holiday" in names and "sun" not in names:
         return Days("holiday")
-    if "weekday" in found and not (found[0] == "sun" and found.index("weekday") > 0):
-        named = named or [day for day in WEEK[:6] if day not in without] * bool(without)
-        return Days("weekday", _joined([day for day in named if day != "sun"]))
-    if named and named != ["sun"]:
-        return Days("weekday", _joined([day for day in named if day != "sun"]))
+    if "weekday" in names and not (names[0] == "sun" and names.index("weekday") > 0):
+        if not days_of_week and excluded:
+            days_of_week = [day for day in WEEK[:6] if day not in excluded]
+        return Days("weekday", _format_days([day for day in days_of_week if day != "sun"]))
+    if days_of_week and days_of_week != ["sun"]:
+        return Days("weekday", _format_days([day for day in days_of_week if day != "sun"]))
     return Days("sunday")
 
 
-def joined_days(texts: list[str]) -> str:
+def join_days(texts: list[str]) -> str:
     """Return all days of texts such as ``mon-fri`` and ``sat``."""
-    named = _split(" ".join(texts))
-    return _joined([day for day in WEEK if day in named])
+    days = _parse_days(" ".join(texts))
+    return _format_days([day for day in WEEK if day in days])
 
 
-def _split(names: str) -> set[str]:
+def _parse_days(names: str) -> set[str]:
     """Return the single days of a text such as ``mon-fri sun``."""
-    named: set[str] = set()
+    days: set[str] = set()
     for part in names.split():
         first, _, last = part.partition("-")
-        named.update(WEEK[WEEK.index(first) : WEEK.index(last or first) + 1])
-    return named
+        days.update(WEEK[WEEK.index(first) : WEEK.index(last or first) + 1])
+    return days
 
 
-def _joined(days: list[str]) -> str:
+def _format_days(days: list[str]) -> str:
     """Return the days as a text, and consecutive days as a span."""
     numbers = [WEEK.index(day) for day in days]
     if len(numbers) > 2 and numbers == list(range(numbers[0], numbers[-1] + 1)):
@@ -158,13 +159,13 @@ def _joined(days: list[str]) -> str:
     return " ".join(days)
 
 
-def columns_in(text: str) -> tuple[Days, ...]:
+def find_day_columns(text: str) -> tuple[Days, ...]:
     """Return the days of the columns of a folded table header, none for one kind alone."""
     names = [str(each.lastgroup) for each in _DAY.finditer(text)]
-    found = [days_in(each[0]) for each in _DAY.finditer(text)]
+    days_by_column = [find_days(each[0]) for each in _DAY.finditer(text)]
     if len(names) > 2 and sorted(set(names), key=_COLUMNS.index) == names and "sun" in names:
-        return tuple(found)
-    columns = tuple(days for days in dict.fromkeys(found) if days != UNKNOWN)
+        return tuple(days_by_column)
+    columns = tuple(days for days in dict.fromkeys(days_by_column) if days != UNKNOWN)
     kinds = {days.day for days in columns}
     return columns if {"sunday", "weekday"} <= kinds and len(columns) == len(kinds) else ()
 
@@ -180,58 +181,60 @@ def is_in_dates(text: str, place: int) -> bool:
     return any(each.start() <= place < each.end() for each in re.finditer(_DATES, text))
 
 
-def season_in(text: str, shown: str) -> str:
-    """Return the season in a folded text, in the words of the page (``shown``)."""
-    found = _SEASON.search(text)
-    if found is None:
+def find_season(text: str, original: str) -> str:
+    """Return the season in a folded text, in the words of the page (``original``)."""
+    season = _SEASON.search(text)
+    if season is None:
         return ""
     edges = [edge.span() for edge in _EDGE.finditer(text)]
-    edges_before = edges + [colon.span() for colon in _COLON.finditer(text, 0, found.start())]
-    start = max((last for _, last in edges_before if last <= found.start()), default=0)
-    end = next((first for first, _ in edges if first >= found.end()), len(text))
+    edges_before = edges + [colon.span() for colon in _COLON.finditer(text, 0, season.start())]
+    start = max((last for _, last in edges_before if last <= season.start()), default=0)
+    end = next((first for first, _ in edges if first >= season.end()), len(text))
     if months := _MONTHS_IN_BRACKETS.match(text, end):
         end = months.end()
-    words = " ".join(shown[start:end].split()).strip(" .,:-–—*#")
+    words = " ".join(original[start:end].split()).strip(" .,:-–—*#")
     words = re.sub(r"\s+(?:o|od|godz\w*)$", "", words)
-    return words if len(words) <= 80 else shown[found.start() : found.end()]
+    return words if len(words) <= 80 else original[season.start() : season.end()]
 
 
-def months_of(season: str) -> str:
+def get_months(season: str) -> str:
     """Return the months of a season, such as ``7-8``, or an empty text if it names none."""
-    from masstimes.reading.words import in_place  # noqa: PLC0415 - words know no days
+    from masstimes.reading.words import fold_in_place  # noqa: PLC0415 - words know no days
 
-    text = in_place(season)
-    if roman := re.search(rf"(?:^|\()\s*({_ROMAN})\s*[-–—]\s*({_ROMAN})\s*(?:$|\))", text):
-        return _spans(sorted(_span(*(_ROMANS.index(number) + 1 for number in roman.groups()))))
+    text = fold_in_place(season)
+    if numerals := re.search(rf"(?:^|\()\s*({_ROMAN})\s*[-–—]\s*({_ROMAN})\s*(?:$|\))", text):
+        return _format_months(
+            sorted(_month_range(*(_ROMANS.index(number) + 1 for number in numerals.groups())))
+        )
     if "rok" in text and "szkoln" in text:
         return "1-6 9-12"
-    found = [
+    matches = [
         (each.start(), each.end(), number)
         for number, stem in enumerate(_MONTHS, 1)
         for each in re.finditer(rf"\b{stem}\w*|\b\d\d?\.0?{number}\b\.?", text)
     ]
     months = {7, 8} if "wakac" in text else set()
     last = None
-    for start, end, number in sorted(found):
+    for start, end, number in sorted(matches):
         months.add(number)
         if last and _TO_MONTH.fullmatch(text, last[0], start):
-            months |= _span(last[1], number)
+            months |= _month_range(last[1], number)
         last = end, number
     if months and re.search(r"oprocz|\bpoza\b|wyjatk|\bnie\b|\bbez\b|\bbrak\b|procz", text):
         months = set(range(1, 13)) - months
-    return _spans(sorted(months))
+    return _format_months(sorted(months))
 
 
-def _span(first: int, last: int) -> set[int]:
+def _month_range(first: int, last: int) -> set[int]:
     """Return the months from ``first`` to ``last``, also over the end of the year."""
     return {(first - 1 + step) % 12 + 1 for step in range((last - first) % 12 + 1)}
 
 
-def _spans(months: list[int]) -> str:
+def _format_months(months: list[int]) -> str:
     spans: list[list[int]] = []
     for month in months:
         if spans and spans[-1][-1] == month - 1:
             spans[-1].append(month)
         else:
             spans.append([month])
-    return " ".join(str(s[0]) if len(s) == 1 else f"{s[0]}-{s[-1]}" for s in spans)
+    return " ".join(str(span[0]) if len(span) == 1 else f"{span[0]}-{span[-1]}" for span in spans)

@@ -9,22 +9,22 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from masstimes.hours import clock, has_unit, hour_spans, is_explicit
+from masstimes.hours import clock, find_hour_spans, has_unit, is_explicit
 from masstimes.reading.days import (
     DAILY,
     UNKNOWN,
     Day,
     Days,
-    columns_in,
-    days_in,
     except_days,
+    find_day_columns,
+    find_days,
+    find_season,
+    get_months,
     is_in_dates,
-    months_of,
     names_when_at_end,
-    season_in,
 )
-from masstimes.reading.tables import Column, column_at, header_in
-from masstimes.reading.words import Topic, in_place, names_news, topics
+from masstimes.reading.tables import Column, get_column, parse_header
+from masstimes.reading.words import Topic, find_topics, fold_in_place, names_news
 from masstimes.text import CELL
 
 #: The number of lines without relevant words after which a heading no longer applies.
@@ -94,7 +94,7 @@ class Reading:
     @property
     def months(self) -> str:
         """Return the months of the season."""
-        return months_of(self.season)
+        return get_months(self.season)
 
 
 @dataclass(slots=True)
@@ -102,7 +102,7 @@ class _Section:
     topic: Topic | None
     days: Days = UNKNOWN
     season: str = ""
-    held: str = ""  # the season of a heading without days, for all days below
+    heading_season: str = ""  # the season of a heading without days, for all days below
     misses: int = 0
     is_headed: bool = False  # the days are in a heading, not beside hours
     columns: tuple[Days, ...] = ()  # the header of a table names Sundays and weekdays
@@ -110,72 +110,76 @@ class _Section:
     is_news: bool = False  # a heading of announcements, each about one day
 
     def begin(
-        self, topic: Topic | None, days: Days = UNKNOWN, season: str = "", held: str = ""
+        self, topic: Topic | None, days: Days = UNKNOWN, season: str = "", heading_season: str = ""
     ) -> None:
-        """Forget the headings above, except the season that is ``held``."""
-        self.topic, self.days, self.season, self.held = topic, days, season or held, held
+        """Forget the headings above, except the season ``heading_season``."""
+        self.topic, self.days = topic, days
+        self.season, self.heading_season = season or heading_season, heading_season
         self.misses, self.is_headed, self.columns, self.header = 0, days != UNKNOWN, (), ()
 
 
-def reading_at(text: str, start: int, *, topic: Topic | None = None) -> Reading | None:
+def find_reading(text: str, start: int, *, topic: Topic | None = None) -> Reading | None:
     """Return the reading of the hour at ``start``, or None."""
-    found = readings(text, topic=topic)
-    return next((each for each in found if each.start == start), None)
+    all_readings = find_readings(text, topic=topic)
+    return next((each for each in all_readings if each.start == start), None)
 
 
-def readings(text: str, *, topic: Topic | None = None) -> list[Reading]:
+def find_readings(text: str, *, topic: Topic | None = None) -> list[Reading]:
     """Return the readings of all hours of a text, with a default for their ``topic``."""
     section = _Section(topic)
-    found: list[Reading] = []
+    result: list[Reading] = []
     start = 0
     for line in text.split("\n"):
-        spans = [(begin, end) for begin, end in hour_spans(line) if _is_hour(line, begin, end)]
-        plain = in_place(line)
+        spans = [(begin, end) for begin, end in find_hour_spans(line) if _is_hour(line, begin, end)]
+        plain = fold_in_place(line)
         if spans:
-            found.extend(_Line(line, plain, start, section).read(spans))
+            result.extend(_LineReader(line, plain, start, section).read(spans))
         else:
-            _take_heading(line, plain, section, topic)
+            _apply_heading(line, plain, section, topic)
         start += len(line) + 1
-    return found
+    return result
 
 
 def _is_hour(line: str, begin: int, end: int) -> bool:
     """Return whether a number is an hour, by the words beside it."""
     before, after = line[max(0, begin - _NEAR) : begin], line[end : end + _NEAR]
-    near = in_place(before + line[begin:end] + after)
-    if _VERSE.search(in_place(before)) or is_in_dates(near, len(before)):
+    near = fold_in_place(before + line[begin:end] + after)
+    if _VERSE.search(fold_in_place(before)) or is_in_dates(near, len(before)):
         return False
     if has_unit(line[begin:end]) and (
-        _BEFORE_DURATION.search(in_place(before)) or _AFTER_DURATION.match(in_place(after))
+        _BEFORE_DURATION.search(fold_in_place(before))
+        or _AFTER_DURATION.match(fold_in_place(after))
     ):
         return False
     if is_explicit(line[begin:end]):
         return True
     if _WORD.search(before) is None and _WORD.search(after) is not None:
         return False  # "12 rocznica"
-    plain = in_place(before)
+    plain = fold_in_place(before)
     is_listed = _BEFORE_BARE.search(plain) is not None or names_when_at_end(plain)
-    return is_listed and _AFTER_BARE.search(in_place(after)) is not None
+    return is_listed and _AFTER_BARE.search(fold_in_place(after)) is not None
 
 
-def _take_heading(line: str, plain: str, section: _Section, default: Topic | None) -> None:
+def _apply_heading(line: str, plain: str, section: _Section, default: Topic | None) -> None:
     """Apply a line without hours to the section below it."""
     if not plain.strip():
         return
-    named, days, season = topics(plain), days_in(plain), season_in(plain, line)
+    line_topics, days, season = find_topics(plain), find_days(plain), find_season(plain, line)
     is_short = len(plain) <= _HEADING
-    header = header_in(plain, line) or (section.header if CELL in line else ())
+    header = parse_header(plain, line) or (section.header if CELL in line else ())
     if any(column.season for column in header):
         season = ""
-    if is_short and (named or plain.lstrip().startswith("#")):
-        section.is_news = names_news(plain) and not any(topic.is_mass for _, topic in named)
-    if is_short and (named or days != UNKNOWN):
-        held = section.held if not named and not season else ""
-        held = season if days == UNKNOWN else held
-        section.begin(named[0][1] if named else section.topic, days, season, held)
-        section.columns, section.header = columns_in(plain), header
+    if is_short and (line_topics or plain.lstrip().startswith("#")):
+        section.is_news = names_news(plain) and not any(topic.is_mass for _, topic in line_topics)
+    if is_short and (line_topics or days != UNKNOWN):
+        heading_season = section.heading_season if not line_topics and not season else ""
+        heading_season = season if days == UNKNOWN else heading_season
+        section.begin(
+            line_topics[0][1] if line_topics else section.topic, days, season, heading_season
+        )
+        section.columns, section.header = find_day_columns(plain), header
     elif is_short and season:
-        section.season, section.held, section.misses = season, season, 0
+        section.season, section.heading_season, section.misses = season, season, 0
     elif is_short and header and header != section.header:
         section.header, section.misses = header, 0
     elif plain.lstrip().startswith("#"):
@@ -188,10 +192,10 @@ def _take_heading(line: str, plain: str, section: _Section, default: Topic | Non
 
 def _begins_with_topic(note: str) -> bool:
     """Return whether words after an hour begin with its purpose, as in ``17:30 Różaniec``."""
-    return any(note[:place].isspace() for place, _ in topics(note)[:1])
+    return any(note[:place].isspace() for place, _ in find_topics(note)[:1])
 
 
-class _Line:
+class _LineReader:
     """A line with hours. Words before an hour label it. Words after it may be a note on it."""
 
     def __init__(self, line: str, plain: str, start: int, section: _Section) -> None:
@@ -209,28 +213,28 @@ class _Line:
             label = self._plain[label_start:begin]
             if section.columns:
                 days = section.columns[number] if len(spans) == len(section.columns) else UNKNOWN
-            column = column_at(section.header, self._plain, begin)
+            column = get_column(section.header, self._plain, begin)
             if column.days != UNKNOWN:
                 days = column.days
             following = spans[number + 1][0] if number + 1 < len(spans) else len(self._line)
             note_end = self._note_end(end, following)
-            named = topics(label)
-            if named:
-                topic = self._label_topic(label, named, number)
+            label_topics = find_topics(label)
+            if label_topics:
+                topic = self._label_topic(label, label_topics, number)
             if section.is_news and len(spans) == 1 and topic is Topic.MASS:
                 topic = Topic.ONCE
             topic = column.topic or topic
-            is_own = bool(named or column.topic)
-            if named and topic is Topic.MASS and ":" in label[named[-1][0] :]:
+            is_own = bool(label_topics or column.topic)
+            if label_topics and topic is Topic.MASS and ":" in label[label_topics[-1][0] :]:
                 is_own = not _begins_with_topic(self._plain[end:note_end])
-            label_days = days_in(label)
+            label_days = find_days(label)
             if label_days == DAILY and section.days.day == "weekday":
                 label_days = Days("weekday")  # "codziennie" below a heading of weekdays
             if label_days != UNKNOWN:
-                days, season = label_days, section.held
+                days, season = label_days, section.heading_season
                 if number == 0 and (not section.is_headed or not days.names):
-                    section.days, section.season, section.columns = days, section.held, ()
-            if label_season := season_in(label, self._line[label_start:begin]):
+                    section.days, section.season, section.columns = days, section.heading_season, ()
+            if label_season := find_season(label, self._line[label_start:begin]):
                 season = label_season
             yield self._reading(
                 (begin, end),
@@ -240,14 +244,14 @@ class _Line:
                 season=season if label_season else column.season or season,
             )
             label_start = note_end
-        self._take_tail(self._plain[label_start:])
+        self._apply_tail(self._plain[label_start:])
 
-    def _label_topic(self, label: str, named: list[tuple[int, Topic]], number: int) -> Topic:
+    def _label_topic(self, label: str, label_topics: list[tuple[int, Topic]], number: int) -> Topic:
         """Return the last topic of a label. A mass of one date is not a weekly one."""
         sentence = max((each.end() for each in _SENTENCE.finditer(label)), default=0)
-        if any(topic is Topic.ONCE for place, topic in named if place >= sentence):
+        if any(topic is Topic.ONCE for place, topic in label_topics if place >= sentence):
             return Topic.ONCE
-        topic = named[-1][1]
+        topic = label_topics[-1][1]
         if number == 0 and topic in {Topic.MASS, Topic.OFFICE}:
             self._section.topic = topic
         return topic
@@ -262,20 +266,22 @@ class _Line:
         season: str,
     ) -> Reading:
         begin, end = span
-        note, shown = self._plain[end:note_end], self._line[end:note_end]
+        note, original_note = self._plain[end:note_end], self._line[end:note_end]
         topic, is_own = label
-        named = topics(note)
-        if named and not (is_own and topic in {Topic.MASS, Topic.ONCE}):
-            topic = Topic.MASS if _AND_MASS.search(note) else named[0][1]
-        note_days = days_in(note)
+        note_topics = find_topics(note)
+        if note_topics and not (is_own and topic in {Topic.MASS, Topic.ONCE}):
+            topic = Topic.MASS if _AND_MASS.search(note) else note_topics[0][1]
+        note_days = find_days(note)
         if note_days != UNKNOWN and not (
             note_days.day == "sunday" and "msz" in note and days.names
         ):
             days = note_days
         days = except_days(days, note)
-        if note_season := season_in(note, shown):
+        if note_season := find_season(note, original_note):
             season = note_season
-        if _NONE.search(self._plain[max(0, begin - 60) : begin]) and not season_in(note, shown):
+        if _NONE.search(self._plain[max(0, begin - 60) : begin]) and not find_season(
+            note, original_note
+        ):
             topic = None  # "w lipcu nie ma Mszy św. o 10:30"
         return Reading(
             clock(self._line[begin:end]),
@@ -316,13 +322,13 @@ class _Line:
             words = gap[: next((cut for cut, _ in cuts if gap[cut] not in "io"), len(gap))]
         elif _NO_WORDS.fullmatch(gap, cuts[-1][1]):
             words = gap[: cuts[-1][0]]
-            has_season = days_in(words) == UNKNOWN and season_in(words, words) != ""
-        if self._hour_first or (first.strip() and (has_season or topics(first))):
+            has_season = find_days(words) == UNKNOWN and find_season(words, words) != ""
+        if self._hour_first or (first.strip() and (has_season or find_topics(first))):
             return len(words)
         return 0
 
-    def _take_tail(self, tail: str) -> None:
+    def _apply_tail(self, tail: str) -> None:
         """End the masses of the section if the end of a line names an office."""
-        named = topics(tail)
-        if named and named[-1][1] is Topic.OFFICE and not self._hour_first:
+        tail_topics = find_topics(tail)
+        if tail_topics and tail_topics[-1][1] is Topic.OFFICE and not self._hour_first:
             self._section.topic = Topic.OFFICE

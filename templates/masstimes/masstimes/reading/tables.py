@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from masstimes.reading.days import UNKNOWN, Days, days_in, season_in
-from masstimes.reading.words import Topic, topics
+from masstimes.reading.days import UNKNOWN, Days, find_days, find_season
+from masstimes.reading.words import Topic, find_topics
 from masstimes.text import CELL
 
 
@@ -24,7 +24,7 @@ class Column:
     season: str = ""
 
 
-def header_in(plain: str, line: str) -> tuple[Column, ...]:
+def parse_header(plain: str, line: str) -> tuple[Column, ...]:
     """Return the columns of a line, none if it is no header.
 
     A header has two topics, two kinds of days, or two seasons, in separate cells.
@@ -35,17 +35,19 @@ def header_in(plain: str, line: str) -> tuple[Column, ...]:
     """
     columns = tuple(
         Column(
-            next((topic for _, topic in topics(cell)), None), days_in(cell), season_in(cell, shown)
+            next((topic for _, topic in find_topics(cell)), None),
+            find_days(cell),
+            find_season(cell, original),
         )
-        for cell, shown in zip(plain.split(CELL), line.split(CELL), strict=True)
+        for cell, original in zip(plain.split(CELL), line.split(CELL), strict=True)
     )
-    named = {column.topic for column in columns} - {None}
+    column_topics = {column.topic for column in columns} - {None}
     days = {column.days for column in columns} - {UNKNOWN}
     seasons = {column.season for column in columns} - {""}
-    return columns if max(len(named), len(days), len(seasons)) > 1 else ()
+    return columns if max(len(column_topics), len(days), len(seasons)) > 1 else ()
 
 
-def column_at(header: tuple[Column, ...], plain: str, place: int) -> Column:
+def get_column(header: tuple[Column, ...], plain: str, place: int) -> Column:
     """Return the column of a position in a row.
 
     A row with more or fewer cells than the header has spanning cells, so its columns are unknown.

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
-from masstimes.hours import hour_spans
-from masstimes.reading.days import DAY_NAMES, UNKNOWN, days_in
-from masstimes.reading.words import in_place
+from masstimes.hours import find_hour_spans
+from masstimes.reading.days import DAY_NAMES, UNKNOWN, find_days
+from masstimes.reading.words import fold_in_place
 
 #: The number of lines above an hour that may name its day.
 _ABOVE = 6
@@ -51,7 +51,7 @@ _NOTE = re.compile(r"[.,]?\s*\([^()\n]{0,120}\)|\s*[-–—]\s*[^,;.(\d]*")
 _NEXT = re.compile(r"[,;|(]|\.\s")
 
 
-def weeks_at(text: str, start: int) -> str:
+def find_weeks(text: str, start: int) -> str:
     """Return the weeks of the month of the hour at ``start``, as ``1``, ``2 4`` or ``last``.
 
     The text is empty if the mass is on every week.
@@ -59,34 +59,34 @@ def weeks_at(text: str, start: int) -> str:
     first = max(0, start - _AROUND)
     begin = max(text.rfind("\n", first, start) + 1, first)
     line = text[begin : start + _AROUND].split("\n", 1)[0]
-    labels, note = _words_beside(_with_numerals(line), list(hour_spans(line)), start - begin)
-    if (found := _weeks_in(note)) is not None:
-        return found
+    labels, note = _words_beside(_with_numerals(line), list(find_hour_spans(line)), start - begin)
+    if (weeks := _parse_weeks(note)) is not None:
+        return weeks
     for label in labels:
-        if (found := _weeks_in(label)) is not None:
-            return found
+        if (weeks := _parse_weeks(label)) is not None:
+            return weeks
     for above in reversed(text[first:begin].split("\n")[:-1][-_ABOVE:]):
-        if any(hour_spans(above)):
+        if any(find_hour_spans(above)):
             return ""
-        if (found := _weeks_in(_with_numerals(above))) is not None:
-            return found
+        if (weeks := _parse_weeks(_with_numerals(above))) is not None:
+            return weeks
     return ""
 
 
 def _with_numerals(text: str) -> str:
     """Return a folded text with ``1`` for the Roman numeral in *I piątek*, at equal positions."""
-    return in_place(_CAPITAL.sub(_as_numeral, text))
+    return fold_in_place(_CAPITAL.sub(_as_numeral, text))
 
 
-def _as_numeral(found: re.Match[str]) -> str:
+def _as_numeral(match: re.Match[str]) -> str:
     """Return a capital "I" as ``1``, or unchanged where it means "and"."""
-    before, day = in_place(found["before"]), found["day"]
+    before, day = fold_in_place(match["before"]), match["day"]
     is_word = before[:1].isalpha()
-    if (is_word and days_in(before) != UNKNOWN) or re.match(_DAY, in_place(day)) is None:
-        return found[0]
+    if (is_word and find_days(before) != UNKNOWN) or re.match(_DAY, fold_in_place(day)) is None:
+        return match[0]
     if day.isupper() and (before.isdigit() or (is_word and not _BEFORE_NUMERAL.fullmatch(before))):
-        return found[0]
-    return f"{found[0][:-1]}1"
+        return match[0]
+    return f"{match[0][:-1]}1"
 
 
 def _words_beside(line: str, spans: list[tuple[int, int]], start: int) -> tuple[list[str], str]:
@@ -105,15 +105,15 @@ def _words_beside(line: str, spans: list[tuple[int, int]], start: int) -> tuple[
 
 
 def _note(gap: str, *, is_hour_first: bool) -> str:
-    if found := _NOTE.match(gap):
-        return found[0]
+    if match := _NOTE.match(gap):
+        return match[0]
     if not is_hour_first:
         return ""
     cut = _NEXT.search(gap)
     return gap[: cut.start()] if cut else gap
 
 
-def _weeks_in(text: str) -> str | None:
+def _parse_weeks(text: str) -> str | None:
     """Return the weeks that a folded text names, or None if it names no day.
 
     The text is empty if other days stand beside the days of these weeks.
@@ -126,7 +126,7 @@ def _weeks_in(text: str) -> str | None:
                 continue
             weeks += _numbers(each["weeks"])
             rest = f"{rest[: each.start()]} {rest[each.end() :]}"
-    if days_in(rest) != UNKNOWN:
+    if find_days(rest) != UNKNOWN:
         return ""
     return " ".join(sorted(set(weeks))) if weeks else None
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from enum import StrEnum
 
-from masstimes.folding import folded
+from masstimes.folding import fold
 
 
 class Topic(StrEnum):
@@ -74,7 +74,7 @@ _BESIDE = re.compile(
 _ASIDE = re.compile(r"(?:\s+sw\w*\.?)?\s*(?:,|[-–—])\s*(?:o\s|od\s|godz|\d)")
 
 
-def in_place(text: str) -> str:
+def fold_in_place(text: str) -> str:
     """Return a text with each character folded separately, which keeps positions."""
     return "".join(map(_folded_character, text))
 
@@ -82,7 +82,7 @@ def in_place(text: str) -> str:
 def _folded_character(character: str) -> str:
     if character.isascii():
         return character.lower()
-    return (folded(character) or character)[0]
+    return (fold(character) or character)[0]
 
 
 def names_news(text: str) -> bool:
@@ -90,16 +90,16 @@ def names_news(text: str) -> bool:
     return _NEWS.search(text) is not None
 
 
-def topics(text: str) -> list[tuple[int, Topic]]:
+def find_topics(text: str) -> list[tuple[int, Topic]]:
     """Return the positions and topics in a folded text, in their order."""
-    found: list[tuple[int, Topic]] = []
-    for each in _TOPIC.finditer(text):
-        if each.lastgroup is None:
+    result: list[tuple[int, Topic]] = []
+    for match in _TOPIC.finditer(text):
+        if match.lastgroup is None:
             continue
-        topic = Topic(each.lastgroup)
-        if topic.is_mass and _BESIDE.search(text[max(0, each.start() - 60) : each.start()]):
-            if _ASIDE.match(text, each.end()):
-                found.append((each.start(), Topic.DEVOTION))
+        topic = Topic(match.lastgroup)
+        if topic.is_mass and _BESIDE.search(text[max(0, match.start() - 60) : match.start()]):
+            if _ASIDE.match(text, match.end()):
+                result.append((match.start(), Topic.DEVOTION))
             continue
-        found.append((each.start(), topic))
-    return found
+        result.append((match.start(), topic))
+    return result

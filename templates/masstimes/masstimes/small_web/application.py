@@ -7,12 +7,12 @@ from collections.abc import Callable
 from email.utils import formatdate, parsedate_to_datetime
 from typing import Any
 
-from masstimes.small_web.asgi import Exchange, exchange, now
+from masstimes.small_web.asgi import Exchange, make_exchange, now
 from masstimes.small_web.dioceses import diocese_pages
 from masstimes.small_web.pages_of_site import Site, SmallPage
 from masstimes.small_web.parishes import SERVICE
 from masstimes.small_web.places import Places
-from masstimes.small_web.trap_answers import trapped
+from masstimes.small_web.trap_answers import answer_trap
 from masstimes.small_web.traps import PLACE, Dead, Trap
 from masstimes.small_web.web import SmallWeb
 
@@ -39,14 +39,14 @@ class Application:
         self._web, self._places = web, places
         self._log, self._changed = log, changed
         self._dioceses = diocese_pages(web.parishes)
-        self._asked: set[str] = set()
+        self._requested: set[str] = set()
         self._modified: dict[str, int] = {}
 
     async def __call__(self, scope: dict[str, Any], receive: object, send: object) -> None:
         """Answer a request, and log it."""
         if scope["type"] != "http":
             return
-        request, start = exchange(scope, receive, send), now()
+        request, start = make_exchange(scope, receive, send), now()
         try:
             if scope["server"][0].startswith("127."):
                 await self._answer(request)
@@ -58,11 +58,11 @@ class Application:
                     "host": request.host,
                     "path": request.target,
                     "start": start,
-                    "answered": request.answered,
-                    "end": request.ended or now(),
-                    "whole": request.ended > 0,
+                    "answered": request.answer_time,
+                    "end": request.end_time or now(),
+                    "whole": request.end_time > 0,
                     "status": request.status,
-                    "bytes": request.sent,
+                    "bytes": request.sent_bytes,
                     "conditional": bool(
                         {"if-none-match", "if-modified-since"} & {*request.headers}
                     ),
@@ -72,19 +72,19 @@ class Application:
 
     async def _answer(self, request: Exchange) -> None:
         if request.host == SERVICE:
-            await self._serve(request)
+            await self._answer_service(request)
         elif (pages := self._dioceses.get(request.host)) is not None:
-            await self._list(request, pages)
+            await self._answer_diocese(request, pages)
         elif (site := self._web.sites.get(request.host)) is not None:
-            await self._visit(request, site)
+            await self._answer_site(request, site)
         else:
             await request.answer(404)
 
-    async def _serve(self, request: Exchange) -> None:
+    async def _answer_service(self, request: Exchange) -> None:
         match request.method, request.path:
             case "GET", "/places/textsearch/json":
-                found = self._places.search(request.parameter("query"), request.parameter("key"))
-                await request.json(found)
+                hits = self._places.search(request.parameter("query"), request.parameter("key"))
+                await request.json(hits)
             case "GET", "/places/details/json":
                 place = request.parameter("place_id")
                 await request.json(self._places.details(place, request.parameter("key")))
@@ -97,39 +97,41 @@ class Application:
             case _:
                 await request.answer(404)
 
-    def _is_first(self, request: Exchange) -> bool:
+    def _is_first_request(self, request: Exchange) -> bool:
         key = f"{request.host}{request.target}"
-        if key in self._asked:
+        if key in self._requested:
             return False
-        self._asked.add(key)
+        self._requested.add(key)
         return True
 
-    async def _list(self, request: Exchange, pages: dict[str, bytes]) -> None:
+    async def _answer_diocese(self, request: Exchange, pages: dict[str, bytes]) -> None:
         """Answer with a page of a diocese. All but the first page answer 503 at first."""
         page = pages.get(request.path)
         if page is None:
             await request.answer(404)
-        elif request.path != "/parafie.html" and self._is_first(request):
+        elif request.path != "/parafie.html" and self._is_first_request(request):
             await request.answer(503, headers=[("retry-after", "1")])
         else:
             await request.answer(200, page, [("content-type", "text/html; charset=utf-8")])
 
-    async def _visit(self, request: Exchange, site: Site) -> None:
+    async def _answer_site(self, request: Exchange, site: Site) -> None:
         if site.dead is not None:
-            await _nothing(request, site.dead)
+            await _answer_dead_site(request, site.dead)
         elif request.path == "/robots.txt":
             text = _ROBOTS if site.trap is Trap.ROBOTS else None
             await request.answer(200 if text else 404, (text or "").encode())
         elif site.trap is not None and request.path.startswith(f"{PLACE}{site.trap}/"):
-            await trapped(site.trap, request)
+            await answer_trap(site.trap, request)
         elif (page := site.pages.get(request.target)) is None:
             await request.answer(404, b"<h1>404</h1>", [("content-type", "text/html")])
-        elif page.fails_first and self._is_first(request):
+        elif page.fails_first and self._is_first_request(request):
             await request.answer(503)
         else:
-            await self._page(request, page, _MODIFIED + 86400 * self._modified.get(request.host, 0))
+            await self._answer_page(
+                request, page, _MODIFIED + 86400 * self._modified.get(request.host, 0)
+            )
 
-    async def _page(self, request: Exchange, page: SmallPage, modified: int) -> None:
+    async def _answer_page(self, request: Exchange, page: SmallPage, modified: int) -> None:
         if page.latency:
             await asyncio.sleep(page.latency)
         headers, is_known = [("content-type", page.content_type)], False
@@ -150,10 +152,10 @@ def _is_since(header: str | None, modified: int) -> bool:
     return header is not None and parsedate_to_datetime(header).timestamp() >= modified
 
 
-async def _nothing(request: Exchange, dead: Dead) -> None:
+async def _answer_dead_site(request: Exchange, dead: Dead) -> None:
     match dead:
         case Dead.SILENT:
-            await request.until_left()
+            await request.wait_for_disconnect()
         case Dead.ERRORS:
             await request.answer(500)
         case Dead.FORBIDDEN if request.path == "/robots.txt":

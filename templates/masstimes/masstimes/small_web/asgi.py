@@ -11,20 +11,20 @@ from urllib.parse import parse_qs
 
 Header = tuple[str, str]
 #: The start of the monotonic clock in seconds since 1970.
-_BEGAN = time.time() - time.monotonic()
+_CLOCK_START = time.time() - time.monotonic()
 
 
 def now() -> float:
     """Return the seconds since 1970, by a clock that is never set."""
-    return _BEGAN + time.monotonic()
+    return _CLOCK_START + time.monotonic()
 
 
 @dataclass
 class Exchange:
     """One request and its answer.
 
-    ``answered`` is when the answer began, and ``ended`` is just before its last byte, in seconds
-    since 1970. Both are 0 before that.
+    ``answer_time`` is when the answer began, and ``end_time`` is just before its last byte, in
+    seconds since 1970. Both are 0 before that.
     """
 
     host: str
@@ -35,9 +35,9 @@ class Exchange:
     send: Callable[[dict[str, Any]], Awaitable[None]] = field(repr=False)
     method: str = "GET"
     status: int = 0
-    answered: float = 0.0
-    ended: float = 0.0
-    sent: int = 0
+    answer_time: float = 0.0
+    end_time: float = 0.0
+    sent_bytes: int = 0
 
     @property
     def target(self) -> str:
@@ -50,15 +50,15 @@ class Exchange:
 
     async def start(self, status: int, headers: Sequence[Header] = ()) -> None:
         """Send the status and headers."""
-        self.status, self.answered = status, now()
+        self.status, self.answer_time = status, now()
         encoded = [(name.encode("latin-1"), value.encode("latin-1")) for name, value in headers]
         await self.send({"type": "http.response.start", "status": status, "headers": encoded})
 
     async def part(self, body: bytes, *, more: bool = True) -> None:
         """Send a part of the body."""
-        self.sent += len(body)
+        self.sent_bytes += len(body)
         if not more:
-            self.ended = now()
+            self.end_time = now()
         await self.send({"type": "http.response.body", "body": body, "more_body": more})
 
     async def answer(self, status: int, body: bytes = b"", headers: Sequence[Header] = ()) -> None:
@@ -66,7 +66,7 @@ class Exchange:
         await self.start(status, [*headers, ("content-length", str(len(body)))])
         await self.part(body, more=False)
         if not body:  # the client waited only for the headers
-            self.ended = self.answered
+            self.end_time = self.answer_time
 
     async def page(self, html: str, headers: Sequence[Header] = ()) -> None:
         """Send an HTML page."""
@@ -80,13 +80,13 @@ class Exchange:
             [("content-type", "application/json")],
         )
 
-    async def until_left(self) -> None:
+    async def wait_for_disconnect(self) -> None:
         """Wait until the client disconnects."""
         while (await self.receive())["type"] != "http.disconnect":
             pass
 
 
-def exchange(scope: dict[str, Any], receive: object, send: object) -> Exchange:
+def make_exchange(scope: dict[str, Any], receive: object, send: object) -> Exchange:
     """Return the exchange for an ASGI request."""
     headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
     return Exchange(

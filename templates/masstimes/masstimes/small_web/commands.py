@@ -171,9 +171,11 @@ def change_main(argv: Sequence[str] | None = None) -> int:
 
 
 def _change(arguments: argparse.Namespace) -> None:
-    known = json.loads(read_input(arguments.folder / WEB))
+    description = json.loads(read_input(arguments.folder / WEB))
     try:
-        answer = send_request("POST", f"{known['change']}?sites={arguments.sites}", timeout=30)
+        answer = send_request(
+            "POST", f"{description['change']}?sites={arguments.sites}", timeout=30
+        )
         print("\n".join(answer.raise_for_status().json()))
     except httpx.HTTPError as error:
         raise OSError(f"the small web does not answer: {reason_of(error)}") from error

@@ -21,15 +21,19 @@ def requests_by_host(log: Path, *, agent: str = "") -> dict[str, list[Line]]:
 
     ``agent`` selects requests by a part of the user agent.
     """
-    found: dict[str, list[Line]] = {}
+    lines_by_host: dict[str, list[Line]] = {}
     for text in read_input(log).decode().splitlines():
         line = json.loads(text)
         if agent in line["user_agent"]:
-            found.setdefault(line["host"], []).append(line)
-    return {host: sorted(lines, key=lambda line: line["start"]) for host, lines in found.items()}
+            lines_by_host.setdefault(line["host"], []).append(line)
+    return {
+        host: sorted(lines, key=lambda line: line["start"]) for host, lines in lines_by_host.items()
+    }
 
 
-def unkind(requests: Sequence[Line], *, delays: float, pace: Pace | None = None) -> Iterator[str]:
+def find_early_requests(
+    requests: Sequence[Line], *, delays: float, pace: Pace | None = None
+) -> Iterator[str]:
     """Yield each request to a site that came too early.
 
     A request is too early during another one, or before its delay is over. ``requests`` are all
@@ -50,11 +54,15 @@ def unkind(requests: Sequence[Line], *, delays: float, pace: Pace | None = None)
 
 def _work(arguments: argparse.Namespace) -> None:
     by_host = requests_by_host(arguments.log, agent=arguments.agent)
-    wrong = [
-        text for requests in by_host.values() for text in unkind(requests, delays=arguments.delays)
+    early_requests = [
+        text
+        for requests in by_host.values()
+        for text in find_early_requests(requests, delays=arguments.delays)
     ]
-    if wrong:
-        raise BadData(arguments.log, f"{len(wrong)} requests came too early; {wrong[0]}")
+    if early_requests:
+        raise BadData(
+            arguments.log, f"{len(early_requests)} requests came too early; {early_requests[0]}"
+        )
     print(sum(map(len, by_host.values())))
 
 

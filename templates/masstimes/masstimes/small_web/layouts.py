@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from random import Random
 
-from masstimes.small_web.marks import sunday, weekday
+from masstimes.small_web.marks import mark_sunday, mark_weekday
 from masstimes.small_web.parishes import Schedule
 
 _DAYS = ("Poniedziałek", "Wtorek", "Środa", "Czwartek", "Piątek", "Sobota")
@@ -42,12 +42,12 @@ class Hand:
     @property
     def sundays(self) -> list[str]:
         """Return the marked hours of Sundays."""
-        return [sunday(self.hour(time)) for time in self.schedule.sundays]
+        return [mark_sunday(self.hour(time)) for time in self.schedule.sundays]
 
     @property
     def weekdays(self) -> list[str]:
         """Return the marked hours of weekdays."""
-        return [weekday(self.hour(time)) for time in self.schedule.weekdays]
+        return [mark_weekday(self.hour(time)) for time in self.schedule.weekdays]
 
     def one_of(self, *texts: str) -> str:
         """Return a random text."""
@@ -173,8 +173,8 @@ def _columns(hand: Hand) -> str:
 Layout = Callable[[Hand], str]
 
 #: Layouts that the rules can read are there twice.
-SEEN: tuple[Layout, ...] = (
+SEEN_LAYOUTS: tuple[Layout, ...] = (
     *(_headings, _lines, _table) * 2,
     *(_prose, _days, _weekdays_first, _each_named, _box),
 )
-UNSEEN: tuple[Layout, ...] = (_old_headings, _old_headings, _terms, _told, _columns)
+UNSEEN_LAYOUTS: tuple[Layout, ...] = (_old_headings, _old_headings, _terms, _told, _columns)

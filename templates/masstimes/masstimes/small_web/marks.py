@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from masstimes.hours import candidates, clock
+from masstimes.hours import clock, find_candidates
 from masstimes.text import page_text
 
 #: Characters for private use, which no text has.
@@ -37,43 +37,43 @@ class Mass:
         return asdict(self)
 
 
-def sunday(hour: str) -> str:
+def mark_sunday(hour: str) -> str:
     """Mark an hour as a mass on Sundays."""
     return f"{_SUNDAY}{hour}{_END}"
 
 
-def weekday(hour: str) -> str:
+def mark_weekday(hour: str) -> str:
     """Mark an hour as a mass on weekdays."""
     return f"{_WEEKDAY}{hour}{_END}"
 
 
-def without_marks(html: str) -> str:
+def remove_marks(html: str) -> str:
     """Return a text without marks."""
     return re.sub(f"[{_SUNDAY}{_WEEKDAY}{_END}]", "", html)
 
 
-def masses(html: str) -> Iterator[Mass]:
+def find_masses(html: str) -> Iterator[Mass]:
     """Yield the masses of HTML with marks."""
     if _END not in html:
         return
     text = page_text(html)
-    numbers = _candidates(without_marks(text))
-    taken_out = 0
-    for found in _MARKED.finditer(text):
-        start = found.start() - taken_out
-        taken_out += 2
+    numbers = _index_candidates(remove_marks(text))
+    removed = 0
+    for match in _MARKED.finditer(text):
+        start = match.start() - removed
+        removed += 2
         yield Mass(
-            hour=found[2],
-            time=clock(found[2]),
-            day="sunday" if found[1] == _SUNDAY else "weekday",
+            hour=match[2],
+            time=clock(match[2]),
+            day="sunday" if match[1] == _SUNDAY else "weekday",
             start=start,
             candidate=numbers.get(start),
         )
 
 
-def _candidates(text: str) -> dict[int, int]:
+def _index_candidates(text: str) -> dict[int, int]:
     """Return the numbers of candidates by their position."""
     numbers: dict[int, int] = {}
-    for number, found in enumerate(candidates(text, around=len(text))):
-        numbers[found.start] = number
+    for number, candidate in enumerate(find_candidates(text, around=len(text))):
+        numbers[candidate.start] = number
     return numbers

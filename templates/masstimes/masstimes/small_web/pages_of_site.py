@@ -9,9 +9,9 @@ from random import Random
 
 from masstimes.small_web import prose
 from masstimes.small_web.layouts import STYLES, Hand, Layout
-from masstimes.small_web.marks import Mass, masses, without_marks
+from masstimes.small_web.marks import Mass, find_masses, remove_marks
 from masstimes.small_web.parishes import Parish, Schedule, draw_schedule
-from masstimes.small_web.traps import Dead, Trap, entry
+from masstimes.small_web.traps import Dead, Trap, entry_path
 
 #: The encoding, and the ones that the header and the page declare.
 _ENCODINGS = (
@@ -81,33 +81,33 @@ def make_site(
 ) -> Site:
     """Return a site that is equal for the same seed."""
     random = Random(f"site {seed} {parish.number}")
-    return _site(parish, random, draw_schedule(random), layout=layout, wrong=(trap, dead))
+    return _draw_site(parish, random, draw_schedule(random), layout=layout, defects=(trap, dead))
 
 
-def make_changed(site: Site, layout: Layout, *, seed: int, change: int) -> Site:
+def make_changed_site(site: Site, layout: Layout, *, seed: int, change: int) -> Site:
     """Return the site with other mass times and everything else equal."""
     random = Random(f"site {seed} {site.parish.number}")
     draw_schedule(random)
-    anew = Random(f"change {seed} {site.parish.number} {change}")
-    while (schedule := draw_schedule(anew)) == site.schedule:
+    new_random = Random(f"change {seed} {site.parish.number} {change}")
+    while (schedule := draw_schedule(new_random)) == site.schedule:
         pass
-    return _site(site.parish, random, schedule, layout=layout, wrong=(site.trap, site.dead))
+    return _draw_site(site.parish, random, schedule, layout=layout, defects=(site.trap, site.dead))
 
 
-def _site(
+def _draw_site(
     parish: Parish,
     random: Random,
     schedule: Schedule,
     *,
     layout: Layout,
-    wrong: tuple[Trap | None, Dead | None],
+    defects: tuple[Trap | None, Dead | None],
 ) -> Site:
     hand = Hand(Random(random.random()), schedule, random.choice(STYLES))
-    texts = dict(_texts(random, parish, layout(hand), random.choice(_PLACES)))
+    texts = dict(_draw_texts(random, parish, layout(hand), random.choice(_PLACES)))
     links = [(path, title) for path, (title, _) in texts.items() if path != "/"]
-    trap, dead = wrong
+    trap, dead = defects
     if trap is not None:
-        links.append((entry(trap), "Więcej"))
+        links.append((entry_path(trap), "Więcej"))
     look = _Look(
         skin=random.randrange(5),
         encoding=random.choice(_ENCODINGS),
@@ -115,17 +115,17 @@ def _site(
         footer=prose.small_print(random),
     )
     pages = {
-        path: _page(random, look, parish, title=title, content=html)
+        path: _draw_page(random, look, parish, title=title, content=html)
         for path, (title, html) in texts.items()
     }
     if look.skin == 4:
-        pages["/menu.html"] = _encoded(look, _menu(look))
+        pages["/menu.html"] = _make_page(look, _menu(look))
         pages["/start.html"] = pages["/"]
-        pages["/"] = _encoded(look, _frames(parish))
+        pages["/"] = _make_page(look, _frames(parish))
     return Site(parish, schedule, layout.__name__.strip("_"), trap, dead, pages)
 
 
-def _texts(
+def _draw_texts(
     random: Random, parish: Parish, order: str, place: tuple[str, str]
 ) -> Iterator[tuple[str, tuple[str, str]]]:
     """Yield the path of each page with its title and content, with marks."""
@@ -147,23 +147,25 @@ def _texts(
         yield f"/grupy/{number}.html", (f"Grupa {number}", f"<p>{prose.sentences(random, 6)}</p>")
 
 
-def _page(random: Random, look: _Look, parish: Parish, *, title: str, content: str) -> SmallPage:
-    menu, shown = _menu(look), f"{content}<hr>{look.footer}"
+def _draw_page(
+    random: Random, look: _Look, parish: Parish, *, title: str, content: str
+) -> SmallPage:
+    menu, main = _menu(look), f"{content}<hr>{look.footer}"
     match look.skin:
         case 0:
-            body = f"<div id=menu>{menu}</div><div id=content>{shown}</div>"
+            body = f"<div id=menu>{menu}</div><div id=content>{main}</div>"
         case 1:
-            body = f"<table width=100%><tr><td>{menu}</td><td>{shown}</td></tr></table>"
+            body = f"<table width=100%><tr><td>{menu}</td><td>{main}</td></tr></table>"
         case 2:
-            body = f"<header><h1>{parish.place}</h1></header><main>{shown}</main><nav>{menu}</nav>"
+            body = f"<header><h1>{parish.place}</h1></header><main>{main}</main><nav>{menu}</nav>"
         case 3:
-            body = f"<font face=Arial>{shown}</font><center>{menu}</center>"
+            body = f"<font face=Arial>{main}</font><center>{menu}</center>"
         case _:
-            body = shown
-    marked = _document(look, title, body)
-    return _encoded(
+            body = main
+    marked_html = _document(look, title, body)
+    return _make_page(
         look,
-        marked,
+        marked_html,
         validator=random.choice(("etag", "modified", "")),
         latency=random.choice((0.0, 0.0, 0.0, 0.02, 0.1)),
         fails_first=random.random() < 0.03,
@@ -184,14 +186,16 @@ def _frames(parish: Parish) -> str:
 
 
 def _document(look: _Look, title: str, body: str) -> str:
-    named = look.encoding[2]
-    meta = f"<meta http-equiv=Content-Type content='text/html; charset={named}'>" if named else ""
+    charset = look.encoding[2]
+    meta = (
+        f"<meta http-equiv=Content-Type content='text/html; charset={charset}'>" if charset else ""
+    )
     return f"<html><head>{meta}<title>{title}</title></head><body>{body}</body></html>"
 
 
-def _encoded(
+def _make_page(
     look: _Look,
-    marked: str,
+    marked_html: str,
     *,
     validator: str = "",
     latency: float = 0.0,
@@ -199,10 +203,10 @@ def _encoded(
 ) -> SmallPage:
     encoding, header, _ = look.encoding
     return SmallPage(
-        body=without_marks(marked).encode(encoding, "xmlcharrefreplace"),
+        body=remove_marks(marked_html).encode(encoding, "xmlcharrefreplace"),
         content_type=f"text/html; charset={header}" if header else "text/html",
         validator=validator,
         latency=latency,
         fails_first=fails_first,
-        masses=tuple(masses(marked)),
+        masses=tuple(find_masses(marked_html)),
     )

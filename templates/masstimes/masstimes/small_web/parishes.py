@@ -57,19 +57,19 @@ def draw_parishes(number: int, seed: int) -> list[Parish]:
     No two parishes share both name and place.
     """
     random = Random(f"parishes {seed}")
-    drawn: list[Parish] = []
-    taken: set[tuple[str, str]] = set()
-    while len(drawn) < number:
+    parishes: list[Parish] = []
+    used_names: set[tuple[str, str]] = set()
+    while len(parishes) < number:
         name, place = f"Parafia pw. {random.choice(names.PATRONS)}", random.choice(names.PLACES)
-        if (name, place) in taken:
+        if (name, place) in used_names:
             continue
-        taken.add((name, place))
+        used_names.add((name, place))
         diocese, voivodeship, seats = random.choice(names.DIOCESES)
         street = f"ul. {random.choice(names.STREETS)} {random.randint(1, 98)}"
         code = f"{random.randint(10, 89)}-{random.randint(100, 999)}"
-        drawn.append(
+        parishes.append(
             Parish(
-                number=len(drawn),
+                number=len(parishes),
                 name=name,
                 place=place,
                 address=f"{street}, {code} {place}",
@@ -78,13 +78,13 @@ def draw_parishes(number: int, seed: int) -> list[Parish]:
                 voivodeship=voivodeship,
             )
         )
-    return drawn
+    return parishes
 
 
 def diocese_host(diocese: str) -> str:
     """Return the address of the site of a diocese."""
-    known = [name for name, *_ in names.DIOCESES]
-    return f"{_DIOCESE}.{known.index(diocese) + 1}"
+    dioceses = [name for name, *_ in names.DIOCESES]
+    return f"{_DIOCESE}.{dioceses.index(diocese) + 1}"
 
 
 def draw_schedule(random: Random) -> Schedule:

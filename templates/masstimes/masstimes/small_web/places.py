@@ -18,7 +18,7 @@ UNITS, DETAIL_UNITS = 10, 1
 KEY = "demo"
 #: The shares of parishes with a wrong site, without a site, and without a place. The last share has
 #: places that are found only without their street.
-_WRONG, _NO_SITE, _UNKNOWN, _SHORT = 0.03, 0.02, 0.02, 0.2
+_WRONG_SITE, _NO_SITE, _NO_PLACE, _WITHOUT_STREET = 0.03, 0.02, 0.02, 0.2
 
 
 class Places:
@@ -37,35 +37,35 @@ class Places:
         self._quota, self._day, self._clock = quota, day, clock
         self._today, self._used = -1, 0
         random = Random(f"places {seed}")
-        self._known: dict[frozenset[str], str] = {}
+        self._ids_by_words: dict[frozenset[str], str] = {}
         self._places: dict[str, dict[str, str]] = {}
         for parish in parishes:
-            luck, host = random.random(), parish.host
-            if luck < _UNKNOWN:
+            draw, host = random.random(), parish.host
+            if draw < _NO_PLACE:
                 continue
-            if luck < _UNKNOWN + _WRONG:
+            if draw < _NO_PLACE + _WRONG_SITE:
                 host = random.choice(parishes).host
-            has_site = luck >= _UNKNOWN + _WRONG + _NO_SITE
+            has_site = draw >= _NO_PLACE + _WRONG_SITE + _NO_SITE
             place = {
                 "place_id": f"place-{parish.number}",
                 "name": parish.name,
                 "formatted_address": parish.address,
             }
             self._places[place["place_id"]] = place
-            if has_site or luck < _UNKNOWN + _WRONG:
+            if has_site or draw < _NO_PLACE + _WRONG_SITE:
                 place["website"] = f"http://{host}:{port}/"
-            named = f"{parish.name} {parish.place}"
-            if random.random() >= _SHORT:
+            words = f"{parish.name} {parish.place}"
+            if random.random() >= _WITHOUT_STREET:
                 street = parish.address.split(",")[0]
-                self._known[_words(f"{named} {street}")] = place["place_id"]
-            self._known[_words(named)] = place["place_id"]
+                self._ids_by_words[_words(f"{words} {street}")] = place["place_id"]
+            self._ids_by_words[_words(words)] = place["place_id"]
 
     def search(self, query: str, key: str) -> dict[str, Any]:
         """Return the place with the words of the query, as JSON without its site."""
-        refused = self._refused(key, UNITS)
-        if refused:
-            return {"status": refused, "results": []}
-        place = self._places.get(self._known.get(_words(query), ""))
+        refusal = self._charge(key, UNITS)
+        if refusal:
+            return {"status": refusal, "results": []}
+        place = self._places.get(self._ids_by_words.get(_words(query), ""))
         if place is None:
             return {"status": "ZERO_RESULTS", "results": []}
         hit = {name: value for name, value in place.items() if name != "website"}
@@ -73,16 +73,16 @@ class Places:
 
     def details(self, place_id: str, key: str) -> dict[str, Any]:
         """Return the site of a place, as JSON."""
-        refused = self._refused(key, DETAIL_UNITS)
-        if refused:
-            return {"status": refused}
+        refusal = self._charge(key, DETAIL_UNITS)
+        if refusal:
+            return {"status": refusal}
         place = self._places.get(place_id)
         if place is None:
             return {"status": "NOT_FOUND"}
-        known = {name: value for name, value in place.items() if name == "website"}
-        return {"status": "OK", "result": known}
+        details = {name: value for name, value in place.items() if name == "website"}
+        return {"status": "OK", "result": details}
 
-    def _refused(self, key: str, units: int) -> str:
+    def _charge(self, key: str, units: int) -> str:
         """Spend the units, and return an empty text or the status of a refusal."""
         if key != KEY:
             return "REQUEST_DENIED"

@@ -23,7 +23,7 @@ _HTML = ("content-type", "text/html; charset=utf-8")
 _ids = count(1)
 
 
-async def trapped(trap: Trap, request: Exchange) -> None:
+async def answer_trap(trap: Trap, request: Exchange) -> None:
     """Answer a request to a trap, or leave it without an answer."""
     await _ANSWERS[trap](request)
 
@@ -55,8 +55,8 @@ async def _permutations(request: Exchange) -> None:
 
 
 async def _circle(request: Exchange) -> None:
-    there = "b.html" if request.path.endswith("a.html") else "a.html"
-    await request.answer(302, headers=[("location", there)])
+    target = "b.html" if request.path.endswith("a.html") else "a.html"
+    await request.answer(302, headers=[("location", target)])
 
 
 async def _elsewhere(request: Exchange) -> None:
@@ -76,12 +76,12 @@ async def _endless(request: Exchange) -> None:
 
 
 async def _pour(request: Exchange, size: int) -> None:
-    gone = asyncio.create_task(request.until_left())
-    while size > 0 and not gone.done():
+    disconnect = asyncio.create_task(request.wait_for_disconnect())
+    while size > 0 and not disconnect.done():
         await request.part(_PART[:size])
         size -= len(_PART)
         await asyncio.sleep(0)
-    gone.cancel()
+    disconnect.cancel()
 
 
 async def _bomb(request: Exchange) -> None:
@@ -96,15 +96,15 @@ async def _bomb(request: Exchange) -> None:
 
 
 async def _silent(request: Exchange) -> None:
-    await request.until_left()
+    await request.wait_for_disconnect()
 
 
 async def _drip(request: Exchange) -> None:
     await request.start(200, [_HTML])
-    gone = asyncio.create_task(request.until_left())
-    while not gone.done():
+    disconnect = asyncio.create_task(request.wait_for_disconnect())
+    while not disconnect.done():
         await request.part(b"x")
-        await asyncio.wait([gone], timeout=_DROP)
+        await asyncio.wait([disconnect], timeout=_DROP)
 
 
 async def _long_line(request: Exchange) -> None:

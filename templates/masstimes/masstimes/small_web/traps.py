@@ -48,6 +48,6 @@ ENTRIES = {
 }
 
 
-def entry(trap: Trap) -> str:
+def entry_path(trap: Trap) -> str:
     """Return the path of a trap, to which a page of the site links."""
     return f"{PLACE}{trap.value}/{ENTRIES.get(trap, 'index.html')}"

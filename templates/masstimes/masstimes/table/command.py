@@ -13,7 +13,7 @@ from pack_command import BadData, Parser, run_command, write_complete
 
 from masstimes.classifier.examples import read_candidates
 from masstimes.pages import read_lines
-from masstimes.table.merging import Evidence, rows
+from masstimes.table.merging import Evidence, merge_rows
 from masstimes.table.parishes import read_parishes
 from sluice.text.visible_text import quoted
 
@@ -57,20 +57,20 @@ def _is_time(value: object) -> bool:
     return isinstance(value, str) and _TIME.fullmatch(value) is not None
 
 
-def _row(found: Evidence) -> dict[str, Any]:
+def _row(evidence: Evidence) -> dict[str, Any]:
     return {
-        "parish": found.parish,
-        "domain": found.domain,
-        "day": found.day,
-        "time": found.time,
-        "days": found.days,
-        "weeks": found.weeks,
-        "season": found.season,
-        "months": found.months,
-        "url": found.url,
-        "sentence": found.sentence,
-        "source": found.source,
-        "probability": found.probability,
+        "parish": evidence.parish,
+        "domain": evidence.domain,
+        "day": evidence.day,
+        "time": evidence.time,
+        "days": evidence.days,
+        "weeks": evidence.weeks,
+        "season": evidence.season,
+        "months": evidence.months,
+        "url": evidence.url,
+        "sentence": evidence.sentence,
+        "source": evidence.source,
+        "probability": evidence.probability,
     }
 
 
@@ -78,10 +78,10 @@ def _work(arguments: argparse.Namespace) -> None:
     from masstimes.table.files import as_csv, as_parquet  # noqa: PLC0415 - pyarrow takes a while
 
     parishes = read_parishes(arguments.parishes)
-    found = rows(
+    evidence = merge_rows(
         _orders(arguments.orders), _candidates(arguments.candidates), parish_at=parishes.id_at
     )
-    table = [_row(each) for each in found]
+    table = [_row(each) for each in evidence]
     write_complete(arguments.csv, as_csv(table))
     write_complete(arguments.parquet, as_parquet(table))
     sites = len({(row["parish"], row["domain"]) for row in table})

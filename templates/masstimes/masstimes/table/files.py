@@ -69,16 +69,16 @@ def read_table(path: Path) -> list[dict[str, Any]]:
         BadData: The file is no table, or columns are missing.
     """
     content = read_input(path)
-    found: list[dict[str, Any]]
+    rows: list[dict[str, Any]]
     try:
         if content.startswith(b"PAR1"):
-            found = parquet.read_table(io.BytesIO(content)).to_pylist()
+            rows = parquet.read_table(io.BytesIO(content)).to_pylist()
         else:
-            found = list(csv.DictReader(io.StringIO(content.decode())))
+            rows = list(csv.DictReader(io.StringIO(content.decode())))
     except (pa.ArrowException, OSError, csv.Error, UnicodeDecodeError) as error:
         raise BadData(path, f"this is no table of mt-table ({reason_in(error)})") from error
-    wanted = set(SCHEMA.names)
-    if found and not wanted <= set(found[0]):
-        missing = ", ".join(sorted(wanted - set(found[0])))
+    required = set(SCHEMA.names)
+    if rows and not required <= set(rows[0]):
+        missing = ", ".join(sorted(required - set(rows[0])))
         raise BadData(path, f"the table has no column {missing}")
-    return found
+    return rows

@@ -13,7 +13,7 @@ from pack_command import BadData, Parser, read_input, run_command, write_complet
 from masstimes.classifier.measures import Measures
 
 #: The sources of the rows that are measured.
-_WHOSE = {
+_SOURCES = {
     "rules": ("rules", "both"),
     "classifier": ("classifier", "both"),
     "both": ("rules", "classifier", "both"),
@@ -45,22 +45,24 @@ def read_truth(path: Path) -> set[Mass]:
         ) from error
 
 
-def measured(
+def measure(
     table: Sequence[dict[str, Any]], truth: Collection[Mass]
 ) -> dict[str, dict[str, float | int | None]]:
     """Return measures for the rules alone, the classifier alone, and both."""
-    wanted = set(truth)
+    true_masses = set(truth)
     measures = {}
-    for name, sources in _WHOSE.items():
-        found = {(row["domain"], row["time"]) for row in table if row["source"] in sources}
-        of = Measures(len(found & wanted), len(found - wanted), len(wanted - found))
+    for name, sources in _SOURCES.items():
+        masses = {(row["domain"], row["time"]) for row in table if row["source"] in sources}
+        counts = Measures(
+            len(masses & true_masses), len(masses - true_masses), len(true_masses - masses)
+        )
         measures[name] = {
-            "recall": of.recall,
-            "precision": of.precision,
-            "f1": of.f1,
-            "right": of.right,
-            "wrong": of.wrong,
-            "missed": of.missed,
+            "recall": counts.recall,
+            "precision": counts.precision,
+            "f1": counts.f1,
+            "right": counts.true_positives,
+            "wrong": counts.false_positives,
+            "missed": counts.false_negatives,
         }
     return measures
 
@@ -68,8 +70,8 @@ def measured(
 def _work(arguments: argparse.Namespace) -> None:
     from masstimes.table.files import read_table  # noqa: PLC0415 - pyarrow takes a while
 
-    found = measured(read_table(arguments.table), read_truth(arguments.truth))
-    text = json.dumps(found, indent=1) + "\n"
+    measures = measure(read_table(arguments.table), read_truth(arguments.truth))
+    text = json.dumps(measures, indent=1) + "\n"
     if arguments.out:
         write_complete(arguments.out, text.encode())
     print(text, end="")

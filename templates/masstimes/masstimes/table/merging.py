@@ -8,10 +8,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from masstimes.reading.days import Day, joined_days
-from masstimes.reading.weeks import weeks_at
-from masstimes.reading.words import Topic, in_place
-from masstimes.table.days import mass_near, sentence_at
+from masstimes.reading.days import Day, join_days
+from masstimes.reading.weeks import find_weeks
+from masstimes.reading.words import Topic, fold_in_place
+from masstimes.table.days import find_sentence, read_mass
 
 _DAYS: dict[str, Day] = {"sundays": "sunday", "weekdays": "weekday", "holidays": "holiday"}
 #: A season that is summer or winter, in any words.
@@ -62,7 +62,7 @@ class Evidence:
         """Return the part of the year, equal for equal months, and the weeks of the month."""
         if self.months:
             return self.months, self.weeks
-        words = " ".join(in_place(self.season).split())
+        words = " ".join(fold_in_place(self.season).split())
         if half := _HALF_YEAR.fullmatch(words):
             words = "zim" if half["name"] == "zim" else "lat"
         return words, self.weeks
@@ -95,32 +95,32 @@ def from_order(order: Mapping[str, Any]) -> Iterator[Evidence]:
         )
 
 
-def from_candidate(line: Mapping[str, Any], ruled: Iterable[Day]) -> Evidence:
+def from_candidate(line: Mapping[str, Any], rule_days: Iterable[Day]) -> Evidence:
     """Return the evidence in a line of `mt-classify` that is a mass.
 
     Args:
         line: The candidate.
-        ruled: The days on which the rules found this time on this page.
+        rule_days: The days on which the rules found this time on this page.
     """
-    days = set(ruled)
+    days = set(rule_days)
     context, start = line["context"], line["start"]
-    near = mass_near(context, start)
-    day = days.pop() if len(days) == 1 else near.day
-    is_same = day == near.day
+    reading = read_mass(context, start)
+    day = days.pop() if len(days) == 1 else reading.day
+    is_same = day == reading.day
     return Evidence(
         domain=line["domain"],
         day=day,
         time=line["time"],
         url=line["url"],
-        sentence=sentence_at(context, start),
+        sentence=find_sentence(context, start),
         start=start,
         rules=False,
         classifier=True,
         probability=line["probability"],
-        days=near.days if is_same else "",
-        season=near.season if is_same else "",
-        months=near.months if is_same else "",
-        weeks=weeks_at(context, start) if is_same else "",
+        days=reading.days if is_same else "",
+        season=reading.season if is_same else "",
+        months=reading.months if is_same else "",
+        weeks=find_weeks(context, start) if is_same else "",
     )
 
 
@@ -128,7 +128,7 @@ def _no_parish(_domain: str, _url: str) -> str:
     return ""
 
 
-def rows(
+def merge_rows(
     orders: Iterable[Mapping[str, Any]],
     candidates: Iterable[Mapping[str, Any]],
     *,
@@ -144,21 +144,22 @@ def rows(
         parish_at: Returns the parish of a domain and an address.
     """
     by_time: dict[_Time, list[Evidence]] = defaultdict(list)
-    ruled: dict[tuple[str, str], set[Day]] = defaultdict(set)
+    rule_days: dict[tuple[str, str], set[Day]] = defaultdict(set)
 
-    def add(found: Evidence) -> None:
-        with_parish = replace(found, parish=parish_at(found.domain, found.url))
+    def add(evidence: Evidence) -> None:
+        with_parish = replace(evidence, parish=parish_at(evidence.domain, evidence.url))
         by_time[with_parish.at].append(with_parish)
 
     for order in orders:
-        for found in from_order(order):
-            add(found)
-            ruled[found.url, found.time].add(found.day)
+        for evidence in from_order(order):
+            add(evidence)
+            rule_days[evidence.url, evidence.time].add(evidence.day)
     for line in candidates:
         if line["mass"] and not _is_for_something_else(line):
-            add(from_candidate(line, ruled.get((line["url"], line["time"]), ())))
+            add(from_candidate(line, rule_days.get((line["url"], line["time"]), ())))
     return sorted(
-        _known(by_time), key=lambda row: (row.domain, row.parish, row.day, row.time, row.period)
+        _select_rows(by_time),
+        key=lambda row: (row.domain, row.parish, row.day, row.time, row.period),
     )
 
 
@@ -171,15 +172,15 @@ def _is_for_something_else(line: Mapping[str, Any]) -> bool:
     return topic is not None and topic != Topic.MASS
 
 
-def _known(by_time: Mapping[_Time, list[Evidence]]) -> Iterator[Evidence]:
+def _select_rows(by_time: Mapping[_Time, list[Evidence]]) -> Iterator[Evidence]:
     for (parish, domain, day, time), evidence in by_time.items():
         dated = [by_time.get((parish, domain, other, time)) for other in _DAYS.values()]
         if day == "unknown" and any(dated):
             continue
-        yield from map(_best, _by_period(evidence))
+        yield from map(_merge, _group_by_period(evidence))
 
 
-def _by_period(evidence: list[Evidence]) -> Iterable[list[Evidence]]:
+def _group_by_period(evidence: list[Evidence]) -> Iterable[list[Evidence]]:
     """Return the evidence by season and weeks.
 
     The rules read the whole page. So the classifier confirms all that they found, and adds a period
@@ -189,14 +190,14 @@ def _by_period(evidence: list[Evidence]) -> Iterable[list[Evidence]]:
     for each in evidence:
         if each.rules:
             periods[each.period].append(each)
-    ruled = {period: found[0] for period, found in periods.items()}
-    pages = {each.url for found in periods.values() for each in found}
+    rule_evidence = {period: members[0] for period, members in periods.items()}
+    pages = {each.url for members in periods.values() for each in members}
     for each in evidence:
         if each.rules:
             continue
         is_vague = each.url in pages or each.period == ("", "")
-        if ruled and is_vague and each.period not in ruled:
-            for period, first in ruled.items():
+        if rule_evidence and is_vague and each.period not in rule_evidence:
+            for period, first in rule_evidence.items():
                 periods[period].append(
                     replace(first, rules=False, classifier=True, probability=each.probability)
                 )
@@ -205,7 +206,7 @@ def _by_period(evidence: list[Evidence]) -> Iterable[list[Evidence]]:
     return periods.values()
 
 
-def _best(evidence: list[Evidence]) -> Evidence:
+def _merge(evidence: list[Evidence]) -> Evidence:
     """Return the most probable evidence, with the sources and days of all.
 
     The days and season of the rules win, because the rules read the whole page.
@@ -214,19 +215,19 @@ def _best(evidence: list[Evidence]) -> Evidence:
         evidence,
         key=lambda each: (-(each.probability or 0), not each.sentence, each.url, each.start),
     )
-    ruled = [each for each in evidence if each.rules]
-    said = min(ruled or [best], key=lambda each: (each.url, each.start))
+    by_rules = [each for each in evidence if each.rules]
+    rule_evidence = min(by_rules or [best], key=lambda each: (each.url, each.start))
     return replace(
         best,
-        rules=bool(ruled),
+        rules=bool(by_rules),
         classifier=any(each.classifier for each in evidence),
-        days=_all_days(ruled or evidence),
-        season=said.season,
-        months=said.months,
+        days=_join_all_days(by_rules or evidence),
+        season=rule_evidence.season,
+        months=rule_evidence.months,
     )
 
 
-def _all_days(evidence: list[Evidence]) -> str:
+def _join_all_days(evidence: list[Evidence]) -> str:
     """Join the days of all, empty if one of them means all days of the kind."""
-    named = [each.days for each in evidence]
-    return "" if "" in named else joined_days(named)
+    days = [each.days for each in evidence]
+    return "" if "" in days else join_days(days)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from pack_command import BadData, parse_json, read_input
 
-from masstimes.crawl.hosts import host_of, with_own_folders
+from masstimes.crawl.hosts import assign_folders, get_host
 from masstimes.crawl.parishes import ParishSite
 
 
@@ -18,7 +18,7 @@ class Parishes:
     def __init__(self, parishes: Iterable[ParishSite] = ()) -> None:
         self._by_domain: dict[str, list[ParishSite]] = defaultdict(list)
         self.ids: list[str] = []
-        for parish in with_own_folders([*parishes]):
+        for parish in assign_folders([*parishes]):
             self._by_domain[parish.domain].append(parish)
             self.ids.append(parish.id)
 
@@ -32,7 +32,7 @@ class Parishes:
         sharing = self._by_domain.get(bare) or self._by_domain.get(host) or []
         if len(sharing) > 1:
             sharing = [parish for parish in sharing if parish.owns(url)]
-        same = (parish for parish in sharing if host_of(parish.start) == host_of(url))
+        same = (parish for parish in sharing if get_host(parish.start) == get_host(url))
         return next(same, sharing[0]).id if sharing else ""
 
 
@@ -47,7 +47,11 @@ def read_parishes(paths: Iterable[Path]) -> Parishes:
 
 
 def _read_parish(path: Path) -> ParishSite:
-    found = parse_json(path, read_input(path))
-    if not isinstance(found, dict) or not isinstance(found.get("site"), str) or "id" not in found:
+    fields = parse_json(path, read_input(path))
+    if (
+        not isinstance(fields, dict)
+        or not isinstance(fields.get("site"), str)
+        or "id" not in fields
+    ):
         raise BadData(path, "this is no parish: JSON with an id and a site")
-    return ParishSite(str(found["id"]), "", found["site"])
+    return ParishSite(str(fields["id"]), "", fields["site"])

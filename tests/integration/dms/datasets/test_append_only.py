@@ -155,7 +155,7 @@ async def test_slice_is_a_closed_data_set_of_the_new_files(dms: Dms) -> None:
     second = await cut_and_close(dms, cut_request(after=4))
     assert first is not None
     assert second is not None
-    slices = await dms.client.datasets_of([first, second])
+    slices = await dms.client.list_datasets_by_uid([first, second])
     assert [(one.name, one.count_files, one.state) for one in slices] == [
         ("corpus.train.1", 4, DatasetState.CLOSED),
         ("corpus.train.2", 2, DatasetState.CLOSED),

@@ -5,7 +5,7 @@ from uuid import UUID, uuid4
 
 import pytest
 
-from sluice.clients.paging import UIDS
+from sluice.clients.paging import MAX_UIDS
 from sluice.contracts.common.problems import NotFound, Unprocessable
 from sluice.contracts.common.states import DatasetState, DatasetType
 from sluice.contracts.data.datasets import DatasetPage, NewDataset
@@ -15,10 +15,10 @@ from tests.integration.dms.conftest import Dms
 async def test_data_set_is_found_by_uid_and_by_name_in_any_state(dms: Dms) -> None:
     uid = await dms.dataset("mine")
     assert (await dms.client.dataset(uid)).state is DatasetState.OPEN
-    found = await dms.client.dataset_named("mine")
+    found = await dms.client.find_dataset_by_name("mine")
     assert found is not None
     assert found.uid == uid
-    assert await dms.client.dataset_named("other") is None
+    assert await dms.client.find_dataset_by_name("other") is None
     unknown = uuid4()
     with pytest.raises(NotFound, match=f"no data set has the uid {unknown}"):
         await dms.client.dataset(unknown)
@@ -46,7 +46,7 @@ async def test_outputs_of_chains_are_found_by_output_name_unless_the_name_is_reg
     assert await called("week.1.report", newest=True, limit=1) == [second]
     assert await called("week.1.report", states=[DatasetState.CLOSED]) == []
     assert await called("a.sum.report") == [first]
-    assert await dms.client.dataset_named("week.1.report") is None, (
+    assert await dms.client.find_dataset_by_name("week.1.report") is None, (
         "services found an output by its output name"
     )
     own = await dms.dataset("week.1.report")
@@ -58,11 +58,14 @@ async def test_several_data_sets_are_read_by_their_uids(dms: Dms) -> None:
         await dms.client.register_dataset(NewDataset(name=name)) for name in ("one", "two", "three")
     ]
     known = [dataset.uid for dataset in made]
-    assert await dms.client.datasets_of([known[2], uuid4(), known[0]]) == [made[0], made[2]]
-    assert await dms.client.datasets_of([uuid4()]) == []
-    assert await dms.client.datasets_of([]) == []
-    many = [uuid4() for _ in range(UIDS)]
-    assert await dms.client.datasets_of([known[0], *many, known[1]]) == made[:2], (
+    assert await dms.client.list_datasets_by_uid([known[2], uuid4(), known[0]]) == [
+        made[0],
+        made[2],
+    ]
+    assert await dms.client.list_datasets_by_uid([uuid4()]) == []
+    assert await dms.client.list_datasets_by_uid([]) == []
+    many = [uuid4() for _ in range(MAX_UIDS)]
+    assert await dms.client.list_datasets_by_uid([known[0], *many, known[1]]) == made[:2], (
         "uids beyond the limit of a request were lost"
     )
     with pytest.raises(

@@ -13,11 +13,11 @@ MOST = SetQuotaLimits(most={Quantity.FILES: 3})
 async def test_quota_of_a_group_needs_a_valid_group_name(dms: Dms, name: str) -> None:
     """With an invalid name, nobody could list the groups any more."""
     with pytest.raises(Unprocessable, match="the name of a group has small letters"):
-        await dms.client.set_most(QuotaHolder(HolderKind.GROUP, name), MOST)
+        await dms.client.set_quota_limits(QuotaHolder(HolderKind.GROUP, name), MOST)
     assert (await dms.client.holdings(HolderKind.GROUP)).holdings == []
 
 
 async def test_quota_of_a_person_takes_the_name_of_the_identity_provider(dms: Dms) -> None:
-    await dms.client.set_most(QuotaHolder(HolderKind.PERSON, "Ada L."), MOST)
+    await dms.client.set_quota_limits(QuotaHolder(HolderKind.PERSON, "Ada L."), MOST)
     [held] = (await dms.client.holdings(HolderKind.PERSON)).holdings
     assert held.name == "Ada L."

@@ -17,7 +17,7 @@ from sluice.contracts.data.datasets import NewDataset
 from sluice.contracts.data.runs import NewFrame, NewPeriod, NewRun, Period, Run
 from sluice.contracts.templates.matching import facts_of
 from sluice.servicekit.access.principal import Person
-from sluice.servicekit.audit.request import PersonRequest, answering
+from sluice.servicekit.audit.request import PersonRequest, bind_request
 from tests.integration.dms.conftest import Dms
 
 
@@ -140,7 +140,7 @@ async def test_frames_may_be_added_by_the_owner_of_the_run_and_the_shift(dms: Dm
 
 def asking(name: str, role: Role = Role.SUBMITTER) -> AbstractContextManager[None]:
     """Return a context in which the person makes a request."""
-    return answering(PersonRequest(Person(name, role), uuid4()))
+    return bind_request(PersonRequest(Person(name, role), uuid4()))
 
 
 async def test_run_conditions_are_facts_of_its_data_sets(dms: Dms) -> None:

@@ -63,15 +63,15 @@ async def test_hanging_storage_keeps_its_last_check_or_gets_no_new_data(
         hangs(path)
         return usage(path)
 
-    await dms.watch.look()
+    await dms.watch.check_all()
     usage = shutil.disk_usage
     monkeypatch.setattr(LIMIT, 2)
     monkeypatch.setattr("shutil.disk_usage", free)
     monkeypatch.setattr("dms.usecases.files.file_work.folder_at", hangs)
-    await dms.watch.look()
+    await dms.watch.check_all()
     assert dms.watch.objections == {}, "the last check of the storage was dropped"
     fresh = StorageMonitor(dms.database, dms.context.files, dms.settings.roots)
-    await fresh.look()
+    await fresh.check_all()
     assert list(fresh.objections.values()) == ["its file system does not answer"]
     for everything in (True, False):
         async with asyncio.timeout(10):
@@ -85,7 +85,7 @@ async def test_hanging_storage_keeps_its_last_check_or_gets_no_new_data(
         )
     assert (await dms.client.storages(StorageType.LOGS), dms.watch.objections) == ([], {})
     answers.set()
-    await dms.context.files.look_at(url.removeprefix("file://"))
+    await dms.context.files.inspect_folder(url.removeprefix("file://"))
     await dms.client.enable_storage("logs-1")
-    await fresh.look()
+    await fresh.check_all()
     assert (fresh.objections, fresh.room[url] > 0) == ({}, True)

@@ -279,7 +279,7 @@ class Legacy:
 
     async def warnings(self) -> dict[str, str]:
         """Return the warnings of the storages after a check."""
-        await self._dms.watch.look()
+        await self._dms.watch.check_all()
         return {
             one.name: one.warning
             for one in await self._dms.client.storages(everything=True)
@@ -374,7 +374,7 @@ async def test_nothing_on_a_read_only_storage_is_deleted_through_another(
         await dms.client.register_dataset(NewDataset(name="empty", type=DatasetType.LOGS, url=url))
     ).uid
     await legacy.add("archive", dms.folder / "by-link", type_="input", read_only=True)
-    await dms.context.watch.look()
+    await dms.context.watch.check_all()
     await dms.client.delete_dataset(uid)
     assert await delete_once(dms.context)
     assert (await dms.client.dataset(uid)).state is DatasetState.DELETED

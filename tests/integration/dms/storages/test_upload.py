@@ -136,18 +136,18 @@ async def test_upload_that_cannot_succeed_is_given_up_with_its_reason(
     spoil(dms.path("result", files[1].name))
     await dms.apply(UploadDataset(uid=uid))
     for failure in range(5):
-        [told] = await dms.client.uploads_of([uid])
+        [told] = await dms.client.list_uploads([uid])
         assert told.lost is None, failure
         await dms.fetch("UPDATE datasets SET retry_at = NULL WHERE uid = $1", uid)
         assert await upload_once(dms.context)
-    [told] = await dms.client.uploads_of([uid])
+    [told] = await dms.client.list_uploads([uid])
     assert told.lost is not None
     assert f"file {files[1].name!r} {reason}" in told.lost
     assert not await upload_once(dms.context), "the upload was tried again"
     assert (await dms.client.stalled()).stalled == [], (
         "an upload that was given up is shown as stalled"
     )
-    [plain] = await dms.client.datasets_of([uid])
+    [plain] = await dms.client.list_datasets_by_uid([uid])
     assert plain.lost is None, "a client that did not ask got the field"
 
 
@@ -159,7 +159,7 @@ async def test_upload_to_a_taken_path_is_given_up_and_keeps_the_other_file(dms: 
     for _ in range(5):
         await dms.fetch("UPDATE datasets SET retry_at = NULL WHERE uid = $1", uid)
         assert await upload_once(dms.context)
-    [told] = await dms.client.uploads_of([uid])
+    [told] = await dms.client.list_uploads([uid])
     assert told.lost is not None
     assert "a file of another data set is registered here" in told.lost
     place = dms.path("result", files[1].name, DatasetType.OUTPUT)

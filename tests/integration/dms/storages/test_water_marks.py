@@ -48,7 +48,7 @@ async def test_storage_is_filling_between_its_high_and_its_low_watermark(dms: Dm
     assert (await storage(dms)).filling_since == since, "the state changed between the watermarks"
     await delete(dms, first)
     assert (await storage(dms)).filling_since is None
-    assert await dms.client.on_storage(NAME, [first, third, uuid4()]) == [third], (
+    assert await dms.client.list_datasets_on(NAME, [first, third, uuid4()]) == [third], (
         "a deleted data set is listed"
     )
 
@@ -113,4 +113,4 @@ async def test_watermarks_of_an_unsuitable_storage_are_refused(dms: Dms) -> None
         with pytest.raises(NotFound):
             await call
     with pytest.raises(NotFound):
-        await dms.client.on_storage("none", [uuid4()])
+        await dms.client.list_datasets_on("none", [uuid4()])

@@ -26,7 +26,7 @@ from tests.integration.operator.identity.test_people import (
 from tests.integration.operator.identity.test_user_command import User, admin, anna
 from tests.integration.operator.test_pages import token_of
 from tests.waiting import eventually
-from wfms.operator.identity.usecases.device_login import OF_AN_ADDRESS, WRONG_CODES
+from wfms.operator.identity.usecases.device_login import ADDRESS_LIMIT, WRONG_CODE_LIMIT
 
 __all__ = ["admin", "anna", "operator"]
 
@@ -183,7 +183,7 @@ async def test_token_is_given_to_only_one_of_concurrent_requests(operator: Opera
 
 async def test_guesses_and_new_logins_are_rate_limited(operator: Operator) -> None:
     login, one = await begun(operator), browser(operator, ANNA)
-    for _ in range(WRONG_CODES.amount):
+    for _ in range(WRONG_CODE_LIMIT.amount):
         page = await one.http.get("/device", params={"code": "BCDF-GHJK"})
         assert page.status_code == NotFound.status
     page = await one.http.get("/device", params={"code": "BCDF-GHJK"})
@@ -196,7 +196,7 @@ async def test_guesses_and_new_logins_are_rate_limited(operator: Operator) -> No
     )
     assert other.status_code == 200, "wrong guesses do not block other people"
 
-    for _ in range(OF_AN_ADDRESS.amount - 1):
+    for _ in range(ADDRESS_LIMIT.amount - 1):
         await begun(operator)
     with pytest.raises(ServiceError, match="too many codes"):
         await begun(operator)

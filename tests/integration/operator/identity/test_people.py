@@ -28,7 +28,7 @@ from sluice.servicekit.access.people import People
 from sluice.servicekit.access.principal import Person
 from tests.integration.operator.conftest import Operator, operating
 from wfms.operator.identity.usecases.passwords import Passwords
-from wfms.operator.identity.usecases.sign_in import OF_A_NAME
+from wfms.operator.identity.usecases.sign_in import NAME_LIMIT
 
 PASSWORD, OTHER = "correct horse battery", "staple of a battery"
 ROOT = Person("root", Role.ADMIN)
@@ -187,9 +187,9 @@ async def test_wrong_passwords_are_rate_limited_per_name(operator: Operator) -> 
             return error.status
         return 201
 
-    tries = OF_A_NAME.amount + 5
+    tries = NAME_LIMIT.amount + 5
     statuses = [await guess("anna", f"{OTHER} {n}") for n in range(tries)]
-    assert statuses == [401] * OF_A_NAME.amount + [429] * 5
+    assert statuses == [401] * NAME_LIMIT.amount + [429] * 5
     assert await guess("ANNA", PASSWORD) == 429, "the right password is refused, too"
     assert await guess("bert", PASSWORD) == 201, "other people may sign in"
 
@@ -197,7 +197,7 @@ async def test_wrong_passwords_are_rate_limited_per_name(operator: Operator) -> 
 async def test_correct_password_resets_the_count_of_wrong_ones(operator: Operator) -> None:
     await account(operator, "anna")
     for _ in range(3):
-        for _ in range(OF_A_NAME.amount - 1):
+        for _ in range(NAME_LIMIT.amount - 1):
             with pytest.raises(Unauthenticated):
                 await enters(operator, "anna", OTHER)
         assert await enters(operator, "anna", PASSWORD) == Person("anna", Role.SUBMITTER)

@@ -20,7 +20,7 @@ from sluice.contracts.common.problems import (
     Forbidden,
     NotFound,
 )
-from sluice.servicekit.access.people import WHOSE
+from sluice.servicekit.access.people import TOKEN_HOLDERS_PATH
 from sluice.servicekit.access.principal import Person, ServiceCaller
 from tests.integration.operator.conftest import Operator
 from tests.integration.operator.identity.test_people import (
@@ -130,7 +130,7 @@ async def test_services_ask_for_the_holder_of_a_token(operator: Operator) -> Non
             (OWN_TOKEN, TokenHolder(name=ADMINISTRATOR, role=Role.ADMIN)),
             ("sluice_nobodys", TokenHolder()),
         ):
-            answer = await dms.post(WHOSE, json={"token": sent})
+            answer = await dms.post(TOKEN_HOLDERS_PATH, json={"token": sent})
             assert TokenHolder.model_validate_json(answer.content) == told
 
 

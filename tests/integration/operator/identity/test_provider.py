@@ -19,8 +19,8 @@ from starlette.routing import Route
 from sluice.contracts.access.access import Role
 from sluice.contracts.access.people import AccountChange, NewAccount
 from sluice.contracts.common.problems import NotAvailable
-from sluice.servicekit.access.authentication_setup import knowing_people
-from sluice.servicekit.access.provider_sign_in import BACK, PendingSignIn
+from sluice.servicekit.access.authentication_setup import protect_with_accounts
+from sluice.servicekit.access.provider_sign_in import RETURN_PATH, PendingSignIn
 from sluice.servicekit.running.lifecycle import running
 from sluice.servicekit.web.server import HttpServer
 from tests.integration.operator.conftest import Operator, operating
@@ -109,7 +109,7 @@ async def place(database_url: str, provider: Provider) -> AsyncIterator[Place]:
         operator.links.apps["wfms.operator"] = operator.service.app
         account_authentication = operator.service.account_authentication
         assert account_authentication is not None
-        app = knowing_people(operator.service.app, [], account_authentication)
+        app = protect_with_accounts(operator.service.app, [], account_authentication)
         async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url=OURS) as browser:
             yield Place(operator, browser)
 
@@ -225,7 +225,7 @@ async def test_id_token_with_another_nonce_is_refused(provider: Provider, nonce:
     await provider.knows("anna", groups=["crew"])
     known = as_client(provider.url)
     begun = PendingSignIn(
-        state="s", nonce="n" * 43, verifier="v" * 43, redirect=f"{OURS}{BACK}", next="/"
+        state="s", nonce="n" * 43, verifier="v" * 43, redirect=f"{OURS}{RETURN_PATH}", next="/"
     )
     address = await known.begin(
         begun.redirect, state=begun.state, nonce=begun.nonce, verifier=begun.verifier
@@ -283,7 +283,7 @@ async def test_unreachable_or_wrong_provider_is_not_available(
     async with operating(database_url, oidc=oidc, public_url=OURS, accounts=True) as operator:
         account_authentication = operator.service.account_authentication
         assert account_authentication is not None
-        app = knowing_people(operator.service.app, [], account_authentication)
+        app = protect_with_accounts(operator.service.app, [], account_authentication)
         async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url=OURS) as browser:
             answer = await browser.get("/sign-in/provider")
     assert answer.status_code == 503

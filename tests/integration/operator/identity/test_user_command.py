@@ -11,7 +11,7 @@ from uuid import UUID
 import pytest
 
 from sluice.network.credentials import keep_token
-from sluice.servicekit.access.authentication_setup import knowing_people
+from sluice.servicekit.access.authentication_setup import protect_with_accounts
 from sluice.servicekit.running.lifecycle import running
 from sluice.servicekit.web.server import HttpServer
 from tests.integration.operator.conftest import operating
@@ -48,7 +48,7 @@ async def admin(database_url: str, tmp_path: Path) -> AsyncIterator[User]:
     async with operating(database_url, admin_token=OWN_TOKEN) as operator:
         account_authentication = operator.service.account_authentication
         assert account_authentication is not None
-        app = knowing_people(operator.service.app, [], account_authentication)
+        app = protect_with_accounts(operator.service.app, [], account_authentication)
         server = HttpServer(app, host="127.0.0.1", port=0)
         async with running(server):
             yield User(f"http://127.0.0.1:{server.port}", tmp_path / "admin", OWN_TOKEN)

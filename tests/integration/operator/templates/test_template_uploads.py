@@ -13,7 +13,7 @@ from sluice.contracts.templates.templates import NewTemplate, Template
 from tests.integration.operator.conftest import Operator
 from tests.integration.operator.templates.test_templates import PARTS, rows
 from tests.unit.cwl.documents.test_packing import TOOL, WORKFLOW
-from wfms.operator.templates.usecases.zip_files import zip_of
+from wfms.operator.templates.usecases.zip_files import zip_files
 
 
 async def test_upload_of_five_megabytes_is_answered_with_413(operator: Operator) -> None:
@@ -88,7 +88,7 @@ async def test_malformed_request_is_answered_with_findings(operator: Operator, b
 
 
 def as_zip(files: dict[str, str]) -> bytes:
-    return zip_of(files).getvalue()
+    return zip_files(files).getvalue()
 
 
 def as_form(files: dict[str, str]) -> list[tuple[str, tuple[str, bytes]]]:

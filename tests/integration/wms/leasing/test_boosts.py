@@ -14,7 +14,7 @@ from wms.usecases.tasks.boost_tasks import boost_tasks
 from wms.usecases.tasks.cancel_task import cancel_task
 from wms.usecases.tasks.prioritise_task import prioritise_task
 from wms.usecases.tasks.update_ranks import update_ranks
-from wms.wiring import _rank_weights
+from wms.wiring import _read_rank_weights
 
 
 def boosts(*tasks: Task, by: float = 10.0, reason: str = "storage a is full") -> Boosts:
@@ -62,7 +62,7 @@ async def test_weights_of_the_rank_formula_are_settings(
 ) -> None:
     monkeypatch.setenv("SLUICE_WMS_RANK_ALPHA", "2")
     monkeypatch.setenv("SLUICE_WMS_RANK_GAMMA", "0")
-    weights = _rank_weights(
+    weights = _read_rank_weights(
         WmsSettings(database_url="postgresql://none", broker_url="postgresql://none")
     )
     task = await stage.add_task(make_task(rank=5), jobs=1)

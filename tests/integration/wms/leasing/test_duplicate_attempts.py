@@ -317,7 +317,7 @@ async def test_job_with_enough_attempts_is_not_claimed_again(
     async def claim(*_given: object, **_more: object) -> None:
         raise AssertionError("the task's row would be locked in vain")
 
-    monkeypatch.setattr(start_duplicate_attempts, "claim_second", claim)
+    monkeypatch.setattr(start_duplicate_attempts, "claim_duplicate", claim)
     stage.context = replace(stage.context, stragglers=TtlCache())
     assert await lease(stage, third) == []
 

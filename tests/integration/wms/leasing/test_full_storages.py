@@ -18,7 +18,7 @@ from sluice.servicekit.database import Database
 from tests.integration.wms.stage import Stage, make_task
 from wms.db.jobs.leases import ClaimedJob
 from wms.db.pilots.pilot_pages import PilotQuery
-from wms.db.tasks.ranking import tasks_to_rank
+from wms.db.tasks.ranking import lock_tasks_to_rank
 from wms.usecases.leasing.explain import explain_job, explain_task
 from wms.usecases.leasing.renew_leases import renew_leases
 from wms.usecases.limits.list_room_waits import list_room_waits
@@ -200,7 +200,7 @@ async def test_full_storage_raises_no_rank(stage: Stage, dms: DmsClient, url: st
     await watch_room(stage.context, dms)
     await stage.execute("UPDATE tasks SET served_at = now() - interval '1 hour', ranked_at = now()")
     async with stage.database.transaction() as transaction:
-        (ranked,) = await tasks_to_rank(transaction.connection, age=timedelta())
+        (ranked,) = await lock_tasks_to_rank(transaction.connection, age=timedelta())
     assert (ranked.uid, ranked.failed_attempts, ranked.waited) == (task.uid, 0, 0.0)
 
 

@@ -6,7 +6,7 @@ from uuid import uuid4
 import orjson
 import pytest
 
-from pilot.domain.reports import lost_with_pilot
+from pilot.domain.reports import build_lost_pilot_report
 from sluice.contracts.common.naming import output_name
 from sluice.contracts.common.problems import NotFound
 from sluice.contracts.common.states import (
@@ -23,7 +23,7 @@ from sluice.contracts.jobs.tasks import TaskOutput
 from sluice.contracts.pilots.pilots import LogFile, OutputFile
 from sluice.contracts.templates.plan import Boundary
 from tests.integration.wms.stage import CHECKSUM, NOW, Stage, make_task
-from wms.db.tasks.status import job_with_attempts
+from wms.db.tasks.status import get_job_with_attempts
 
 
 async def test_task_runs_from_lease_to_end(stage: Stage) -> None:
@@ -150,7 +150,7 @@ async def test_pilot_that_lost_its_report_is_told_that_the_report_was_accepted(
     await stage.overdue(given_away)
     await stage.expire()
     assert await stage.finish(pilot, won) == [ReportAnswer.ACCEPTED]
-    lost = [lost_with_pilot(job.id, job.attempt, NOW) for job in (won, given_away)]
+    lost = [build_lost_pilot_report(job.id, job.attempt, NOW) for job in (won, given_away)]
     assert await stage.report(pilot, *lost) == [ReportAnswer.ALREADY, ReportAnswer.STALE]
     assert await stage.report(other, lost[0]) == [ReportAnswer.STALE]
     assert (await stage.status(task)).finished == 1
@@ -222,7 +222,7 @@ async def test_output_outside_its_folder_is_refused(stage: Stage) -> None:
     sent = await stage.sent()
     assert not any(message.files for message in sent.messages)
     async with stage.database.connection() as connection:
-        job = await job_with_attempts(connection, jobs[0].id)
+        job = await get_job_with_attempts(connection, jobs[0].id)
     assert (
         job.message == f"the pilot put output 'events' at file:///etc/{name}, outside of {folder}"
     )
@@ -347,7 +347,7 @@ async def test_report_with_values_that_cannot_be_stored_is_answered(stage: Stage
     )
     assert answers == [ReportAnswer.ACCEPTED] * 2 + [ReportAnswer.STALE] * 3
     async with stage.database.connection() as connection:
-        job = await job_with_attempts(connection, jobs[0].id)
+        job = await get_job_with_attempts(connection, jobs[0].id)
     assert job.message == "ab\x1b[31m\U0001f4a5"
     assert job.attempts[0].exit_code == 2**31 - 1
     assert (await stage.sent()).files == {task.log_out_uid: [(0, "00000000.1.log")]}
@@ -365,7 +365,7 @@ async def test_attempts_of_a_job_are_recorded_with_their_details(stage: Stage) -
     )
     (again,) = await stage.lease(pilot)
     async with stage.database.connection() as connection:
-        job = await job_with_attempts(connection, first.id)
+        job = await get_job_with_attempts(connection, first.id)
     past, present = job.attempts
     assert (past.attempt, past.outcome, past.exit_code, past.peak_memory) == (
         1,

@@ -46,7 +46,7 @@ async def test_task_that_fits_no_pilot_is_unschedulable(stage: Stage) -> None:
         "UPDATE pilots SET seen_at = now() - interval '2 hours' WHERE uid = $1", large
     )
     assert await never()
-    at_once = replace(stage.context, terms=replace(stage.context.terms, fit_grace=0.0))
+    at_once = replace(stage.context, rules=replace(stage.context.rules, fit_grace=0.0))
     await stage.execute("UPDATE pilots SET registered_at = now()")
     assert not await never()
     assert (await check_schedulability(at_once, task.uid)).never

@@ -18,7 +18,7 @@ async def test_instance_is_notified_of_jobs_made_ready_by_another_instance(
     stage: Stage, second: Stage
 ) -> None:
     """The notification comes by LISTEN. The instance itself looks only once an hour."""
-    patient = WmsContext(second.database, terms=replace(stage.context.terms, poll=3600.0))
+    patient = WmsContext(second.database, rules=replace(stage.context.rules, poll=3600.0))
     deaf = Stage(patient, tasks=stage.tasks)
     await stage.add_task(make_task(), jobs=1)
     holder, waiter = await stage.add_pilot(), await stage.add_pilot()
@@ -36,7 +36,7 @@ async def test_instance_is_notified_of_jobs_made_ready_by_another_instance(
 async def _ask_patiently(stage: Stage) -> tuple[Stage, UUID, "asyncio.Task[list[ClaimedJob]]"]:
     """Let a pilot ask an instance that itself looks for jobs only once an hour."""
     waiter = Stage(
-        WmsContext(stage.database, terms=replace(stage.context.terms, poll=3600.0)),
+        WmsContext(stage.database, rules=replace(stage.context.rules, poll=3600.0)),
         tasks=stage.tasks,
     )
     pilot = await stage.add_pilot()

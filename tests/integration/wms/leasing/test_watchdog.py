@@ -13,7 +13,7 @@ from sluice.contracts.jobs.warm_workers import LoadState, WarmWorkerState
 from sluice.contracts.pilots.pilots import Heartbeat, LeaseRequest
 from tests.integration.wms.leasing.test_warm_placement import two_stages
 from tests.integration.wms.stage import Stage
-from wms.domain.placement.policies import policy_of
+from wms.domain.placement.policies import create_policy
 from wms.usecases.leasing.lease_jobs import lease_jobs
 from wms.usecases.leasing.place_pilots import place_pilots
 from wms.usecases.leasing.renew_leases import renew_leases
@@ -26,7 +26,7 @@ PERIOD = 10.0
 
 @pytest.fixture
 def watched(stage: Stage) -> Stage:
-    stage.context = replace(stage.context, policy=policy_of(PolicyName.WATCHDOG, every=PERIOD))
+    stage.context = replace(stage.context, policy=create_policy(PolicyName.WATCHDOG, every=PERIOD))
     return stage
 
 

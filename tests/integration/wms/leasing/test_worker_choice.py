@@ -23,7 +23,7 @@ PLENTY = Amounts(cores=8, ram=16_000, disk=100_000)
 
 def drop_caches(stage: Stage) -> None:
     """Drop cached values, so that they are looked up again."""
-    stage.context = replace(stage.context, other_workers=TtlCache(), distrust=TtlCache())
+    stage.context = replace(stage.context, other_workers=TtlCache(), worker_trouble=TtlCache())
 
 
 async def lease(stage: Stage, pilot: UUID, jobs: int = 1) -> list[ClaimedJob]:

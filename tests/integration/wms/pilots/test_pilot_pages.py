@@ -11,7 +11,7 @@ from sluice.contracts.common.states import PilotState, SandboxKind
 from sluice.contracts.pilots.pilot_list import PilotList
 from tests.integration.wms.leasing.test_query_plans import buffers, nodes, plan
 from tests.integration.wms.stage import Stage
-from wms.db.pilots.pilot_pages import COUNT_PILOTS, SELECT_PILOTS, PilotQuery, page_places
+from wms.db.pilots.pilot_pages import COUNT_PILOTS, SELECT_PILOTS, PilotQuery, find_page_places
 from wms.db.pilots.pilots import see_pilot
 from wms.usecases.pilots.acknowledge_pilot import acknowledge_pilot
 from wms.usecases.pilots.list_pilots import list_pilots
@@ -158,7 +158,7 @@ async def test_page_costs_the_same_with_any_number_of_former_pilots(stage: Stage
     await lose_pilots(stage.context)
     await stage.execute("VACUUM ANALYZE pilots")
     for numbers, count in COUNT_PILOTS.items():
-        page = await plan(stage, SELECT_PILOTS, None, 51, *page_places(None, numbers))
+        page = await plan(stage, SELECT_PILOTS, None, 51, *find_page_places(None, numbers))
         for tree in (page, await plan(stage, count, None)):
             assert "pilots" not in {
                 node["Relation Name"] for node in nodes(tree) if node["Node Type"] == "Seq Scan"

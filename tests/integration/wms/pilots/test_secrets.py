@@ -25,7 +25,7 @@ from tests.integration.wms.stage import Stage, make_task
 from wms.api.pilot_protocol import GiveSecrets, pilot_protocol_router
 from wms.usecases.leasing.give_secrets import give_secrets
 from wms.usecases.leasing.lease_jobs import lease_jobs
-from wms.usecases.pilots.known_pilots import RevokedSites
+from wms.usecases.pilots.authenticate_pilots import RevokedSites
 
 KEY = Fernet.generate_key().decode()
 VALUE = "hunter2-hunter2"

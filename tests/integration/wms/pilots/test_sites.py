@@ -28,7 +28,7 @@ from sluice.servicekit.running.service_clients import ProcessLinks
 from sluice.servicekit.transport.open import open_transport
 from tests.waiting import eventually
 from wms.settings import WmsSettings
-from wms.usecases.pilots import known_pilots
+from wms.usecases.pilots import authenticate_pilots
 from wms.wiring import build
 
 OF_THE_SYSTEM = "a-token-of-the-system"
@@ -101,7 +101,7 @@ class Pilot:
 
 @pytest.fixture
 async def wms(database_url: str, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Wms]:
-    monkeypatch.setattr(known_pilots, "REMEMBERED", 0.0)
+    monkeypatch.setattr(authenticate_pilots, "CACHE_SECONDS", 0.0)
     settings = WmsSettings(
         database_url=database_url,
         broker_url=database_url,

@@ -8,7 +8,7 @@ import pytest
 from sluice.contracts.common.states import ErrorClass
 from tests.integration.wms.stage import Stage, make_task
 from wms.db.pilots.pilot_pages import PilotQuery
-from wms.db.pilots.worker_times import WorkKind, times_of, workers_of
+from wms.db.pilots.worker_times import WorkKind, list_times, list_workers
 from wms.usecases.leasing.expire_leases import expire_leases
 from wms.usecases.pilots.list_pilots import list_pilots
 from wms.usecases.pilots.sign_off_pilot import sign_off_pilot
@@ -56,8 +56,8 @@ async def failures(stage: Stage, pilot: UUID) -> int:
     """Return the failures that are known of the pilot."""
     await learn_times(stage.context)
     async with stage.database.connection() as connection:
-        worker = (await workers_of(connection, [pilot]))[pilot]
-        known = (await times_of(connection, [WORK])).get(WORK, {})
+        worker = (await list_workers(connection, [pilot]))[pilot]
+        known = (await list_times(connection, [WORK])).get(WORK, {})
     return known[worker].failures if worker in known else 0
 
 

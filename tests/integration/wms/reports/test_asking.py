@@ -30,8 +30,8 @@ from tests.integration.wms.splitting.test_splitting import jobs_of, make_dataset
 from tests.integration.wms.stage import NOW, Stage, make_draft
 from tests.waiting import eventually
 from wms.db.dataflow.flows import add_jobs
-from wms.db.jobs.human_tasks import SELECT_ASKED, human_jobs
-from wms.db.jobs.job_pages import ASKED, JobQuery
+from wms.db.jobs.human_tasks import SELECT_UNANSWERED_JOBS, list_jobs_to_answer
+from wms.db.jobs.job_pages import UNANSWERED, JobQuery
 from wms.db.tasks.quotas import WAITING
 from wms.db.tasks.tasks import lock_tasks
 from wms.usecases.leasing.explain import explain_job, explain_task
@@ -81,7 +81,7 @@ async def test_page_of_asked_jobs_is_found_by_its_index(asking: Asking, *, analy
     task = await asking.task(files=3000)
     if analysed:
         await asking.stage.execute("ANALYZE")
-    for statement in (SELECT_ASKED, ASKED):
+    for statement in (SELECT_UNANSWERED_JOBS, UNANSWERED):
         found = await plan(asking.stage, statement, task.uid, 100, 10)
         assert scans(found) == {"jobs_asked"}
 
@@ -173,7 +173,7 @@ async def test_answer_to_a_job_of_a_pilot_is_stale(asking: Asking) -> None:
     pilot = await asking.stage.add_pilot()
     [job] = await asking.stage.lease(pilot)
     async with asking.stage.database.connection() as connection:
-        assert await human_jobs(connection, task.uid, after=0, limit=9) == []
+        assert await list_jobs_to_answer(connection, task.uid, after=0, limit=9) == []
     [stored] = (await read_jobs(asking.stage.context, task.uid, JobQuery())).jobs
     given = AnsweredJob(
         id=stored.id,

@@ -153,7 +153,7 @@ async def test_held_job_keeps_its_inputs(line: Line, tmp_path: Path) -> None:
     await line.send("a", "b")
     pilot = await line.stage.add_pilot()
     await line.stage.finish(pilot, *(await line.stage.lease(pilot)))
-    for _ in range(line.stage.context.terms.losses):
+    for _ in range(line.stage.context.rules.losses):
         [job] = await line.stage.lease(pilot)
         await line.stage.fail(pilot, job, error=ErrorClass.PILOT_LOST)
     assert await line.seqs("b", JobState.QUARANTINED) == [0]

@@ -17,7 +17,7 @@ from sluice.contracts.jobs.tasks import Task, TaskInput
 from sluice.contracts.pilots.pilots import LeasedJob, LeaseRequest, Room
 from tests.integration.wms.splitting.test_splitting import Dying, Killed, accept, make_dataset
 from tests.integration.wms.stage import Stage, make_task
-from wms.db.tasks.status import job_with_attempts
+from wms.db.tasks.status import get_job_with_attempts
 from wms.usecases.leasing.lease_jobs import lease_jobs
 from wms.usecases.splitting.split_task import split_waiting_tasks
 
@@ -125,10 +125,10 @@ async def test_pilot_gets_the_place_with_the_job_and_the_list_with_the_task(
         [(2, "word")],
     ]
     [told] = leased.tasks
-    assert json.loads(told.for_pilots)["args"]["word"] == ["a", "b", "c"]
-    assert json.loads(told.for_pilots)["needs"]["items"] == ["word"]
+    assert json.loads(told.pilot_json)["args"]["word"] == ["a", "b", "c"]
+    assert json.loads(told.pilot_json)["needs"]["items"] == ["word"]
     async with stage.database.connection() as connection:
-        shown = await job_with_attempts(connection, jobs[0].id)
+        shown = await get_job_with_attempts(connection, jobs[0].id)
     assert shown.inputs == ["word[0]", "word[1]"]
 
 

@@ -21,7 +21,7 @@ from wms.db.jobs.splitting import claim_task
 from wms.db.tasks.tasks import UpstreamRead, lock_tasks
 from wms.domain.task_completion import TaskEnding
 from wms.usecases.leasing.explain import explain_task
-from wms.usecases.splitting.claimed_task import HOLD
+from wms.usecases.splitting.claimed_task import CLAIM_SPAN
 from wms.usecases.splitting.split_task import split_waiting_tasks
 from wms.usecases.tasks.cancel_task import cancel_task
 from wms.usecases.tasks.end_task import end_task
@@ -194,13 +194,13 @@ async def test_report_concurrent_with_a_new_downstream_task_makes_its_job(
     a, b = line.steps["a"], line.steps["b"]
     async with line.stage.database.transaction() as transaction:
         connection = transaction.connection
-        claim = await claim_task(connection, uuid4(), before=None, hold=HOLD)
+        claim = await claim_task(connection, uuid4(), before=None, span=CLAIM_SPAN)
         assert claim is not None
         await lock_tasks(connection, [a.uid, b.uid])
         reading = UpstreamRead(a.uid, a.main_output.dat_out_uid)
         report = asyncio.create_task(line.stage.finish(pilot, job))
         await eventually(line.stage.waits_for_lock, what="the report waits")
-        assert await begin_flow(connection, claim, reading, shared=(), due=False)
+        assert await begin_flow(connection, claim, reading, shared=(), has_missing_jobs=False)
     await report
     assert await line.seqs("b") == [0]
 

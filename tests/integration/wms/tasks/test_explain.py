@@ -75,7 +75,7 @@ async def test_task_that_needs_a_container_is_explained(stage: Stage) -> None:
     assert await stage.lease(small, 2) == []
     able = await stage.leased(await stage.add_pilot(engines=[ContainerEngine.DOCKER]), 2)
     assert len(able.jobs) == 2
-    assert PilotTask.model_validate_json(able.tasks[0].for_pilots).needs.container == container
+    assert PilotTask.model_validate_json(able.tasks[0].pilot_json).needs.container == container
 
 
 async def test_optional_container_excludes_no_pilot(stage: Stage) -> None:
@@ -107,7 +107,7 @@ async def test_task_that_needs_a_sandbox_is_explained(stage: Stage) -> None:
     assert [await stage.lease(pilot, 3) for pilot in bare] == [[], [], []]
     able = await stage.leased(await stage.add_pilot(sandbox=SandboxKind.NAMESPACES), 2)
     assert len(able.jobs) == 2
-    assert PilotTask.model_validate_json(able.tasks[0].for_pilots).needs.sandbox
+    assert PilotTask.model_validate_json(able.tasks[0].pilot_json).needs.sandbox
 
 
 async def _pilot_of(stage: Stage, job_id: int) -> object:

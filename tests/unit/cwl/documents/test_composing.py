@@ -10,7 +10,7 @@ from sluice.contracts.data.asset_refs import AssetRef
 from sluice.contracts.templates.plan import Plan
 from sluice.cwl import compile_template
 from sluice.cwl.composing import ComposedWorkflow, LibraryTool, join_tools, read_tool, workflow_text
-from sluice.cwl.composing.compose import fitting
+from sluice.cwl.composing.compose import fitting_tools
 
 HEAD = {
     "cwlVersion": "v1.2",
@@ -163,8 +163,8 @@ def test_misfit_names_the_step_and_the_reason(tools: list[LibraryTool], said: st
 
 def test_fitting_lists_the_tools_that_can_follow() -> None:
     library = {"read": READ, "join": JOIN, "folder": tool({"f": "Directory"}, {"o": "File"})}
-    assert fitting([("layout", LAYOUT)], library) == ["read", "join"]
-    assert fitting([], library) == ["read", "join", "folder"]
+    assert fitting_tools([("layout", LAYOUT)], library) == ["read", "join"]
+    assert fitting_tools([], library) == ["read", "join", "folder"]
 
 
 def test_repeated_tool_gets_a_second_step_name() -> None:

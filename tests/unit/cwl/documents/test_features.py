@@ -8,7 +8,7 @@ import pytest
 
 from scripts.docs.cwl_features import groups
 from sluice.cwl import compile_template
-from sluice.cwl.features import Feature, Where
+from sluice.cwl.features import Feature, SupportLevel
 from tests.unit.cwl.samples import GRAPH, LINEAR, OF_VALUES, edited
 
 Edits = list[tuple[str, str]]
@@ -212,7 +212,7 @@ def test_feature_row_agrees_with_the_compiler(name: str) -> None:
     feature, sample = ROWS[name], SAMPLES[name]
     text = edited(*sample.edits, text=sample.text)
     compiled = compile_template(text, name="t")
-    if feature.where is Where.REFUSED:
+    if feature.support is SupportLevel.REFUSED:
         assert compiled.plan is None
         assert any(feature.note in error.message for error in compiled.errors), compiled.errors
         return
@@ -224,4 +224,4 @@ def test_feature_row_agrees_with_the_compiler(name: str) -> None:
     ]
     assert workflows == ([] if sample.wrapped is None else [sample.wrapped])
     if sample.wrapped is not None:
-        assert feature.where is Where.JOB
+        assert feature.support is SupportLevel.JOB

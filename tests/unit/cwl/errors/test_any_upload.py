@@ -15,10 +15,10 @@ from tests.draws import examples
 from tests.unit.cwl.documents.test_uploads import zipped
 from tests.unit.cwl.mutations import Files, uploads
 from tests.unit.cwl.samples import GRAPH, LINEAR, edited
-from wfms.operator.templates.domain.json_document import NotStorable, storable
+from wfms.operator.templates.domain.json_document import NotStorable, to_storable
 from wfms.operator.web.domain.plan_drawing import draw
 from wfms.operator.web.domain.source_listing import list_sources
-from wfms.operator.web.domain.start_form import fields_of
+from wfms.operator.web.domain.start_form import list_fields
 
 SEVERAL = (
     "  ScatterFeatureRequirement: {}",
@@ -50,11 +50,11 @@ def carry_through(files: Files, main: str | None) -> Plan | None:
     plan = found.compiled.plan
     if plan is None:
         return None
-    storable(found.document)
-    storable(plan.model_dump(mode="json"))
+    to_storable(found.document)
+    to_storable(plan.model_dump(mode="json"))
     assert Plan.model_validate_json(plan.model_dump_json()) == plan
     draw(plan)
-    fields_of(plan, {})
+    list_fields(plan, {})
     return plan
 
 

@@ -1,12 +1,12 @@
 """Conversion of the messages of CWL libraries into findings."""
 
-from sluice.cwl.cwltool_checks.messages import tell_text
+from sluice.cwl.cwltool_checks.messages import report_text
 from sluice.cwl.reading.findings import Findings
 
 
 def test_place_at_the_beginning_of_a_message_is_read() -> None:
     findings = Findings("main.cwl")
-    tell_text("  tool.cwl:3:5: it is wrong", findings)
+    report_text("  tool.cwl:3:5: it is wrong", findings)
     [found] = findings.sorted()
     assert (found.file, found.line, found.column) == ("tool.cwl", 3, 5)
     assert found.message == "it is wrong"
@@ -15,6 +15,6 @@ def test_place_at_the_beginning_of_a_message_is_read() -> None:
 def test_message_with_a_million_blanks_is_read_in_linear_time() -> None:
     """A search that starts again at each blank would take hours."""
     findings = Findings("main.cwl")
-    tell_text(f"{' ' * 2**20}end", findings)
+    report_text(f"{' ' * 2**20}end", findings)
     [found] = findings.sorted()
     assert found.message == "end"

@@ -16,7 +16,7 @@ from sluice.contracts.access.access import Role
 from sluice.cwl import take_files
 from sluice.cwl.limited import LimitedCompiler
 from sluice.servicekit.access.principal import Person
-from sluice.servicekit.audit.request import PersonRequest, answering
+from sluice.servicekit.audit.request import PersonRequest, bind_request
 from tests.unit.cwl.errors.test_hostile_text import forty_steps
 from tests.unit.cwl.samples import LINEAR, edited
 from tests.waiting import wait_until
@@ -136,7 +136,7 @@ def test_stop_ends_a_running_check() -> None:
 def _check(compiler: Compiler, person: str, text: str) -> "asyncio.Task[CompilationResult]":
     """Start the check in the context of a person's request."""
     request = PersonRequest(Person(person, Role.SUBMITTER), uuid4())
-    with answering(request):
+    with bind_request(request):
         upload = take_files({"a.cwl": text}, main=None)
         return asyncio.create_task(compiler.compile(upload, name="t"))
 

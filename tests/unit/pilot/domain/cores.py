@@ -84,7 +84,7 @@ def pilot(
     node: NodeCapacity = BOUNDLESS,
 ) -> PilotCore:
     """Return a core whose slots are all ready."""
-    core = PilotCore(slots, policy, node, few=slots)
+    core = PilotCore(slots, policy, node, min_slots=slots)
     core.handle(PilotStarted(), at(0))
     for slot in range(slots):
         core.handle(SlotReady(slot), at(0))

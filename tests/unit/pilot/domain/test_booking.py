@@ -18,9 +18,9 @@ from pilot.domain.model import (
     ReleaseSlot,
     RunJob,
     ShutdownRequested,
-    SlotLeft,
     SlotLost,
     SlotReady,
+    SlotReleased,
     StartSlot,
     TimePassed,
 )
@@ -82,7 +82,7 @@ def test_small_jobs_do_not_overtake_a_big_job() -> None:
     core = pilot(8, node=NODE)
     assert len(runs(granted(core, (1, SMALL), (2, SMALL)))) == 2
     assert runs(granted(core, (3, BIG), (4, SMALL), boot_time=1.0)) == []
-    assert core.jobs_wanted(at(1.0)) == 0
+    assert core.count_jobs_to_request(at(1.0)) == 0
     assert runs(core.handle(ended(1), at(2.0))) == []
     assert runs(core.handle(ended(2, slot=1), at(3.0))) == [(0, 3)]
     assert runs(core.handle(ended(3), at(4.0))) == [(0, 4)]
@@ -125,14 +125,14 @@ def test_lease_request_has_the_free_and_the_soon_free_capacity() -> None:
     core = pilot(8, node=NODE, policy=PrefetchPolicy(horizon=0.75))
     granted(core, (1, UUID(int=3)), boot_time=10.0)
     granted(core, (2, SMALL), boot_time=11.0)
-    assert core.jobs_wanted(at(11.0)) == 6
+    assert core.count_jobs_to_request(at(11.0)) == 6
     room = core.room(at(11.0), 6)
     assert room is not None
     assert (room.free.cores, room.free.ram, room.ahead) == (4, 16_000 - 356, 0)
     assert [left.uuid for left in room.free.gpus] == ["GPU-0"], "the smaller GPU was enough"
     assert (room.soon.cores, room.soon.ram, room.soon.gpus) == (5, 15_900, room.free.gpus)
     granted(core, (3, SMALL), (4, SMALL), (5, SMALL), (6, SMALL), boot_time=11.0)
-    assert core.jobs_wanted(at(11.0)) == 0
+    assert core.count_jobs_to_request(at(11.0)) == 0
     assert pilot(8).room(at(0), 3) is None
 
 
@@ -140,7 +140,7 @@ def test_lease_request_counts_prefetched_jobs_separately() -> None:
     core = pilot(2, node=node(2, 16_000))
     granted(core, (1, SMALL))
     core.handle(ended(1, seconds=0.1), at(1.0))
-    wanted = core.jobs_wanted(at(1.0))
+    wanted = core.count_jobs_to_request(at(1.0))
     room = core.room(at(1.0), wanted)
     assert room is not None
     assert (wanted, room.ahead) == (17, 15)
@@ -175,7 +175,7 @@ class Node:
 
     def __init__(self, short: float) -> None:
         policy = PrefetchPolicy(short=short, grace=1.0, patience=4.0, keep_idle=6.0)
-        self.core = PilotCore(MOST, policy, NODE, few=2)
+        self.core = PilotCore(MOST, policy, NODE, min_slots=2)
         self.killed: set[int] = set()
         self.leaving: set[int] = set()
         self.starting: set[int] = set()
@@ -233,7 +233,7 @@ class Node:
             case "left", int(slot) if slot in self.leaving:
                 self.leaving.remove(slot)
                 del self.queues[slot]
-                self.obey(self.core.handle(SlotLeft(slot), now))
+                self.obey(self.core.handle(SlotReleased(slot), now))
             case "cancel", int(number):
                 command = Command(kind="cancel", job=JobToken(id=number, attempt=1))
                 answer = HeartbeatAnswer(lease=1e6, commands=[command])
@@ -264,8 +264,12 @@ class Node:
         """Check that each job with an old stop has ended or that its slot is being killed."""
         for slot in self.core.slots:
             first = slot.queue[0] if slot.queue else None
-            if first is not None and first.stopped is not None and slot.number not in self.killed:
-                assert self.boot_time < max(first.stopped, slot.since) + 5.0
+            if (
+                first is not None
+                and first.stopped_at is not None
+                and slot.number not in self.killed
+            ):
+                assert self.boot_time < max(first.stopped_at, slot.since) + 5.0
 
     def end(self, slot: int) -> None:
         job = self.queues[slot].pop(0).job

@@ -22,7 +22,7 @@ from pilot.domain.model import (
     StopReason,
     TimePassed,
 )
-from pilot.domain.prefetch import PrefetchPolicy, spare_jobs
+from pilot.domain.prefetch import PrefetchPolicy, count_spare_jobs
 from sluice.contracts.common.states import AttemptOutcome, ErrorClass
 from sluice.contracts.data.room import FullStorage
 from sluice.contracts.pilots.pilots import Command, Heartbeat, HeartbeatAnswer, JobToken, PilotTask
@@ -43,18 +43,18 @@ from tests.unit.pilot.domain.cores import (
 
 
 def test_no_jobs_are_requested_before_a_slot_is_ready() -> None:
-    core = PilotCore(2, few=2)
+    core = PilotCore(2, min_slots=2)
     assert core.handle(PilotStarted(), at(0)) == [StartSlot(0), StartSlot(1)]
-    assert core.jobs_wanted(at(0)) == 0
+    assert core.count_jobs_to_request(at(0)) == 0
     core.handle(SlotReady(1), at(0))
-    assert core.jobs_wanted(at(0)) == 1
+    assert core.count_jobs_to_request(at(0)) == 1
 
 
 def test_one_job_per_slot_is_requested_while_durations_are_unknown() -> None:
     core = pilot(4)
-    assert core.jobs_wanted(at(0)) == 4
+    assert core.count_jobs_to_request(at(0)) == 4
     granted(core, 1, 2, 3, 4)
-    assert core.jobs_wanted(at(0)) == 0
+    assert core.count_jobs_to_request(at(0)) == 0
 
 
 @pytest.mark.parametrize(
@@ -65,7 +65,7 @@ def test_number_of_spare_jobs_covers_the_prefetch_horizon(
     expected: float | None, spare: int
 ) -> None:
     assert (
-        spare_jobs(PrefetchPolicy(horizon=0.75, most_per_slot=64), slots=2, expected=expected)
+        count_spare_jobs(PrefetchPolicy(horizon=0.75, max_per_slot=64), slots=2, expected=expected)
         == spare
     )
 
@@ -74,11 +74,11 @@ def test_short_jobs_are_prefetched_and_long_jobs_are_not() -> None:
     core = pilot(2)
     granted(core, 1, 2)
     core.handle(ended(1, seconds=0.05), at(0.05))
-    assert core.jobs_wanted(at(0.05)) == 2 + 30 - 1
+    assert core.count_jobs_to_request(at(0.05)) == 2 + 30 - 1
     slow = pilot(2)
     granted(slow, 1, 2)
     slow.handle(ended(1, seconds=30.0), at(30))
-    assert slow.jobs_wanted(at(30)) == 1
+    assert slow.count_jobs_to_request(at(30)) == 1
 
 
 def test_long_running_job_ends_prefetching() -> None:
@@ -86,8 +86,8 @@ def test_long_running_job_ends_prefetching() -> None:
     granted(core, 1)
     core.handle(ended(1, seconds=0.01), at(0))
     granted(core, 2, boot_time=1.0)
-    assert core.jobs_wanted(at(1.0)) > 10
-    assert core.jobs_wanted(at(3.0)) == 0
+    assert core.count_jobs_to_request(at(1.0)) > 10
+    assert core.count_jobs_to_request(at(3.0)) == 0
 
 
 def test_small_refills_are_postponed_while_jobs_are_queued() -> None:
@@ -96,10 +96,10 @@ def test_small_refills_are_postponed_while_jobs_are_queued() -> None:
     core.handle(ended(1, seconds=0.05), at(0))
     granted(core, *range(2, 17))
     core.handle(ended(2, seconds=0.05), at(0))
-    assert core.jobs_wanted(at(0)) == 0
+    assert core.count_jobs_to_request(at(0)) == 0
     for job_id in range(3, 8):
         core.handle(ended(job_id, seconds=0.05), at(0))
-    assert core.jobs_wanted(at(0)) > 0
+    assert core.count_jobs_to_request(at(0)) > 0
 
 
 # --- The choice of the slot ---
@@ -170,7 +170,7 @@ def test_job_without_its_task_is_reported_as_an_internal_error() -> None:
 
 
 def test_oldest_unused_tasks_are_forgotten() -> None:
-    core = pilot(1, policy=PrefetchPolicy(most_tasks=2))
+    core = pilot(1, policy=PrefetchPolicy(max_tasks=2))
     uids = [uuid4() for _ in range(4)]
     forgotten: list[UUID] = []
     for number, uid in enumerate(uids):
@@ -304,11 +304,11 @@ def test_drain_returns_waiting_jobs_and_finishes_running_jobs() -> None:
         (2, AttemptOutcome.RETURNED),
         (3, AttemptOutcome.RETURNED),
     ]
-    assert core.jobs_wanted(at(1)) == 0
+    assert core.count_jobs_to_request(at(1)) == 0
     assert not core.idle
     core.handle(ended(1), at(2))
     assert core.idle
-    assert core.returned == []
+    assert core.returned_tokens == []
 
 
 def test_waiting_jobs_of_a_task_with_a_full_storage_are_returned() -> None:
@@ -350,7 +350,7 @@ def test_shutdown_stops_running_jobs_and_returns_all_jobs() -> None:
     assert stops(core.handle(ShutdownRequested(), at(1))) == [(1, StopReason.SHUTDOWN)]
     assert core.handle(ended(1, outcome=AttemptOutcome.RETURNED), at(2)) == []
     assert core.idle
-    assert core.returned == [JobToken(id=2, attempt=1), JobToken(id=1, attempt=1)]
+    assert core.returned_tokens == [JobToken(id=2, attempt=1), JobToken(id=1, attempt=1)]
 
 
 def test_job_that_finishes_during_the_shutdown_is_reported() -> None:
@@ -360,7 +360,7 @@ def test_job_that_finishes_during_the_shutdown_is_reported() -> None:
     assert [report.outcome for report in reports(core.handle(ended(1), at(1)))] == [
         AttemptOutcome.FINISHED
     ]
-    assert core.returned == []
+    assert core.returned_tokens == []
 
 
 def test_jobs_that_wait_too_long_behind_a_long_job_are_returned() -> None:

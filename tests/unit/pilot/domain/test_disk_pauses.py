@@ -14,9 +14,9 @@ NO_ROOM = FINISHED.model_copy(
 
 def test_pauses_grow_while_the_disk_is_full_and_one_job_is_tried_after_each() -> None:
     pauses, boot_time, taken = DiskPauses(), 0.0, 0
-    assert pauses.most_jobs(4, boot_time) == 4
+    assert pauses.limit_jobs(4, boot_time) == 4
     while boot_time < 10 * LONGEST_PAUSE:
-        jobs = pauses.most_jobs(4, boot_time)
+        jobs = pauses.limit_jobs(4, boot_time)
         taken += jobs
         for _ in range(jobs):
             pauses.attempt_ended(NO_ROOM, boot_time)
@@ -28,7 +28,7 @@ def test_jobs_that_fail_at_the_same_time_begin_a_single_pause() -> None:
     pauses = DiskPauses()
     for _ in range(4):
         pauses.attempt_ended(NO_ROOM, 0.0)
-    assert (pauses.most_jobs(4, FIRST_PAUSE - 1), pauses.most_jobs(4, FIRST_PAUSE)) == (0, 1)
+    assert (pauses.limit_jobs(4, FIRST_PAUSE - 1), pauses.limit_jobs(4, FIRST_PAUSE)) == (0, 1)
 
 
 def test_successful_job_ends_the_pauses() -> None:
@@ -36,11 +36,11 @@ def test_successful_job_ends_the_pauses() -> None:
     pauses.attempt_ended(NO_ROOM, 0.0)
     assert pauses.is_persistent
     pauses.attempt_ended(FINISHED, 1.0)
-    assert (pauses.most_jobs(4, 1.0), pauses.is_persistent) == (4, False)
+    assert (pauses.limit_jobs(4, 1.0), pauses.is_persistent) == (4, False)
 
 
 def test_full_storage_does_not_pause_the_pilot() -> None:
     pauses = DiskPauses()
     storage = FullStorage(storage="file:///data/a", needed=5)
     pauses.attempt_ended(NO_ROOM.model_copy(update={"no_room": storage}), 0.0)
-    assert pauses.most_jobs(4, 0.0) == 4
+    assert pauses.limit_jobs(4, 0.0) == 4

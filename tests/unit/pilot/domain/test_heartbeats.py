@@ -1,6 +1,6 @@
 """Tests of the content of heartbeats and of how the core handles their answers."""
 
-from pilot.domain.heartbeats import has_untold_start
+from pilot.domain.heartbeats import has_unreported_start
 from pilot.domain.model import (
     HeartbeatAnswered,
     Progress,
@@ -39,14 +39,14 @@ def test_job_that_started_after_the_last_heartbeat_causes_another_heartbeat() ->
     core = pilot(2)
     empty = core.heartbeat()
     granted(core, 1, boot_time=5.0)
-    assert not has_untold_start(empty, core.slots, boot_time=5.4), (
+    assert not has_unreported_start(empty, core.slots, boot_time=5.4), (
         "a job that has just started may end at any moment"
     )
-    assert has_untold_start(empty, core.slots, boot_time=5.5)
-    told = core.heartbeat()
-    assert not has_untold_start(told, core.slots, boot_time=9)
+    assert has_unreported_start(empty, core.slots, boot_time=5.5)
+    heartbeat = core.heartbeat()
+    assert not has_unreported_start(heartbeat, core.slots, boot_time=9)
     granted(core, 2, boot_time=9.0)
-    assert has_untold_start(told, core.slots, boot_time=10)
+    assert has_unreported_start(heartbeat, core.slots, boot_time=10)
 
 
 def test_slots_get_the_deadlines_of_their_jobs() -> None:

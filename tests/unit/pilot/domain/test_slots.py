@@ -8,9 +8,9 @@ from pilot.domain.model import (
     LeaseGranted,
     PilotStarted,
     ReleaseSlot,
-    SlotLeft,
     SlotLost,
     SlotReady,
+    SlotReleased,
     StartSlot,
     TimePassed,
 )
@@ -24,7 +24,7 @@ TENTH, ONE = task(UUID(int=1), Resources(cores=0.1)), task(UUID(int=2), Resource
 
 
 def core_of(most: int, *, cores: float = 2, few: int = 2) -> PilotCore:
-    core = PilotCore(most, PrefetchPolicy(keep_idle=300.0), node(cores, 16_000), few=few)
+    core = PilotCore(most, PrefetchPolicy(keep_idle=300.0), node(cores, 16_000), min_slots=few)
     for number in started(core.handle(PilotStarted(), at(0))):
         core.handle(SlotReady(number), at(0))
     return core
@@ -46,11 +46,11 @@ def let_go(moves: list[Instruction]) -> list[int]:
 
 def test_small_jobs_get_as_many_slots_as_the_cores_allow() -> None:
     core = core_of(100)
-    assert core.jobs_wanted(at(0)) == 100
+    assert core.count_jobs_to_request(at(0)) == 100
     moves = lease(core, *range(25), of=TENTH.uid)
     assert runs(moves) == [(0, 0), (1, 1)]
     assert started(moves) == list(range(2, 20)), "two cores allow twenty jobs of a tenth of a core"
-    assert core.jobs_wanted(at(0)) == 0
+    assert core.count_jobs_to_request(at(0)) == 0
     assert [runs(core.handle(SlotReady(number), at(0))) for number in (2, 3)] == [
         [(2, 2)],
         [(3, 3)],
@@ -90,14 +90,14 @@ def test_idle_slots_are_released_and_their_numbers_are_used_again() -> None:
     moves = lease(core, 5, 6, 7, 8, of=TENTH.uid, boot_time=9999.0)
     assert runs(moves) == [(2, 5), (3, 6)]
     assert started(moves) == [], "the processes of released slots may still exist"
-    assert started(core.handle(SlotLeft(0), at(9999.5))) == [0]
+    assert started(core.handle(SlotReleased(0), at(9999.5))) == [0]
     assert runs(core.handle(SlotReady(0), at(9999.6))) == [(0, 7)]
 
 
 def test_lost_slot_is_started_again_with_its_number() -> None:
     core = core_of(4)
     assert started(core.handle(SlotLost(1, "ended"), at(1.0))) == [1]
-    assert core.jobs_wanted(at(1.0)) == 3, "the lost slot takes no job until it is ready"
+    assert core.count_jobs_to_request(at(1.0)) == 3, "the lost slot takes no job until it is ready"
 
 
 def test_slot_that_knows_the_task_is_preferred() -> None:
@@ -115,6 +115,6 @@ def test_prefetching_counts_running_jobs_and_not_all_slots() -> None:
         core.handle(SlotReady(number), at(0))
     core.handle(ended(0, seconds=0.5), at(0.5))
     # 81 jobs could start, and 0.75 s of work for the 19 running jobs are 19 × 0.75 / 0.5 jobs.
-    room = core.room(at(0.5), core.jobs_wanted(at(0.5)))
+    room = core.room(at(0.5), core.count_jobs_to_request(at(0.5)))
     assert room is not None
-    assert (core.jobs_wanted(at(0.5)), room.ahead) == (81 + 28, 28)
+    assert (core.count_jobs_to_request(at(0.5)), room.ahead) == (81 + 28, 28)

@@ -86,7 +86,7 @@ def test_job_that_was_stopped_at_the_end_of_its_lease_is_not_returned() -> None:
     granted(core, 1)
     assert overdue(core) == [(1, StopReason.LEASE)]
     core.handle(ended(1, outcome=AttemptOutcome.RETURNED), at(60))
-    assert (core.returned, core.idle) == ([], True)
+    assert (core.returned_tokens, core.idle) == ([], True)
 
 
 @pytest.mark.parametrize("why", ["cancel", "abandon", "shutdown"])
@@ -106,7 +106,7 @@ def test_stop_of_a_queued_job_survives_the_loss_of_its_slot(why: str) -> None:
         [AttemptOutcome.CANCELED] if why == "cancel" else []
     )
     assert (one(4) in core.heartbeat().confirmed) is (why != "shutdown")
-    assert (one(4) in core.returned) is (why == "shutdown")
+    assert (one(4) in core.returned_tokens) is (why == "shutdown")
 
 
 # --- Slots that do not obey ---

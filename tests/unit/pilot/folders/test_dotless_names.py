@@ -101,14 +101,14 @@ def test_alias_is_restored_when_missing_and_deleted_with_the_run(tmp_path: Path)
     run_folder = RunFolder(tmp_path / "ho.me" / str(uuid.uuid4()))
     run_folder.make()
     work = run_folder.work_folder(1)
-    [known, real] = work.known(plain=True)
+    [known, real] = work.list_folders(plain=True)
     assert "." not in known.path
     assert os.path.samefile(known.path, real.path)
-    assert work.known(plain=False) == [real]
+    assert work.list_folders(plain=False) == [real]
     link = Path(known.path).parent
     link.unlink()
     link.parent.rmdir()
-    assert work.known(plain=True)[0] == known
+    assert work.list_folders(plain=True)[0] == known
     assert os.path.samefile(known.path, real.path)
     run_folder.delete()
     assert not os.path.lexists(link.parent)
@@ -116,7 +116,7 @@ def test_alias_is_restored_when_missing_and_deleted_with_the_run(tmp_path: Path)
 
 def test_folder_without_a_dot_has_no_alias(tmp_path: Path) -> None:
     work = RunFolder(tmp_path / str(uuid.uuid4())).work_folder(1)
-    assert work.known(plain=True) == work.folders
+    assert work.list_folders(plain=True) == work.folders
 
 
 def test_foreign_link_at_the_place_of_the_alias_is_not_used(
@@ -127,6 +127,6 @@ def test_foreign_link_at_the_place_of_the_alias_is_not_used(
     (tmp_path / "sluice-x" / "slots").symlink_to(tmp_path)
     mine = tmp_path / "ho.me"
     name = DotlessAlias(str(mine), "x")
-    assert name.now() == str(mine)
-    name.forget()
+    assert name.find_path() == str(mine)
+    name.remove()
     assert (tmp_path / "sluice-x" / "slots").is_symlink()

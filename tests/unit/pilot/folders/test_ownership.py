@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from pilot.folders.ownership import UnsafeFolderError, own_folder
+from pilot.folders.ownership import UnsafeFolderError, make_own_folder
 from pilot.folders.pilot_folder import open_folder
 from pilot.settings import PilotSettings
 from tests.needs import ROOT_RIGHTS
@@ -29,7 +29,7 @@ def mode(path: Path) -> int:
 def test_missing_work_folder_is_created_with_mode_0700(tmp_path: Path) -> None:
     umask = os.umask(0)
     try:
-        made = own_folder(tmp_path / "a" / "b")
+        made = make_own_folder(tmp_path / "a" / "b")
     finally:
         os.umask(umask)
     assert made == (tmp_path / "a" / "b").resolve()
@@ -47,13 +47,13 @@ def test_existing_pilot_folder_is_closed_and_its_parent_is_left_alone(tmp_path: 
 
 
 def test_work_folder_may_lie_in_a_shared_folder_with_a_sticky_bit(shared: Path) -> None:
-    assert own_folder(shared / "mine" / "more").is_dir()
+    assert make_own_folder(shared / "mine" / "more").is_dir()
 
 
 def test_link_that_the_pilot_owns_is_followed(tmp_path: Path) -> None:
     (tmp_path / "disk").mkdir(mode=0o700)
     (tmp_path / "link").symlink_to(tmp_path / "disk")
-    assert own_folder(tmp_path / "link" / "work") == (tmp_path / "disk" / "work").resolve()
+    assert make_own_folder(tmp_path / "link" / "work") == (tmp_path / "disk" / "work").resolve()
 
 
 def test_folders_on_the_path_of_a_link_target_are_checked(tmp_path: Path) -> None:
@@ -62,7 +62,7 @@ def test_folders_on_the_path_of_a_link_target_are_checked(tmp_path: Path) -> Non
     (tmp_path / "open").chmod(0o777)
     (tmp_path / "link").symlink_to(tmp_path / "open" / "disk")
     with pytest.raises(UnsafeFolderError, match="can be replaced by anybody"):
-        own_folder(tmp_path / "link" / "work")
+        make_own_folder(tmp_path / "link" / "work")
 
 
 @pytest.mark.parametrize("given", [0o720, 0o702, 0o777, 0o1777])
@@ -72,7 +72,7 @@ def test_work_folder_that_others_can_write_to_is_refused(tmp_path: Path, given: 
     with pytest.raises(
         UnsafeFolderError, match=rf"mode {given:o}.*--work-dir, SLUICE_PILOT_WORK_DIR"
     ):
-        own_folder(tmp_path / "work")
+        make_own_folder(tmp_path / "work")
 
 
 def test_work_folder_in_a_shared_folder_without_a_sticky_bit_is_refused(shared: Path) -> None:
@@ -80,21 +80,21 @@ def test_work_folder_in_a_shared_folder_without_a_sticky_bit_is_refused(shared: 
     with pytest.raises(
         UnsafeFolderError, match=r"everybody may write to .*shared, which has no sticky bit"
     ):
-        own_folder(shared / "mine" / "work")
+        make_own_folder(shared / "mine" / "work")
 
 
 def test_work_folder_that_is_a_file_is_refused(tmp_path: Path) -> None:
     (tmp_path / "work").touch()
     with pytest.raises(UnsafeFolderError, match=r"is no folder"):
-        own_folder(tmp_path / "work")
+        make_own_folder(tmp_path / "work")
     with pytest.raises(UnsafeFolderError, match=r"cannot be used: Not a directory"):
-        own_folder(tmp_path / "work" / "inner")
+        make_own_folder(tmp_path / "work" / "inner")
 
 
 def test_dangling_link_is_refused_and_its_target_is_not_created(tmp_path: Path) -> None:
     (tmp_path / "work").symlink_to(tmp_path / "elsewhere")
     with pytest.raises(UnsafeFolderError):
-        own_folder(tmp_path / "work")
+        make_own_folder(tmp_path / "work")
     assert not (tmp_path / "elsewhere").exists()
 
 
@@ -105,7 +105,7 @@ def test_work_folder_of_another_user_is_refused(tmp_path: Path) -> None:
         theirs.mkdir(mode=0o700)
         os.chown(theirs, SOMEBODY, SOMEBODY)
     with pytest.raises(UnsafeFolderError, match=r"belongs to user (nobody|root)"):
-        own_folder(theirs)
+        make_own_folder(theirs)
 
 
 @pytest.mark.needs(ROOT_RIGHTS)
@@ -122,7 +122,7 @@ def test_entry_of_another_user_in_a_shared_folder_is_refused(
     with pytest.raises(
         UnsafeFolderError, match=r"was put into .*shared, where everybody may write, by user nobody"
     ):
-        own_folder(shared / "work" / "node-1")
+        make_own_folder(shared / "work" / "node-1")
 
 
 def test_default_work_folder_lies_in_the_home_of_the_user(

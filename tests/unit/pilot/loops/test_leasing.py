@@ -43,7 +43,7 @@ async def test_no_jobs_are_requested_while_the_disk_is_full(
         SlotProcesses.__new__(SlotProcesses),
         Outbox(run.journals, leftovers()),
         run,
-        ask_for_secrets=no_secrets,
+        request_secrets=no_secrets,
     )
     agent.tell(PilotStarted())
     agent.tell(SlotReady(0))

@@ -9,7 +9,7 @@ import psutil
 import pytest
 from pydantic import ValidationError
 
-from pilot.node.resources import DeclaredResources, detect, most_slots, offered
+from pilot.node.resources import DeclaredResources, compute_offer, default_max_slots, detect
 from pilot.settings import PilotSettings
 from sluice.contracts.pilots.node_parts import NodePart
 from sluice.contracts.pilots.pilots import NodeResources
@@ -63,7 +63,7 @@ def test_declared_resources_override_detected_resources(
     told: dict[str, Any], expected: dict[str, Any]
 ) -> None:
     node = NodeResources(cores=4, ram=1000, disk=1)
-    assert offered(node, DeclaredResources(**told)) == node.model_copy(update=expected)
+    assert compute_offer(node, DeclaredResources(**told)) == node.model_copy(update=expected)
 
 
 PARTS = ("1/3", "2/3", "3/3")
@@ -72,7 +72,7 @@ PARTS = ("1/3", "2/3", "3/3")
 def test_pilots_that_share_a_node_divide_its_resources() -> None:
     node = NodeResources(cores=4, ram=1000, disk=50)
     named = {"licence": 4.0, "scanner": 1.0, "tank": 0.5}
-    found = [offered(node, DeclaredResources(named=named, part=part)) for part in PARTS]
+    found = [compute_offer(node, DeclaredResources(named=named, part=part)) for part in PARTS]
     assert [has.part for has in found] == list(PARTS)
     assert {(has.cores, has.ram, has.disk) for has in found} == {(1.333, 333, 16)}
     assert [has.named for has in found] == [
@@ -81,7 +81,8 @@ def test_pilots_that_share_a_node_divide_its_resources() -> None:
         {"licence": 1},
     ], "half a licence is of no use"
     told = [
-        offered(node, DeclaredResources(cores=4, memory=900, disk=40, part=part)) for part in PARTS
+        compute_offer(node, DeclaredResources(cores=4, memory=900, disk=40, part=part))
+        for part in PARTS
     ]
     assert {(has.cores, has.ram, has.disk) for has in told} == {(4, 900, 40)}, (
         "declared amounts are not divided"
@@ -104,4 +105,4 @@ def test_invalid_node_part_is_refused(part: str) -> None:
 
 @pytest.mark.parametrize(("cores", "slots"), [(0.5, 16), (2, 20), (6.25, 63), (1000, 4096)])
 def test_maximum_number_of_slots_allows_jobs_of_a_tenth_of_a_core(cores: float, slots: int) -> None:
-    assert most_slots(cores) == slots
+    assert default_max_slots(cores) == slots

@@ -7,7 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from pilot.isolation.node.slot_users import WrongUsersError, claim, named_users, why_not
+from pilot.isolation.node.slot_users import (
+    UnsuitableUsersError,
+    claim,
+    find_slot_users,
+    why_unsuitable,
+)
 from pilot.isolation.users.slot_user import SlotUser
 from pilot.runner.programs.orphans import adopt_orphans
 from tests.needs import ROOT_RIGHTS
@@ -32,7 +37,7 @@ def closed(jobs: Path) -> Path:
 
 
 def test_slot_users_are_given_by_name_or_number() -> None:
-    found = named_users(["daemon", "61001"], 2)
+    found = find_slot_users(["daemon", "61001"], 2)
     assert found == [
         SlotUser(name=f"daemon ({KNOWN.pw_uid})", uid=KNOWN.pw_uid, gid=KNOWN.pw_gid),
         SlotUser(name="61001", uid=61001, gid=61001),
@@ -54,8 +59,8 @@ def test_slot_users_are_given_by_name_or_number() -> None:
     ],
 )
 def test_invalid_slot_users_are_refused_with_a_reason(names: list[str], sentence: str) -> None:
-    with pytest.raises(WrongUsersError, match=f"^SLUICE_PILOT_SLOT_USERS: {sentence}"):
-        named_users(names, 2)
+    with pytest.raises(UnsuitableUsersError, match=f"^SLUICE_PILOT_SLOT_USERS: {sentence}"):
+        find_slot_users(names, 2)
 
 
 def test_slot_users_that_share_a_group_are_refused() -> None:
@@ -64,14 +69,16 @@ def test_slot_users_that_share_a_group_are_refused() -> None:
     entries = pwd.getpwall()
     numbers = {0, *(entry.pw_uid for entry in entries)}
     known = next(entry for entry in entries if entry.pw_uid and entry.pw_gid not in numbers)
-    with pytest.raises(WrongUsersError, match=f"group {known.pw_gid} is there 2 times"):
-        named_users([known.pw_name, str(known.pw_gid)], 2)
+    with pytest.raises(UnsuitableUsersError, match=f"group {known.pw_gid} is there 2 times"):
+        find_slot_users([known.pw_name, str(known.pw_gid)], 2)
 
 
 def test_slot_user_is_claimed_by_one_pilot_at_a_time() -> None:
     first, second = new_user(), new_user()
     claims = claim([first])
-    with pytest.raises(WrongUsersError, match=f"another pilot of this node has user {first.name}"):
+    with pytest.raises(
+        UnsuitableUsersError, match=f"another pilot of this node has user {first.name}"
+    ):
         claim([second, first])
     for name in claims:
         name.close()
@@ -81,7 +88,7 @@ def test_slot_user_is_claimed_by_one_pilot_at_a_time() -> None:
 
 @pytest.mark.needs(ROOT_RIGHTS)
 def test_user_that_can_enter_only_the_job_folder_is_accepted(jobs: Path, closed: Path) -> None:
-    assert why_not([new_user(), new_user()], jobs, closed) is None
+    assert why_unsuitable([new_user(), new_user()], jobs, closed) is None
     assert list(closed.iterdir()) == []
     assert list(jobs.iterdir()) == [closed]
 
@@ -91,7 +98,7 @@ def test_user_that_cannot_enter_the_job_folder_is_refused(jobs: Path, closed: Pa
     user = new_user()
     jobs.chmod(0o700)
     assert f"tools cannot run as user {user.name}: sh: Permission denied" in str(
-        why_not([user], jobs, closed)
+        why_unsuitable([user], jobs, closed)
     )
 
 
@@ -99,7 +106,7 @@ def test_user_that_cannot_enter_the_job_folder_is_refused(jobs: Path, closed: Pa
 def test_user_that_can_read_files_of_the_pilot_is_refused(jobs: Path, closed: Path) -> None:
     user = new_user()
     closed.chmod(0o711)
-    assert why_not([user], jobs, closed) == (
+    assert why_unsuitable([user], jobs, closed) == (
         f"tools cannot run as user {user.name}: it can read the pilot's files"
     )
 
@@ -110,5 +117,5 @@ def test_pilot_that_is_not_root_cannot_use_slot_users(jobs: Path, closed: Path) 
     pid = os.fork()
     if pid == 0:
         os.setresuid(65534, 65534, 65534)
-        os._exit(0 if "is not root" in str(why_not([new_user()], jobs, closed)) else 1)
+        os._exit(0 if "is not root" in str(why_unsuitable([new_user()], jobs, closed)) else 1)
     assert os.waitpid(pid, 0)[1] == 0

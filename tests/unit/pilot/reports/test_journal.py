@@ -23,11 +23,11 @@ def report(job_id: int) -> AttemptReport:
 def test_journal_distinguishes_all_stages_of_an_attempt(tmp_path: Path) -> None:
     journal = Journal(tmp_path, "slot-7")
     for job_id in range(4):
-        journal.begun((job_id, 1))
-    journal.placing((1, 1), ["file:///a b", "file:///c"])
-    journal.placing((2, 1), ["file:///d"])
-    journal.report(report(2))
-    journal.gone((3, 1))
+        journal.record_start((job_id, 1))
+    journal.record_urls((1, 1), ["file:///a b", "file:///c"])
+    journal.record_urls((2, 1), ["file:///d"])
+    journal.record_report(report(2))
+    journal.record_removal((3, 1))
     traces = read_journals(tmp_path)
     assert set(traces) == {(0, 1), (1, 1), (2, 1)}
     assert (traces[(0, 1)].report, traces[(0, 1)].urls) == (None, [])
@@ -37,9 +37,9 @@ def test_journal_distinguishes_all_stages_of_an_attempt(tmp_path: Path) -> None:
 
 def test_incomplete_last_line_is_ignored(tmp_path: Path) -> None:
     journal = Journal(tmp_path, "slot-7")
-    journal.begun((1, 1))
-    journal.placing((1, 1), ["file:///a"])
-    journal.report(report(1))
+    journal.record_start((1, 1))
+    journal.record_urls((1, 1), ["file:///a"])
+    journal.record_report(report(1))
     path = tmp_path / journal.name
     path.write_bytes(path.read_bytes()[:-5])
     trace = read_journals(tmp_path)[(1, 1)]
@@ -49,12 +49,12 @@ def test_incomplete_last_line_is_ignored(tmp_path: Path) -> None:
 def test_answered_reports_are_not_read_again(tmp_path: Path) -> None:
     journal, ledger = Journal(tmp_path, "slot-7"), UnansweredReports(tmp_path)
     for job_id in (1, 2):
-        journal.begun((job_id, 1))
-        journal.report(report(job_id))
+        journal.record_start((job_id, 1))
+        journal.record_report(report(job_id))
         ledger.expect(journal.name, (job_id, 1))
-    ledger.answered(journal.name, [(1, 1)])
+    ledger.record_answers(journal.name, [(1, 1)])
     assert set(read_journals(tmp_path)) == {(2, 1)}
-    ledger.answered(journal.name, [(2, 1)])
+    ledger.record_answers(journal.name, [(2, 1)])
     assert read_journals(tmp_path) == {}
 
 
@@ -64,20 +64,20 @@ def test_closed_journal_is_deleted_after_its_last_report_is_answered(tmp_path: P
         (tmp_path / name).touch()
     ledger.expect("slot-7.0.journal", (1, 1))
     ledger.expect("slot-7.1.journal", (2, 1))
-    ledger.answered("slot-7.1.journal", [(2, 1)])
+    ledger.record_answers("slot-7.1.journal", [(2, 1)])
     assert (tmp_path / "slot-7.0.journal").exists()
-    ledger.answered("slot-7.0.journal", [(1, 1)])
+    ledger.record_answers("slot-7.0.journal", [(1, 1)])
     assert not (tmp_path / "slot-7.0.journal").exists()
     assert (tmp_path / "slot-7.1.journal").exists()
 
 
 def test_large_journal_is_rotated_between_attempts(tmp_path: Path) -> None:
     journal = Journal(tmp_path, "slot-7")
-    journal.begun((1, 1))
-    journal.placing((1, 1), ["file:///" + "x" * 5_000_000])
-    journal.report(report(1))
+    journal.record_start((1, 1))
+    journal.record_urls((1, 1), ["file:///" + "x" * 5_000_000])
+    journal.record_report(report(1))
     assert journal.name == "slot-7.0.journal"
-    journal.begun((2, 1))
+    journal.record_start((2, 1))
     assert journal.name == "slot-7.1.journal"
     assert set(read_journals(tmp_path)) == {(1, 1), (2, 1)}
 
@@ -93,13 +93,13 @@ async def test_answer_that_cannot_be_written_still_counts(tmp_path: Path) -> Non
     answers = ReportAnswers(
         answers=[AnsweredReport(id=sent.id, attempt=sent.attempt, answer=ReportAnswer.ACCEPTED)]
     )
-    await outbox.answered([sent], answers)
+    await outbox.process_answers([sent], answers)
     assert outbox.empty.is_set()
 
 
 def test_damaged_lines_do_not_hide_other_lines(tmp_path: Path) -> None:
     journal = Journal(tmp_path, "slot-7")
-    journal.begun((1, 1))
+    journal.record_start((1, 1))
     path = tmp_path / journal.name
     path.write_text(
         path.read_text() + 'begun [2\nreport {"id": 3\nplacing [[1, 1], ["file:///a"]]\n'
@@ -115,7 +115,7 @@ def test_journal_is_deleted_together_with_its_list_of_answers(tmp_path: Path) ->
     (tmp_path / name).touch()
     for job_id in (1, 2):
         ledger.expect(name, (job_id, 1))
-    ledger.answered(name, [(1, 1)])
+    ledger.record_answers(name, [(1, 1)])
     ledger.expect("slot-7.1.journal", (3, 1))
-    ledger.answered(name, [(2, 1)])
+    ledger.record_answers(name, [(2, 1)])
     assert list(tmp_path.iterdir()) == []

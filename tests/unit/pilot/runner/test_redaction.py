@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pilot.runner.programs.exit_messages import last_line
-from pilot.runner.redaction import NOTHING, Redaction
+from pilot.runner.redaction import NO_REDACTION, Redaction
 
 VALUE = "hunter2"
 HIDE = Redaction({VALUE: "(secret a)", "hunter2-long": "(secret b)", "ends\n": "(secret c)"})
@@ -24,11 +24,11 @@ def said(tmp_path: Path) -> Iterator[int]:
 
 
 def test_secret_values_are_replaced_and_the_longest_value_comes_first() -> None:
-    assert HIDE.data(b"x hunter2 hunter2-long ends y\n") == (
+    assert HIDE.redact(b"x hunter2 hunter2-long ends y\n") == (
         b"x (secret a) (secret b) (secret c) y\n"
     )
-    assert HIDE.text("grün hunter2 \udc80") == "grün (secret a) \udc80"
-    assert NOTHING.data(b"hunter2") == b"hunter2"
+    assert HIDE.redact_text("grün hunter2 \udc80") == "grün (secret a) \udc80"
+    assert NO_REDACTION.redact(b"hunter2") == b"hunter2"
 
 
 @given(before=st.integers(0, 30), start=st.integers(0, 40), size=st.integers(0, 40))
@@ -57,6 +57,6 @@ def test_possible_beginning_of_a_secret_is_withheld_while_the_tool_runs(said: in
 
 def test_last_line_shows_no_part_of_a_secret(said: int) -> None:
     os.write(said, b"." * 295 + VALUE.encode())
-    assert last_line(said, hide=HIDE) == "." * 295 + "(secr"
+    assert last_line(said, redaction=HIDE) == "." * 295 + "(secr"
     os.write(said, b"\n" + VALUE.encode() + b"." * (4096 - 3))
-    assert VALUE[-3:] not in last_line(said, hide=HIDE)
+    assert VALUE[-3:] not in last_line(said, redaction=HIDE)

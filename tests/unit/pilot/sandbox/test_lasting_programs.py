@@ -14,7 +14,7 @@ import pytest
 from pilot.isolation.sandbox.process_limits import ProcessLimits
 from pilot.isolation.sandbox.sandbox import SandboxOptions
 from pilot.isolation.sandbox.sandbox_instance import SandboxError
-from pilot.isolation.sandbox.sandboxed_warm_worker import SandboxedWarmWorker, changing_folder
+from pilot.isolation.sandbox.sandboxed_warm_worker import SandboxedWarmWorker, find_changing_folder
 from pilot.isolation.sandbox.view import View, VisibleFile
 from tests.unit.pilot.sandboxes import found_sandbox
 
@@ -220,4 +220,4 @@ def test_changing_folder_holds_data_sets_and_no_other_visible_path(
     path: str, folder: str | None
 ) -> None:
     places = ["/", "/usr", "/tmp", "/jobs/slot/in", "/jobs/slot/out"]
-    assert changing_folder(path, places) == folder
+    assert find_changing_folder(path, places) == folder

@@ -14,7 +14,7 @@ import psutil
 import pytest
 
 from pilot.isolation.node.sandboxes import with_network
-from pilot.isolation.sandbox.network import name_servers, usable
+from pilot.isolation.sandbox.network import build_resolver_settings, check_networks
 from pilot.isolation.sandbox.sandbox import Sandbox
 from sluice.contracts.common.states import AttemptOutcome, ErrorClass
 from tests.needs import ROOT_RIGHTS, TUNNELS
@@ -182,13 +182,14 @@ def test_node_without_slirp4netns_shares_its_network_or_fails_the_job(
 
 def test_name_server_in_the_sandbox_is_slirp4netns() -> None:
     text = "nameserver 127.0.0.53\nsearch example.org\noptions edns0\n"
-    assert name_servers(text) == "nameserver 10.0.2.3\nsearch example.org\noptions edns0\n"
+    settings = build_resolver_settings(text)
+    assert settings == "nameserver 10.0.2.3\nsearch example.org\noptions edns0\n"
 
 
 @pytest.mark.parametrize("text", ["127.0.0.0/8", "fd00::/8", "192.168.4.1/24", "here"])
 def test_invalid_or_loopback_networks_cannot_be_allowed(text: str) -> None:
     with pytest.raises(ValueError, match=r"loopback|host bits|not appear"):
-        usable([text])
+        check_networks([text])
 
 
 #: Starts the network of a process that sleeps, and prints the process that carries the network.

@@ -24,15 +24,15 @@ _CAPABILITIES = ("CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb")
 _STATUS = """
 status = dict(line.split(":\\t") for line in open("/proc/self/status").read().splitlines())
 """
-#: Calls ``shut_off`` and prints the state of the process afterwards.
+#: Calls ``protect_process`` and prints the state of the process afterwards.
 _SHUT_OFF = f"""
 import ctypes, json, os, resource, sys
 sys.path.append({SOURCES!r})
-from pilot.isolation.sandbox.kernel import shut_off
+from pilot.isolation.sandbox.kernel import protect_process
 held = os.open("/proc", os.O_RDONLY)
 os.set_inheritable(held, True)
 before = ctypes.CDLL(None).prctl(3, 0, 0, 0, 0)  # PR_GET_DUMPABLE
-shut_off([(resource.RLIMIT_NOFILE, 64), (resource.RLIMIT_CORE, 0)])
+protect_process([(resource.RLIMIT_NOFILE, 64), (resource.RLIMIT_CORE, 0)])
 {_STATUS}
 print(json.dumps({{
     "before": before,

@@ -21,7 +21,7 @@ def uid_of(step: str, port: str | None) -> UUID:
 @dataclass
 class Simulation:
     plan: Plan
-    input_kept: bool = False
+    input_needed: bool = False
     input_copied: bool = False
     input_type: DatasetType = DatasetType.INPUT
     started: list[str] = field(default_factory=list)
@@ -33,9 +33,9 @@ class Simulation:
             plan=self.plan,
             state=ChainState.IN_PROGRESS,
             ending=None,
-            upload_asked=False,
+            upload_requested=False,
             input_type=self.input_type,
-            input_kept=self.input_kept,
+            input_needed=self.input_needed,
             input_copied=self.input_copied,
             steps={step.name: StepView(StepState.PENDING) for step in self.plan.steps},
             datasets=[DatasetView(INPUT, None, None, ChainDatasetStatus.READY)],
@@ -69,8 +69,8 @@ class Simulation:
         self.uploads += todo.upload
         if todo.state is not self.view.state:
             assert todo.state in CHAIN_MOVES[self.view.state]
-            asked = self.view.upload_asked or todo.state is ChainState.UPLOADING
-            self.view = replace(self.view, state=todo.state, upload_asked=asked)
+            asked = self.view.upload_requested or todo.state is ChainState.UPLOADING
+            self.view = replace(self.view, state=todo.state, upload_requested=asked)
         again = next_actions(self.view)
         assert again == NextActions(state=self.view.state), (
             "the rules must have nothing more to do after their own actions"

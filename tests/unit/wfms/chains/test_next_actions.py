@@ -47,7 +47,7 @@ def test_logs_of_a_step_with_failed_jobs_are_kept() -> None:
 @pytest.mark.parametrize("kept", [True, False])
 def test_input_is_kept_while_another_chain_needs_it(kept: bool) -> None:
     wanted = plan(step("only"), outputs=[("only", "out")], retention=DELETE_ALL)
-    chain = Simulation(wanted, input_kept=kept)
+    chain = Simulation(wanted, input_needed=kept)
     run_step(chain, "only")
     chain.uploaded(uid_of("only", "out"))
     assert (INPUT in chain.released) is not kept
@@ -106,7 +106,7 @@ def test_failed_upload_keeps_outputs_input_and_logs() -> None:
 def test_chain_canceled_during_upload_releases_outputs_that_are_not_uploaded(kept: bool) -> None:
     ends = [("left", "out"), ("right", "out"), ("used", "out")]
     chain = Simulation(plan(*(step(name) for name, _ in ends), outputs=ends, retention=DELETE_ALL))
-    chain.view = replace(chain.view, kept=kept, used=frozenset({uid_of("used", "out")}))
+    chain.view = replace(chain.view, within_retention=kept, used=frozenset({uid_of("used", "out")}))
     for name, _ in ends:
         run_step(chain, name)
     chain.uploaded(uid_of("left", "out"))
@@ -126,7 +126,7 @@ def check_released(chain: Simulation) -> None:
         if dataset.uid not in chain.released:
             continue
         if dataset.step is None:
-            assert chain.reached(ChainState.FINISHED) or chain.view.given_up
+            assert chain.reached(ChainState.FINISHED) or chain.view.keeps_nothing
             continue
         assert chain.view.steps[dataset.step].state.final
         if dataset.port is not None:
@@ -156,7 +156,7 @@ def test_inputs_of_failed_jobs_are_kept_until_a_person_decides() -> None:
     passing = UUID(int=2)
     chain.view = replace(
         chain.view,
-        passing=frozenset({passing}),
+        disposable_files=frozenset({passing}),
         datasets=[
             *chain.view.datasets,
             DatasetView(passing, None, "table", ChainDatasetStatus.READY),

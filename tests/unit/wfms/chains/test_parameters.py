@@ -6,7 +6,7 @@ from uuid import UUID
 import pytest
 
 from sluice.contracts.jobs.needs import Needs
-from sluice.contracts.templates.parameters import describe, findings, fits
+from sluice.contracts.templates.parameters import describe, find_problems, fits
 from sluice.contracts.templates.plan import Constant, Parameter, ParameterRef, Plan
 from tests.unit.wfms.chains.plans import plan, step
 from wfms.chains.domain.parameters import arguments, complete, given_files
@@ -64,7 +64,9 @@ def test_value_fits_a_cwl_type(kind: Any, good: list[Any], bad: list[Any]) -> No
 )  # fmt: skip
 def test_field_that_does_not_fit_is_named(kind: Any, value: Any, said: str) -> None:
     only = plan(step("only"), outputs=[("only", "out")], parameters={"r": Parameter(type=kind)})
-    assert [finding.message for finding in findings(only, {"r": value})] == [f"parameter 'r'{said}"]
+    assert [finding.message for finding in find_problems(only, {"r": value})] == [
+        f"parameter 'r'{said}"
+    ]
 
 
 def test_types_are_described_in_words() -> None:
@@ -97,7 +99,8 @@ WORKFLOW = plan(
 def test_findings_list_all_wrong_parameters() -> None:
     there = "cut (int, has to be given), maybe (string?, optional), scale (float)"
     wrong = [
-        finding.message for finding in findings(WORKFLOW, {"scale": "big", "speed": 1, "maybee": 2})
+        finding.message
+        for finding in find_problems(WORKFLOW, {"scale": "big", "speed": 1, "maybee": 2})
     ]
     assert wrong == [
         f"parameter 'speed' is unknown; the workflow has {there}",
@@ -105,8 +108,8 @@ def test_findings_list_all_wrong_parameters() -> None:
         "parameter 'cut' (int) is required and has no value",
         "parameter 'scale' must be float, not 'big'",
     ]
-    assert findings(WORKFLOW, {"cut": 1, "maybe": None}) == []
-    (shown,) = findings(WORKFLOW, {"cut": [True, None, "ü"]})
+    assert find_problems(WORKFLOW, {"cut": 1, "maybe": None}) == []
+    (shown,) = find_problems(WORKFLOW, {"cut": [True, None, "ü"]})
     assert shown.message == "parameter 'cut' must be int, not [true, null, \"ü\"]"
 
 
@@ -164,21 +167,23 @@ def over_lists(**more: Any) -> Plan:
 
 def test_lists_that_a_step_pairs_must_have_equal_lengths() -> None:
     """In a cross product, they may have any length."""
-    assert findings(over_lists(), {"cuts": [3, 4]}) == []
-    [wrong] = findings(over_lists(), {"cuts": [3, 4, 5]})
+    assert find_problems(over_lists(), {"cuts": [3, 4]}) == []
+    [wrong] = find_problems(over_lists(), {"cuts": [3, 4, 5]})
     assert wrong.message == (
         "step 'sweep' takes those of the same number of its inputs together, and there are 3 values"
         " at 'cut' and 2 values at 'word' and 2 values at 'fixed': give as many of each, or write"
         " 'scatterMethod: flat_crossproduct', which takes each with each"
     )
-    assert findings(over_lists(cross=["cut", "word", "fixed"]), {"cuts": []}) == []
+    assert find_problems(over_lists(cross=["cut", "word", "fixed"]), {"cuts": []}) == []
 
 
 def test_list_that_a_step_scatters_over_must_be_given() -> None:
-    assert findings(over_lists(), {"cuts": [3, 4], "words": None}) == [], "null selects the default"
+    assert find_problems(over_lists(), {"cuts": [3, 4], "words": None}) == [], (
+        "null selects the default"
+    )
     optional = over_lists()
     optional.parameters["words"] = Parameter(type="string[]?")
-    [wrong] = findings(optional, {"cuts": [3, 4]})
+    [wrong] = find_problems(optional, {"cuts": [3, 4]})
     assert wrong.message == "step 'sweep' scatters over 'word', which is given no list"
-    [wrong] = findings(over_lists(), {})
+    [wrong] = find_problems(over_lists(), {})
     assert "'cuts' (int[]) is required" in wrong.message

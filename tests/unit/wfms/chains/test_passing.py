@@ -19,7 +19,7 @@ from sluice.contracts.common.states import (
 from sluice.contracts.templates.plan import Batch, MergeGroups, NextSource, Plan, Source, StepInput
 from tests.unit.wfms.chains.plans import DATA, plan, plans, step
 from wfms.chains.domain.chain import ChainView, StepView
-from wfms.chains.domain.early_release import early_released_inputs, readers_of_files
+from wfms.chains.domain.early_release import count_file_readers, early_released_inputs
 from wfms.chains.domain.graph import output_ports, readers
 
 MADE, OTHER = Source(step="make", port="out"), Source(step="other", port="out")
@@ -31,9 +31,9 @@ def chain_view(wf: Plan) -> ChainView:
         plan=wf,
         state=ChainState.IN_PROGRESS,
         ending=None,
-        upload_asked=False,
+        upload_requested=False,
         input_type=DatasetType.INPUT,
-        input_kept=False,
+        input_needed=False,
         steps={step.name: StepView(StepState.IN_PROGRESS) for step in wf.steps},
         datasets=[],
     )
@@ -82,16 +82,16 @@ def side_input(mode: InputMode, source: Source = MADE, **more: Any) -> StepInput
     ],
 )
 def test_files_are_released_one_by_one_if_all_steps_read_file_by_file(wf: Plan, count: int) -> None:
-    assert readers_of_files(wf, "make", "out") == count
+    assert count_file_readers(wf, "make", "out") == count
 
 
 def test_files_of_an_unread_data_set_are_not_released_one_by_one() -> None:
-    assert readers_of_files(read_by(), "other", "out") == 0
+    assert count_file_readers(read_by(), "other", "out") == 0
 
 
 def test_files_of_a_workflow_output_are_not_released_one_by_one() -> None:
     wf = plan(step("make"), step("read", MADE), outputs=[("make", "out"), ("read", "out")])
-    assert readers_of_files(wf, "make", "out") == 0
+    assert count_file_readers(wf, "make", "out") == 0
 
 
 def test_task_gets_the_number_of_steps_that_read_each_of_its_inputs() -> None:

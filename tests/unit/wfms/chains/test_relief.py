@@ -7,7 +7,7 @@ import pytest
 
 from sluice.contracts.common.states import StorageType
 from sluice.contracts.data.datasets import Storage, WaterMarks
-from wfms.chains.domain.water_mark_reasons import reason_of
+from wfms.chains.domain.water_mark_reasons import describe_reason
 
 BUFFER = Storage(
     id=UUID(int=1),
@@ -41,4 +41,4 @@ def test_reason_shows_the_watermark_as_it_was_set(
         f"storage buffer, on which the chain's input lies, reached its high water mark ({told}) at"
         " 2026-01-02 03:04:05 UTC"
     )
-    assert reason_of(storage) == reason
+    assert describe_reason(storage) == reason

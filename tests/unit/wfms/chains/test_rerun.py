@@ -55,9 +55,9 @@ def chains(draw: st.DrawFn) -> ChainView:
         plan=plan,
         state=ChainState.FINISHED if all_finished else ChainState.FAILED,
         ending=None if all_finished else ChainState.FAILED,
-        upload_asked=all_finished,
+        upload_requested=all_finished,
         input_type=DatasetType.INPUT,
-        input_kept=False,
+        input_needed=False,
         steps=steps,
         datasets=datasets,
     )
@@ -79,7 +79,7 @@ def rerun_of(
 ) -> Rerun | None:
     request = RerunRequest(CHAIN, INPUT, {}, {}, from_step, failed_only)
     try:
-        return plan_rerun(chain, request, there=there, released=released)
+        return plan_rerun(chain, request, readable=there, released=released)
     except NothingFailed:
         assert failed_only
         assert chain.ending is None

@@ -10,7 +10,7 @@ from sluice.contracts.jobs.tasks import TaskStatus
 from sluice.contracts.templates.plan import Plan, Source
 from tests.unit.wfms.chains.plans import plan, step
 from wfms.chains.domain.rerun import Rerun, RerunRequest
-from wfms.chains.domain.rerun_counts import step_of_rerun
+from wfms.chains.domain.rerun_counts import describe_rerun_step
 
 CHAIN, INPUT = UUID(int=1), UUID(int=2)
 TWO: Plan = plan(
@@ -47,7 +47,7 @@ def announced_jobs(
     )
     request = RerunRequest(CHAIN, INPUT, {"cut": 1}, {"cut": cut})
     counts = {one.step: one for one in statuses}
-    found = [step_of_rerun(rerun, request, one, counts) for one in TWO.steps]
+    found = [describe_rerun_step(rerun, request, one, counts) for one in TWO.steps]
     return {one.name: (one.jobs, one.taken) for one in found if one.runs}
 
 

@@ -52,9 +52,9 @@ def ended_chain(
         plan=wf,
         state=ChainState.FINISHED if done else ChainState.FAILED,
         ending=None if done else ChainState.FAILED,
-        upload_asked=done,
+        upload_requested=done,
         input_type=DatasetType.INPUT,
-        input_kept=False,
+        input_needed=False,
         steps={planned.name: view for planned, view in zip(wf.steps, steps, strict=True)},
         datasets=[
             DatasetView(UUID(int=number), name, port, ChainDatasetStatus.READY, uploaded)
@@ -82,7 +82,7 @@ def rerun(
     return plan_rerun(
         chain,
         RerunRequest(CHAIN, INPUT, before or {}, after or before or {}, **wish),
-        there=there,
+        readable=there,
         released={UUID(int=number) for number in released},
     )
 

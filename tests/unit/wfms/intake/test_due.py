@@ -10,11 +10,11 @@ from sluice.contracts.common.states import DatasetState, DatasetType
 from sluice.contracts.data.append_only import GrowthTrigger, SliceConsumer, SliceOf, Trigger
 from sluice.contracts.data.append_only_list import AppendOnlyDataset
 from sluice.contracts.data.datasets import Dataset
-from sluice.contracts.templates.matching import due_text, objection_to
+from sluice.contracts.templates.matching import describe_trigger, objection_to
 from sluice.contracts.templates.plan import Equals
 from sluice.contracts.templates.templates import Template
 from tests.unit.wfms.chains.plans import plan, step
-from wfms.intake.domain.due import due_templates, is_due, outcome_of, sets_of
+from wfms.intake.domain.due import describe_outcome, due_templates, is_due, select_datasets
 from wfms.intake.domain.matching import Matched, NotMatched, decide
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
@@ -93,10 +93,10 @@ def test_template_gets_append_only_data_sets_that_match_and_that_it_sees() -> No
     own, others = corpus(group="ocr"), corpus(group="spd")
     shared, words = corpus(group="spd", shared_with=["ocr"]), corpus(meta={"type": "words"})
     everyones = [own, others, shared, words]
-    assert sets_of(template(group="ocr"), everyones) == [own, shared]
-    assert sets_of(template(), everyones) == [own, others, shared]
+    assert select_datasets(template(group="ocr"), everyones) == [own, shared]
+    assert select_datasets(template(), everyones) == [own, others, shared]
     named = template(match={"name": Equals(value="corpus")})
-    assert sets_of(named, [corpus(name="corpus-2")]) != [], (
+    assert select_datasets(named, [corpus(name="corpus-2")]) != [], (
         "the name condition compares with the name that chains use"
     )
 
@@ -143,9 +143,9 @@ def test_slice_matches_as_its_append_only_data_set_does() -> None:
     ],
 )
 def test_trigger_is_described_in_words(due: Trigger, text: str) -> None:
-    assert due_text(due) == text
+    assert describe_trigger(due) == text
 
 
 def test_outcome_of_a_scheduled_time_is_described() -> None:
-    assert outcome_of([]) == "nothing was new"
-    assert outcome_of([corpus(), corpus(name="b")]) == "2 slices of corpus, b"
+    assert describe_outcome([]) == "nothing was new"
+    assert describe_outcome([corpus(), corpus(name="b")]) == "2 slices of corpus, b"

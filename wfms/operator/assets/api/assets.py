@@ -33,7 +33,7 @@ from wfms.operator.assets.usecases.remove_asset import remove_asset
 from wfms.operator.context import OperatorContext
 from wfms.operator.errors import TooLarge
 from wfms.operator.http.body import read_body
-from wfms.operator.http.route import Route, refused
+from wfms.operator.http.route import Route, to_request_refused
 
 
 class AssetPathNames(Contract):
@@ -156,4 +156,4 @@ def require_name(name: str) -> str:
     try:
         return AssetPathNames(name=name).name
     except ValidationError as error:
-        raise refused("path", error) from error
+        raise to_request_refused("path", error) from error

@@ -108,27 +108,29 @@ async def lock_asset(connection: Connection, name: str) -> None:
     await connection.execute(LOCK_NAME, name)
 
 
-async def all_versions(connection: Connection) -> list[AssetVersion]:
+async def list_all_versions(connection: Connection) -> list[AssetVersion]:
     """Return all versions, by name, the newest version of each asset first."""
     return [_version(row) for row in await connection.fetch(SELECT_ALL)]
 
 
-async def versions_of(connection: Connection, name: str) -> list[AssetVersion]:
+async def list_versions(connection: Connection, name: str) -> list[AssetVersion]:
     """Return the versions of an asset, the newest first."""
     return [_version(row) for row in await connection.fetch(SELECT_NAMED, name)]
 
 
-async def version_with(connection: Connection, name: str, digest: str) -> AssetVersion | None:
+async def find_version_by_digest(
+    connection: Connection, name: str, digest: str
+) -> AssetVersion | None:
     """Return the version with this content that has not been removed."""
-    return _one(await connection.fetchrow(SELECT_CONTENT, name, bytes.fromhex(digest)))
+    return _version_or_none(await connection.fetchrow(SELECT_CONTENT, name, bytes.fromhex(digest)))
 
 
-async def version_in(connection: Connection, dataset: UUID) -> AssetVersion | None:
+async def find_version_by_dataset(connection: Connection, dataset: UUID) -> AssetVersion | None:
     """Return the version whose files the data set has, even if the version was removed."""
-    return _one(await connection.fetchrow(SELECT_BY_DATASET, dataset))
+    return _version_or_none(await connection.fetchrow(SELECT_BY_DATASET, dataset))
 
 
-async def times_removed(connection: Connection, name: str, digest: str) -> int:
+async def count_removed_versions(connection: Connection, name: str, digest: str) -> int:
     """Return how many versions with this content were removed."""
     return int(await connection.fetchval(COUNT_CONTENT, name, bytes.fromhex(digest)) or 0)
 
@@ -138,7 +140,7 @@ async def insert_version(
 ) -> AssetVersion:
     """Store a draft as the next version of its asset.
 
-    Precondition: the asset is locked, and no version with this content is available.
+    The caller holds the lock of the asset, and no version with this content is available.
     """
     row = await connection.fetchrow(
         INSERT_VERSION,
@@ -159,7 +161,7 @@ async def mark_removed(
     return [_version(row) for row in await connection.fetch(REMOVE, name, version)]
 
 
-async def versions_to_delete(connection: Connection, *, limit: int) -> list[AssetVersion]:
+async def list_versions_to_delete(connection: Connection, *, limit: int) -> list[AssetVersion]:
     """Return removed versions whose files still exist, the earliest removed first."""
     return [_version(row) for row in await connection.fetch(SELECT_TO_DELETE, limit)]
 
@@ -169,15 +171,17 @@ async def mark_deleted(connection: Connection, dataset: UUID) -> None:
     await connection.execute(MARK_DELETED, dataset)
 
 
-async def keep_draft(connection: Connection, draft: Draft) -> bool:
+async def store_draft(connection: Connection, draft: Draft) -> bool:
     """Store a draft, or renew the one that exists; return False if it was abandoned."""
     files = [file.model_dump(mode="json") for file in draft.files]
     check = draft.check and draft.check.model_dump(mode="json")
-    kept = await connection.fetchval(INSERT_DRAFT, draft.uid, draft.name, files, draft.note, check)
-    return kept is not None
+    stored = await connection.fetchval(
+        INSERT_DRAFT, draft.uid, draft.name, files, draft.note, check
+    )
+    return stored is not None
 
 
-async def draft_of(
+async def find_draft(
     connection: Connection, uid: UUID, name: str, *, lock: bool = False
 ) -> Draft | None:
     """Return a draft that has not been abandoned; ``lock`` locks its row."""
@@ -193,12 +197,14 @@ async def touch_draft(connection: Connection, uid: UUID) -> None:
     await connection.execute(TOUCH_DRAFT, uid)
 
 
-async def give_up_draft(connection: Connection, uid: UUID) -> None:
+async def abandon_draft(connection: Connection, uid: UUID) -> None:
     """Mark a draft as abandoned, so that its data set gets deleted."""
     await connection.execute(GIVE_UP, uid)
 
 
-async def give_up_stale(connection: Connection, *, after: timedelta, limit: int) -> list[UUID]:
+async def abandon_stale_drafts(
+    connection: Connection, *, after: timedelta, limit: int
+) -> list[UUID]:
     """Abandon drafts untouched for ``after``; return data sets of abandoned drafts to delete."""
     return [row["dataset_uid"] for row in await connection.fetch(GIVE_UP_STALE, after, limit)]
 
@@ -212,7 +218,7 @@ def _check(row: asyncpg.Record) -> AssetCheck | None:
     return row["check_tool"] and AssetCheck.model_validate(row["check_tool"])
 
 
-def _one(row: asyncpg.Record | None) -> AssetVersion | None:
+def _version_or_none(row: asyncpg.Record | None) -> AssetVersion | None:
     return None if row is None else _version(row)
 
 

@@ -14,17 +14,17 @@ from wfms.operator.errors import MAX_NAMED
 
 
 class AssetUnknown(NotFound):
-    """The asset, or the version if one is given, does not exist or was removed (``gone``)."""
+    """The asset, or the version if one is given, does not exist or was removed (``is_removed``)."""
 
-    def __init__(self, name: str, version: int | None = None, *, gone: bool = False) -> None:
+    def __init__(self, name: str, version: int | None = None, *, is_removed: bool = False) -> None:
         subject = (
             f"asset {quoted(name)}"
             if version is None
             else f"version {version} of asset {quoted(name)}"
         )
-        why = f"{subject} was taken back already" if gone else f"there is no {subject}"
-        command = "list" if version is None and not gone else f"show {name}"
-        super().__init__(f"{why} (`sluice asset {command}` has them all)", name=name)
+        reason = f"{subject} was taken back already" if is_removed else f"there is no {subject}"
+        command = "list" if version is None and not is_removed else f"show {name}"
+        super().__init__(f"{reason} (`sluice asset {command}` has them all)", name=name)
 
 
 class AssetDraftUnknown(NotFound):
@@ -62,13 +62,13 @@ class AssetMoved(Conflict):
 
 
 class NoStorageForAssets(NotAvailable):
-    """No storage accepts assets; ``named`` is the configured one, or empty for any."""
+    """No storage accepts assets; ``configured`` is the configured one, or empty for any."""
 
-    def __init__(self, named: str) -> None:
+    def __init__(self, configured: str) -> None:
         super().__init__(
-            f"input storage {quoted(named)}, which SLUICE_OPERATOR_ASSET_STORAGE names, takes no"
-            " data"
-            if named
+            f"input storage {quoted(configured)}, which SLUICE_OPERATOR_ASSET_STORAGE names, takes"
+            " no data"
+            if configured
             else "there is no input storage that takes data, where assets could lie: register one"
             " with `sluice storage add`"
         )

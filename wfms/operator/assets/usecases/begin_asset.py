@@ -19,7 +19,7 @@ from sluice.contracts.data.assets import (
     NewAsset,
     NewAssetFile,
     PieceAt,
-    digest_of,
+    compute_digest,
 )
 from sluice.contracts.data.datasets import Dataset, NewDataset, NewFile, Storage
 from wfms.operator.assets.db import assets
@@ -47,30 +47,30 @@ async def begin_asset(context: OperatorContext, name: str, new: NewAsset) -> Ass
         NoRoomForAsset: No such storage has enough free space.
         AssetMoved: Another request changed the asset at the same time.
         NotAvailable: The DMS does not answer.
-        NameTakenByOthers: The name belongs to somebody else.
+        NameOwnedByOthers: The name belongs to somebody else.
     """
     files = sorted(new.files, key=lambda file: file.path)
     digest = _digest(files)
     async with context.database.transaction() as transaction:
         connection = transaction.connection
         await assets.lock_asset(connection, name)
-        versions = await assets.versions_of(connection, name)
+        versions = await assets.list_versions(connection, name)
         await take_or_require_name(
             connection, NamedKind.ASSET, name, new=not versions, group=new.group
         )
-        if digest and (known := await assets.version_with(connection, name, digest)):
-            return AssetDraft(version=known)
-        removed = await assets.times_removed(connection, name, digest) if digest else 0
-    dataset = await _dataset(context, name, files, digest=digest, removed=removed)
-    given = [each for each in versions if not each.removed_at]
-    check = new.check or (given[0].check if given else None)
+        if digest and (existing := await assets.find_version_by_digest(connection, name, digest)):
+            return AssetDraft(version=existing)
+        removed = await assets.count_removed_versions(connection, name, digest) if digest else 0
+    dataset = await _open_dataset(context, name, files, digest=digest, removed=removed)
+    available_versions = [each for each in versions if not each.removed_at]
+    check = new.check or (available_versions[0].check if available_versions else None)
     draft = Draft(dataset.uid, name, files, new.note, check)
     async with context.database.transaction() as transaction:
         connection = transaction.connection
-        if not await assets.keep_draft(connection, draft):
+        if not await assets.store_draft(connection, draft):
             raise AssetMoved(name)
     if digest:
-        await _take_known(context.dms, draft, given)
+        await _register_known_files(context.dms, draft, available_versions)
     missing = await missing_files(context.dms, draft)
     log.info("asset.begun", asset=name, dataset=str(dataset.uid), missing=len(missing))
     return AssetDraft(uid=dataset.uid, missing=missing)
@@ -82,16 +82,16 @@ async def missing_files(dms: DmsClient, draft: Draft) -> list[FileToSend]:
     Raises:
         NotAvailable: The DMS does not answer.
     """
-    there = {file.name for file in (await dms.files(draft.uid)).files}
-    pieces = await dms.pieces(draft.uid) if len(there) < len(draft.files) else []
+    complete_names = {file.name for file in (await dms.files(draft.uid)).files}
+    pieces = await dms.pieces(draft.uid) if len(complete_names) < len(draft.files) else []
     return [
-        FileToSend(number=number, path=file.path, received=_received(pieces, file.path))
+        FileToSend(number=number, path=file.path, received=_count_received_bytes(pieces, file.path))
         for number, file in enumerate(draft.files)
-        if file_name_of(file.path) not in there
+        if file_name_of(file.path) not in complete_names
     ]
 
 
-def _received(pieces: Sequence[PieceAt], path: str) -> int:
+def _count_received_bytes(pieces: Sequence[PieceAt], path: str) -> int:
     key, end = file_key(file_name_of(path)), 0
     for piece in pieces:
         if piece.file == key and piece.offset == end:
@@ -101,15 +101,15 @@ def _received(pieces: Sequence[PieceAt], path: str) -> int:
 
 def _digest(files: Sequence[NewAssetFile]) -> str:
     """Return the digest of the files, or an empty string if a checksum is not known yet."""
-    known = [
+    files_with_checksum = [
         AssetFile(path=file.path, size=file.size, checksum=file.checksum)
         for file in files
         if file.checksum is not None
     ]
-    return digest_of(known) if len(known) == len(files) else ""
+    return compute_digest(files_with_checksum) if len(files_with_checksum) == len(files) else ""
 
 
-async def _dataset(
+async def _open_dataset(
     context: OperatorContext,
     name: str,
     files: Sequence[NewAssetFile],
@@ -121,7 +121,7 @@ async def _dataset(
 
     Its name is derived from its content, so equal uploads, repeated or concurrent, share it.
     """
-    storage = await _storage(context, sum(file.size for file in files))
+    storage = await _choose_storage(context, sum(file.size for file in files))
     for number in range(removed, removed + TRIES):
         label = f"asset.{name}.{f'{digest[:24]}.{number}' if digest else uuid4().hex}"
         new = NewDataset(
@@ -142,40 +142,42 @@ async def _dataset(
     raise AssetMoved(name)
 
 
-async def _storage(context: OperatorContext, size: int) -> Storage:
+async def _choose_storage(context: OperatorContext, size: int) -> Storage:
     """Return the storage for the files: the configured one, or that with the most free space.
 
     The DMS returns storages sorted by free space.
     """
-    named = context.asset_storage
-    found = [
+    configured = context.asset_storage
+    storages = [
         storage
         for storage in await context.dms.storages(StorageType.INPUT)
-        if not storage.read_only and (not named or storage.name == named)
+        if not storage.read_only and (not configured or storage.name == configured)
     ]
-    if not found:
-        raise NoStorageForAssets(named)
-    for storage in found:
+    if not storages:
+        raise NoStorageForAssets(configured)
+    for storage in storages:
         if storage.room is None or storage.room >= max(size, 1):
             return storage
-    raise NoRoomForAsset(size, [storage.name for storage in found])
+    raise NoRoomForAsset(size, [storage.name for storage in storages])
 
 
-async def _take_known(dms: DmsClient, draft: Draft, versions: Sequence[AssetVersion]) -> None:
+async def _register_known_files(
+    dms: DmsClient, draft: Draft, versions: Sequence[AssetVersion]
+) -> None:
     """Register the files that earlier versions of the asset already have.
 
     The client need not send them: the catalogue has each file once and keeps it as long as a
     version uses it. The client sends the files that cannot be registered.
     """
-    wanted = {file.checksum: number for number, file in enumerate(draft.files)}
+    numbers = {file.checksum: number for number, file in enumerate(draft.files)}
     for version in versions:
-        if not any(file.checksum in wanted for file in version.files):
+        if not any(file.checksum in numbers for file in version.files):
             continue
         for file in (await dms.files(version.dataset_uid)).files:
-            number = wanted.pop(file.checksum, None)
+            number = numbers.pop(file.checksum, None)
             if number is None:
                 continue
-            again = NewFile(
+            new_file = NewFile(
                 seq=number,
                 name=file_name_of(draft.files[number].path),
                 size=file.size,
@@ -184,6 +186,6 @@ async def _take_known(dms: DmsClient, draft: Draft, versions: Sequence[AssetVers
                 meta={MARK: draft.name},
             )
             try:
-                await dms.register_files(draft.uid, [again])
+                await dms.register_files(draft.uid, [new_file])
             except Conflict as conflict:  # the file was just deleted, or just registered
                 log.info("asset.not_taken", file=file.name, reason=conflict.detail)

@@ -16,10 +16,10 @@ MAX_NAMED = 20
 async def read_assets(database: Database) -> list[Asset]:
     """Return the assets by name, including those whose versions were all removed."""
     async with database.connection() as connection:
-        found = await assets.all_versions(connection)
+        all_versions = await assets.list_all_versions(connection)
     return [
         Asset(name=name, versions=list(versions))
-        for name, versions in groupby(found, lambda each: each.name)
+        for name, versions in groupby(all_versions, lambda each: each.name)
     ]
 
 
@@ -30,10 +30,10 @@ async def read_asset(database: Database, name: str) -> Asset:
         AssetUnknown: There is no such asset.
     """
     async with database.connection() as connection:
-        found = await assets.versions_of(connection, name)
-    if not found:
+        versions = await assets.list_versions(connection, name)
+    if not versions:
         raise AssetUnknown(name)
-    return Asset(name=name, versions=found)
+    return Asset(name=name, versions=versions)
 
 
 async def read_uses(context: OperatorContext, name: str) -> AssetUses:
@@ -44,11 +44,11 @@ async def read_uses(context: OperatorContext, name: str) -> AssetUses:
         NotAvailable: The chain service does not answer.
     """
     asset = await read_asset(context.database, name)
-    uses = await asyncio.gather(*(use_of(context, version) for version in asset.versions))
+    uses = await asyncio.gather(*(read_use(context, version) for version in asset.versions))
     return AssetUses(name=name, versions=list(uses))
 
 
-async def use_of(context: OperatorContext, version: AssetVersion) -> AssetUse:
+async def read_use(context: OperatorContext, version: AssetVersion) -> AssetUse:
     """Return a version with the chains that use it.
 
     Raises:

@@ -12,7 +12,7 @@ from sluice.contracts.data.assets import (
     JoinPieces,
     NewAssetFile,
     StoredAsset,
-    digest_of,
+    compute_digest,
 )
 from wfms.operator.assets.db import assets
 from wfms.operator.assets.db.assets import Draft
@@ -41,12 +41,12 @@ async def receive_piece(
         Unprocessable: The DMS rejects the piece.
         NotAvailable: The DMS does not answer.
     """
-    file = await _wanted(context, name, uid, number)
+    file = await _find_file(context, name, uid, number)
     try:
         await context.dms.send_piece(uid, data, file=file_name_of(file.path), offset=offset)
     except Conflict:
         # Another client that sends the same files has already completed this one.
-        if await _there(context, uid, file) is None:
+        if await _find_complete_file(context, uid, file) is None:
             raise
     async with context.database.connection() as connection:
         await assets.touch_draft(connection, uid)
@@ -63,8 +63,8 @@ async def complete_file(
         Unprocessable: The file differs from its announced size or checksum.
         NotAvailable: The DMS does not answer.
     """
-    file = await _wanted(context, name, uid, number)
-    wanted = JoinPieces(
+    file = await _find_file(context, name, uid, number)
+    pieces = JoinPieces(
         seq=number,
         name=file_name_of(file.path),
         size=file.size,
@@ -72,11 +72,11 @@ async def complete_file(
         meta={MARK: name},
     )
     try:
-        joined = await context.dms.join_pieces(uid, wanted)
+        joined = await context.dms.join_pieces(uid, pieces)
     except Conflict:
-        if (there := await _there(context, uid, file)) is None:
+        if (complete := await _find_complete_file(context, uid, file)) is None:
             raise
-        return there
+        return complete
     return AssetFile(path=file.path, size=joined.size, checksum=joined.checksum)
 
 
@@ -91,67 +91,73 @@ async def complete_asset(context: OperatorContext, name: str, uid: UUID) -> Stor
         AssetMoved: The draft was given up at the same time.
         NotAvailable: Another service does not answer.
     """
-    draft, stored = await _begun(context, name, uid)
+    draft, stored = await _find_draft_or_version(context, name, uid)
     if draft is None:
         assert stored is not None  # noqa: S101 - one of both
-        return await _stored(context, stored, new=False)
+        return await _stored_asset(context, stored, new=False)
     if missing := await missing_files(context.dms, draft):
         raise AssetFilesMissing(name, [file.path for file in missing])
     files = await _files(context, draft)
     await context.dms.close_dataset(uid, files=len(files))
-    version, new = await _store(context, draft, files)
+    version, new = await _store_version(context, draft, files)
     if not new and version.dataset_uid != uid:
-        await give_up(context, uid)
+        await delete_abandoned_draft(context, uid)
     log.info("asset.put", asset=name, version=version.version, new=new)
-    return await _stored(context, version, new=new)
+    return await _stored_asset(context, version, new=new)
 
 
-async def _begun(
+async def _find_draft_or_version(
     context: OperatorContext, name: str, uid: UUID
 ) -> tuple[Draft | None, AssetVersion | None]:
     """Return the draft, or the version that was created from it.
 
     Raises:
         AssetDraftUnknown: There is neither.
-        NameTakenByOthers: The principal may not change the asset.
+        NameOwnedByOthers: The principal may not change the asset.
     """
     async with context.database.transaction() as transaction:
         connection = transaction.connection
         await require_name(connection, NamedKind.ASSET, name)
-        draft = await assets.draft_of(connection, uid, name)
-        version = None if draft else await assets.version_in(connection, uid)
+        draft = await assets.find_draft(connection, uid, name)
+        version = None if draft else await assets.find_version_by_dataset(connection, uid)
     if draft is None and (version is None or version.name != name or version.removed_at):
         raise AssetDraftUnknown(name, uid)
     return draft, version
 
 
 async def _files(context: OperatorContext, draft: Draft) -> list[AssetFile]:
-    found = {file.name: file for file in (await context.dms.files(draft.uid)).files}
-    there = [(wanted.path, found[file_name_of(wanted.path)]) for wanted in draft.files]
-    return [AssetFile(path=path, size=file.size, checksum=file.checksum) for path, file in there]
+    files_by_name = {file.name: file for file in (await context.dms.files(draft.uid)).files}
+    complete_files = [
+        (draft_file.path, files_by_name[file_name_of(draft_file.path)])
+        for draft_file in draft.files
+    ]
+    return [
+        AssetFile(path=path, size=file.size, checksum=file.checksum)
+        for path, file in complete_files
+    ]
 
 
-async def _store(
+async def _store_version(
     context: OperatorContext, draft: Draft, files: list[AssetFile]
 ) -> tuple[AssetVersion, bool]:
     """Return the version and whether it is new; equal concurrent uploads get one version."""
-    digest = digest_of(files)
+    digest = compute_digest(files)
     async with context.database.transaction() as transaction:
         connection = transaction.connection
         await assets.lock_asset(connection, draft.name)
-        known = await assets.version_with(connection, draft.name, digest)
-        still = await assets.draft_of(connection, draft.uid, draft.name, lock=True)
-        if known is not None:
-            if still is not None and known.dataset_uid != draft.uid:
-                await assets.give_up_draft(connection, draft.uid)
-            return known, False
-        if still is None:
+        existing = await assets.find_version_by_digest(connection, draft.name, digest)
+        locked_draft = await assets.find_draft(connection, draft.uid, draft.name, lock=True)
+        if existing is not None:
+            if locked_draft is not None and existing.dataset_uid != draft.uid:
+                await assets.abandon_draft(connection, draft.uid)
+            return existing, False
+        if locked_draft is None:
             raise AssetMoved(draft.name)
         await assets.delete_draft(connection, draft.uid)
         return await assets.insert_version(connection, draft, digest=digest, files=files), True
 
 
-async def give_up(context: OperatorContext, uid: UUID) -> None:
+async def delete_abandoned_draft(context: OperatorContext, uid: UUID) -> None:
     """Delete the data set of an abandoned draft; the background loop repeats it on failure."""
     try:
         await context.chains.delete_asset(uid)
@@ -162,7 +168,7 @@ async def give_up(context: OperatorContext, uid: UUID) -> None:
         await assets.delete_draft(connection, uid)
 
 
-async def _wanted(
+async def _find_file(
     context: OperatorContext, name: str, uid: UUID, number: int
 ) -> NewAssetFile | AssetFile:
     """Return the file of the draft, or of the version that was created from it.
@@ -170,7 +176,7 @@ async def _wanted(
     Raises:
         AssetDraftUnknown: There is no such draft or file.
     """
-    draft, version = await _begun(context, name, uid)
+    draft, version = await _find_draft_or_version(context, name, uid)
     files: list[NewAssetFile | AssetFile] = []
     files += draft.files if draft is not None else []
     files += version.files if version is not None else []
@@ -179,20 +185,22 @@ async def _wanted(
     return files[number]
 
 
-async def _there(
-    context: OperatorContext, uid: UUID, wanted: NewAssetFile | AssetFile
+async def _find_complete_file(
+    context: OperatorContext, uid: UUID, draft_file: NewAssetFile | AssetFile
 ) -> AssetFile | None:
     """Return the file if it is complete in the DMS."""
-    name = file_name_of(wanted.path)
+    name = file_name_of(draft_file.path)
     for file in (await context.dms.files(uid)).files:
-        if file.name == name and wanted.checksum in {None, file.checksum}:
-            return AssetFile(path=wanted.path, size=file.size, checksum=file.checksum)
+        if file.name == name and draft_file.checksum in {None, file.checksum}:
+            return AssetFile(path=draft_file.path, size=file.size, checksum=file.checksum)
     return None
 
 
-async def _stored(context: OperatorContext, version: AssetVersion, *, new: bool) -> StoredAsset:
+async def _stored_asset(
+    context: OperatorContext, version: AssetVersion, *, new: bool
+) -> StoredAsset:
     async with context.database.connection() as connection:
-        versions = await assets.versions_of(connection, version.name)
+        versions = await assets.list_versions(connection, version.name)
     newest = next((each for each in versions if each.removed_at is None), None)
     if newest is None:
         raise AssetUnknown(version.name)

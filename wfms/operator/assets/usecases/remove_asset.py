@@ -8,8 +8,8 @@ from sluice.contracts.common.problems import Conflict, NotAvailable, NotFound
 from sluice.contracts.data.assets import AssetVersion, RemovedAsset
 from wfms.operator.assets.db import assets
 from wfms.operator.assets.domain.errors import AssetUnknown
-from wfms.operator.assets.usecases.read_assets import use_of
-from wfms.operator.assets.usecases.receive_asset import give_up
+from wfms.operator.assets.usecases.read_assets import read_use
+from wfms.operator.assets.usecases.receive_asset import delete_abandoned_draft
 from wfms.operator.context import OperatorContext
 from wfms.operator.identity.db.name_owners import NamedKind
 from wfms.operator.identity.usecases.name_owners import require_name
@@ -31,21 +31,21 @@ async def remove_asset(
 
     Raises:
         AssetUnknown: There is no such asset or version.
-        NameTakenByOthers: The principal may not change the asset.
+        NameOwnedByOthers: The principal may not change the asset.
     """
     async with context.database.transaction() as transaction:
         await assets.lock_asset(transaction.connection, name)
         await require_name(transaction.connection, NamedKind.ASSET, name)
         removed = await assets.mark_removed(transaction.connection, name, version=version)
-        known = removed or await assets.versions_of(transaction.connection, name)
+        versions = removed or await assets.list_versions(transaction.connection, name)
     if not removed:
-        numbers = {each.version for each in known}
+        numbers = {each.version for each in versions}
         if not numbers:
             raise AssetUnknown(name)
-        raise AssetUnknown(name, version, gone=version is None or version in numbers)
+        raise AssetUnknown(name, version, is_removed=version is None or version in numbers)
     log.info("asset.removed", asset=name, versions=[each.version for each in removed])
-    kept = [each for each in removed if not await _delete(context, each)]
-    uses = [await use_of(context, each) for each in kept]
+    retained = [each for each in removed if not await _delete(context, each)]
+    uses = [await read_use(context, each) for each in retained]
     return RemovedAsset(
         removed=removed,
         kept=[
@@ -64,11 +64,11 @@ async def delete_removed(context: OperatorContext) -> bool:
         Whether there may be more.
     """
     async with context.database.connection() as connection:
-        versions = await assets.versions_to_delete(connection, limit=BATCH)
-        drafts = await assets.give_up_stale(connection, after=PATIENCE, limit=BATCH)
+        versions = await assets.list_versions_to_delete(connection, limit=BATCH)
+        drafts = await assets.abandon_stale_drafts(connection, after=PATIENCE, limit=BATCH)
     deleted = [await _delete(context, version) for version in versions]
     for uid in drafts:
-        await give_up(context, uid)
+        await delete_abandoned_draft(context, uid)
     return len(versions) == BATCH and all(deleted)
 
 

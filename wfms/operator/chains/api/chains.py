@@ -15,7 +15,7 @@ from sluice.contracts.chains.chains import (
 )
 from sluice.contracts.common.base import Page
 from sluice.contracts.common.key_values import MAX_FILTERED_KEYS
-from sluice.contracts.common.labels import meant
+from sluice.contracts.common.labels import select_dataset
 from sluice.contracts.common.problems import Conflict, NotAvailable, NotFound, Unprocessable
 from sluice.contracts.data.partial import PartialOutputs
 from sluice.contracts.jobs.tasks import Cancel, Prioritise
@@ -105,13 +105,14 @@ class ChainRoutes:
         """List chains."""
         dataset = query.dataset_uid
         if query.name is not None:
-            called = await self._dms.datasets_called(query.name)
-            named = meant(
-                query.name, [candidate for candidate in called if dataset in {None, candidate.uid}]
+            candidates = await self._dms.list_datasets_by_name(query.name)
+            input_dataset = select_dataset(
+                query.name,
+                [candidate for candidate in candidates if dataset in {None, candidate.uid}],
             )
-            if named is None:
+            if input_dataset is None:
                 return ChainPage(chains=[], after=None)
-            dataset = named.uid
+            dataset = input_dataset.uid
         return await self._chains.chains(
             state=query.state,
             dataset_uid=dataset,
@@ -124,13 +125,13 @@ class ChainRoutes:
 
     async def request(self, body: RequestChain) -> RouteResponse:
         """Start a chain, or return the chain of an equal earlier request."""
-        chain, made = await request_chain(self._context, body)
-        return RouteResponse(chain, 201 if made else 200)
+        chain, is_new = await request_chain(self._context, body)
+        return RouteResponse(chain, 201 if is_new else 200)
 
     async def read(self, uid: UUID) -> Chain:
         """Return a chain, with the reasons why its upload waits."""
-        found = await self._chains.chain(uid)
-        return await with_upload_waits(self._dms, found)
+        chain = await self._chains.chain(uid)
+        return await with_upload_waits(self._dms, chain)
 
     async def outputs(self, uid: UUID) -> ChainOutputs:
         """List the outputs of a chain."""
@@ -147,8 +148,8 @@ class ChainRoutes:
 
     async def rerun(self, uid: UUID, body: RerunChain) -> RouteResponse:
         """Rerun a chain, or return the chain of an equal earlier request."""
-        chain, made = await request_rerun(self._context, uid, body)
-        return RouteResponse(chain, 201 if made else 200)
+        chain, is_new = await request_rerun(self._context, uid, body)
+        return RouteResponse(chain, 201 if is_new else 200)
 
     async def cancel(self, uid: UUID, body: Cancel) -> Chain:
         """Cancel a chain."""

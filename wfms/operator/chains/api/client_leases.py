@@ -27,11 +27,11 @@ class ClientLeaseRoutes:
             Route("PUT", path, self.renew, SUBMITTERS,
                   "Create or renew the lease of a waiting client. When it expires, its chains"
                   " are canceled, and their data and its data sets and run templates are deleted.",
-                  answer=RenewedLease, body=RenewClientLease, told_caller=True,
+                  answer=RenewedLease, body=RenewClientLease, needs_caller=True,
                   errors=(Conflict, Forbidden, NotFound, NotAvailable)),
             Route("DELETE", path, self.release, SUBMITTERS,
                   "Delete a lease. Its chains, data sets and templates stay.",
-                  status=204, told_caller=True, errors=(NotFound,)),
+                  status=204, needs_caller=True, errors=(NotFound,)),
         ]  # fmt: skip
 
     async def renew(self, uid: UUID, body: RenewClientLease, caller: Person) -> RenewedLease:

@@ -4,7 +4,12 @@ from uuid import UUID
 
 from sluice.contracts.access.owners import Share
 from sluice.contracts.common.problems import Conflict, NotAvailable, NotFound, Unprocessable
-from sluice.contracts.data.datasets import Dataset, DatasetStatus, NewDataset, require_no_kept_keys
+from sluice.contracts.data.datasets import (
+    Dataset,
+    DatasetStatus,
+    NewDataset,
+    require_no_reserved_keys,
+)
 from sluice.servicekit.access.policy import SHIFT_OR_OWNER, SUBMITTERS, VIEWERS
 from wfms.operator.chains.usecases.read_dataset_detail import read_dataset_status
 from wfms.operator.chains.usecases.share_dataset import share_dataset
@@ -36,9 +41,9 @@ class DatasetRoutes:
 
     async def register(self, body: NewDataset) -> RouteResponse:
         """Register a data set, or return the equal data set that is registered."""
-        require_no_kept_keys(body.meta)
-        dataset, made = await self._context.dms.make_dataset(body)
-        return RouteResponse(dataset, 201 if made else 200)
+        require_no_reserved_keys(body.meta)
+        dataset, is_new = await self._context.dms.make_dataset(body)
+        return RouteResponse(dataset, 201 if is_new else 200)
 
     async def status(self, uid: UUID) -> DatasetStatus:
         """Return the progress of a data set."""

@@ -80,13 +80,13 @@ class TaskRoutes:
     async def list(self, query: TaskListRequest) -> ChainTaskList:
         """List tasks."""
         if query.name is not None:
-            wanted = TaskSearch(
+            search = TaskSearch(
                 query.name,
                 chain=query.chain_uid,
                 state=query.state,
                 limit=query.limit,
             )
-            return await find_tasks(self._context, wanted)
+            return await find_tasks(self._context, search)
         return await self._chains.tasks(
             chain=query.chain_uid,
             state=query.state,

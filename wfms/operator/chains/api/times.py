@@ -75,7 +75,7 @@ class TimesRoutes:
                   answer=Timeline, errors=(NotFound, NotAvailable)),
             Route("GET", f"{timeline}.svg", self.timeline_picture, VIEWERS,
                   "Return the time line as a picture (SVG).",
-                  media="image/svg+xml", passed_on=PictureQuery,
+                  media="image/svg+xml", forwarded_query=PictureQuery,
                   errors=(NotFound, NotAvailable)),
         ]  # fmt: skip
 
@@ -88,8 +88,8 @@ class TimesRoutes:
     async def picture(self, query: TimesQuery) -> RouteResponse:
         """Return the times as an SVG image."""
         title = query.template or ("Times" if query.chain_uid else "All templates")
-        drawn = draw(await self.times(query), title=title)
-        return _picture(drawn)
+        svg = draw(await self.times(query), title=title)
+        return _picture(svg)
 
     async def timeline(self, uid: UUID) -> Timeline:
         """Return the timeline of a chain."""
@@ -97,9 +97,9 @@ class TimesRoutes:
 
     async def timeline_picture(self, uid: UUID) -> RouteResponse:
         """Return the timeline of a chain as an SVG image."""
-        drawn = await draw_chain(self._context, uid)
-        return _picture(drawn)
+        svg = await draw_chain(self._context, uid)
+        return _picture(svg)
 
 
-def _picture(drawn: str) -> RouteResponse:
-    return RouteResponse(drawn.encode(), content_type="image/svg+xml", headers=_POLICY)
+def _picture(svg: str) -> RouteResponse:
+    return RouteResponse(svg.encode(), content_type="image/svg+xml", headers=_POLICY)

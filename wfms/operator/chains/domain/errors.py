@@ -18,8 +18,8 @@ class StepUnknown(NotFound):
     def __init__(self, step: str, template: str | None, steps: Sequence[str]) -> None:
         where = "any template" if template is None else f"template {quoted(template)}"
         others = ", ".join(steps[:MAX_NAMED]) + (", …" if len(steps) > MAX_NAMED else "")
-        known = f"; steps are: {others}" if steps else ""
-        super().__init__(f"there is no step {quoted(step)} in {where}{known}", step=step)
+        hint = f"; steps are: {others}" if steps else ""
+        super().__init__(f"there is no step {quoted(step)} in {where}{hint}", step=step)
 
 
 class DatasetRequired(Unprocessable):
@@ -48,13 +48,13 @@ class NoOutputs(Conflict):
     """The chain has no outputs to download."""
 
     def __init__(self, chain: Chain) -> None:
-        why = (
+        reason = (
             "its outputs are complete when it has finished"
             if not chain.state.final
             else "it has no outputs"
         )
         super().__init__(
-            f"the chain over {chain.dataset_name} is {chain.state}: {why}",
+            f"the chain over {chain.dataset_name} is {chain.state}: {reason}",
             chain=chain.uid,
             state=chain.state,
         )

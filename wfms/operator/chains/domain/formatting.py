@@ -10,16 +10,16 @@ _MINUTE, _HOUR, _DAY = 60, 3600, 86_400
 
 def needs_text(needs: Needs) -> str:
     """Return the resource request of a job: ``2 cores, 512 MiB, at most 60 s``."""
-    asked = needs.resources
-    cores = f"{in_full(asked.cores)} {'core' if asked.cores == 1 else 'cores'}"
+    resources = needs.resources
+    cores = f"{in_full(resources.cores)} {'core' if resources.cores == 1 else 'cores'}"
     memory = (
-        f"{number_text(asked.ram)} MiB"
-        if asked.ram
+        f"{number_text(resources.ram)} MiB"
+        if resources.ram
         else "no memory asked for: the node's is the limit"
     )
-    limit = f", at most {in_full(asked.time_limit)} s" if asked.time_limit else ""
-    kept = f", {needs.checkpoint.words}" if needs.checkpoint else ""
-    return f"{cores}, {memory}{limit}{kept}"
+    limit = f", at most {in_full(resources.time_limit)} s" if resources.time_limit else ""
+    checkpoint = f", {needs.checkpoint.words}" if needs.checkpoint else ""
+    return f"{cores}, {memory}{limit}{checkpoint}"
 
 
 def memory_text(used: float | None) -> str:
@@ -42,8 +42,10 @@ def duration_text(duration: timedelta) -> str:
 
 
 def _two_units(seconds: int, big: int, small: int, *names: str) -> str:
-    whole, rest = divmod(seconds, big)
-    return f"{whole} {names[0]}" + (f" {rest // small} {names[1]}" if rest // small else "")
+    big_units, remainder = divmod(seconds, big)
+    return f"{big_units} {names[0]}" + (
+        f" {remainder // small} {names[1]}" if remainder // small else ""
+    )
 
 
 def ago_text(moment: datetime, now: datetime) -> str:

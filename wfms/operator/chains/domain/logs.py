@@ -3,7 +3,7 @@
 from wfms.operator.chains.domain.formatting import count_text
 
 
-def left_out_text(count: int) -> str:
+def omission_line(count: int) -> str:
     """Return the line that says how many bytes are left out."""
     return f"… {count_text(count, 'byte')} left out …"
 
@@ -16,7 +16,7 @@ def log_text(head: bytes, tail: bytes, size: int) -> str:
     if len(head) + len(tail) >= size:
         return (head + tail).decode(errors="replace")
     head, tail = head[: head.rfind(b"\n") + 1] or head, tail[tail.find(b"\n") + 1 :] or tail
-    line = left_out_text(size - len(head) - len(tail))
+    line = omission_line(size - len(head) - len(tail))
     begin = head.decode(errors="replace")
     end = "" if begin.endswith("\n") else "\n"
     return f"{begin}{end}{line}\n{tail.decode(errors='replace')}"

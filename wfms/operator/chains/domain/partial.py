@@ -14,23 +14,27 @@ _BEFORE = "~before"
 
 
 def partial_outputs(
-    chain: Chain, known: Mapping[UUID, Dataset], plan: Plan | None
+    chain: Chain, datasets_by_uid: Mapping[UUID, Dataset], plan: Plan | None
 ) -> list[PartialOutput]:
     """Return the outputs and logs of the steps of a chain.
 
     Args:
         chain: The chain.
-        known: The data sets of the chain that the DMS knows.
+        datasets_by_uid: The data sets of the chain that the DMS knows.
         plan: The plan of the template. Without it, outputs of steps that never began are not known.
     """
-    found = [part for step in chain.steps for part in _of_step(step, chain.datasets, known, plan)]
-    return _apart(found)
+    parts = [
+        part
+        for step in chain.steps
+        for part in _step_outputs(step, chain.datasets, datasets_by_uid, plan)
+    ]
+    return _separate_folders(parts)
 
 
-def _of_step(
+def _step_outputs(
     step: ChainStep,
     entries: Iterable[ChainDataset],
-    known: Mapping[UUID, Dataset],
+    datasets_by_uid: Mapping[UUID, Dataset],
     plan: Plan | None,
 ) -> list[PartialOutput]:
     own = [
@@ -39,10 +43,10 @@ def _of_step(
         if entry.step == step.name and not (entry.port or "").endswith(_BEFORE)
     ]
     if not own:
-        why = _never_began(step)
-        return [_part(step, port, None, why) for port in _planned_ports(plan, step.name)]
+        reason = _never_began(step)
+        return [_part(step, port, None, reason) for port in _planned_ports(plan, step.name)]
     own.sort(key=lambda entry: entry.port is None)
-    datasets = [(entry.port, known.get(entry.uid)) for entry in own]
+    datasets = [(entry.port, datasets_by_uid.get(entry.uid)) for entry in own]
     return [_part(step, port, dataset, _missing(step, port, dataset)) for port, dataset in datasets]
 
 
@@ -74,10 +78,12 @@ def _missing(step: ChainStep, port: str | None, dataset: Dataset | None) -> str:
         case DatasetState.CLOSED | DatasetState.UPLOADING | DatasetState.UPLOADED:
             if port is None or step.state is StepState.FINISHED:
                 return ""
-            return f"only what its finished jobs gave: the step {_ended(step)}{_because(step)}"
+            return (
+                f"only what its finished jobs gave: the step {_describe_end(step)}{_because(step)}"
+            )
 
 
-def _ended(step: ChainStep) -> str:
+def _describe_end(step: ChainStep) -> str:
     return {StepState.FAILED: "failed", StepState.CANCELED: "was canceled"}.get(
         step.state, "did not finish"
     )
@@ -87,15 +93,17 @@ def _because(step: ChainStep) -> str:
     return f" ({step.reason})" if step.reason else ""
 
 
-def _apart(parts: list[PartialOutput]) -> list[PartialOutput]:
+def _separate_folders(parts: list[PartialOutput]) -> list[PartialOutput]:
     """Give each output a folder of its own, because names with dots may lead to equal folders."""
-    taken: set[str] = set()
-    found = []
+    used_folders: set[str] = set()
+    distinct_parts = []
     for part in parts:
         folder, number = part.folder, 1
-        while folder.lower() in taken:
+        while folder.lower() in used_folders:
             number += 1
             folder = f"{part.folder}-{number}"
-        taken.add(folder.lower())
-        found.append(part if folder == part.folder else part.model_copy(update={"folder": folder}))
-    return found
+        used_folders.add(folder.lower())
+        distinct_parts.append(
+            part if folder == part.folder else part.model_copy(update={"folder": folder})
+        )
+    return distinct_parts

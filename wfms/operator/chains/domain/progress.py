@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from sluice.contracts.chains.chains import INCOMPLETE, Chain, ChainStep
-from sluice.contracts.common.numbers import counted
+from sluice.contracts.common.numbers import format_count
 from sluice.contracts.common.states import ChainState, StepState, TaskState
 from sluice.contracts.jobs.tasks import TaskStatus
 from sluice.scheduling.stalled_steps import is_stalled
@@ -61,7 +61,7 @@ class ProgressCounts:
     @property
     def sentence(self) -> str:
         """The counts in words: ``48 of 60 jobs finished, 1 failed, 9 canceled (2 killed)``."""
-        first = f"{self.by_part[BarPart.FINISHED]} of {counted(self.total, 'job')} finished"
+        first = f"{self.by_part[BarPart.FINISHED]} of {format_count(self.total, 'job')} finished"
         rest = [
             f"{jobs} {part.words}{self.note(part)}"
             for part, jobs in self.by_part.items()
@@ -75,17 +75,17 @@ class ProgressCounts:
 
     def segments(self) -> list[Segment]:
         """Return the segments that are not empty; their shares add up to 100."""
-        found: list[Segment] = []
+        segments: list[Segment] = []
         start = 0.0
         for part, jobs in self.by_part.items():
             if jobs:
                 share = 100.0 * jobs / self.total
-                found.append(Segment(part, jobs, round(start, 3), round(share, 3)))
+                segments.append(Segment(part, jobs, round(start, 3), round(share, 3)))
                 start += share
-        return found
+        return segments
 
 
-def counts_of(status: TaskStatus) -> ProgressCounts:
+def count_jobs_by_part(status: TaskStatus) -> ProgressCounts:
     """Return the job counts of a task."""
     return ProgressCounts(
         status.total,
@@ -126,7 +126,7 @@ class Shortfall:
         return "void" if self.nothing else "short"
 
 
-def shortfall_of(state: StepState, task: TaskStatus | None) -> Shortfall | None:
+def find_shortfall(state: StepState, task: TaskStatus | None) -> Shortfall | None:
     """Return the shortfall of a finished step, or None if no job failed or it is not known."""
     if state is not StepState.FINISHED or task is None or not task.failed:
         return None
@@ -161,12 +161,12 @@ class StepProgress:
     @property
     def counts(self) -> ProgressCounts | None:
         """The job counts, if there are jobs."""
-        return None if self.task is None or self.task.total == 0 else counts_of(self.task)
+        return None if self.task is None or self.task.total == 0 else count_jobs_by_part(self.task)
 
     @property
     def shortfall(self) -> Shortfall | None:
         """The failed jobs of the step, if it finished without them."""
-        return shortfall_of(self.step.state, self.task)
+        return find_shortfall(self.step.state, self.task)
 
     @property
     def tone(self) -> str:
@@ -212,12 +212,12 @@ class ChainProgress:
     @property
     def shortfall(self) -> Shortfall | None:
         """The failed jobs of all steps, if the chain finished without them."""
-        found = [step.shortfall for step in self.steps if step.shortfall is not None]
-        if self.chain.state is not ChainState.FINISHED or not found:
+        shortfalls = [step.shortfall for step in self.steps if step.shortfall is not None]
+        if self.chain.state is not ChainState.FINISHED or not shortfalls:
             return None
         return Shortfall(
-            sum(shortfall.failed for shortfall in found),
-            any(shortfall.nothing for shortfall in found),
+            sum(shortfall.failed for shortfall in shortfalls),
+            any(shortfall.nothing for shortfall in shortfalls),
         )
 
     @property

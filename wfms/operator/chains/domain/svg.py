@@ -104,7 +104,7 @@ def seconds_text(seconds: float) -> str:
         return "0"
     if seconds < 1:
         return f"{seconds * 1000:.3g} ms"
-    for unit, of in (("h", 3600.0), ("min", 60.0)):
-        if seconds >= of:
-            return f"{seconds / of:.3g} {unit}"
+    for unit, unit_seconds in (("h", 3600.0), ("min", 60.0)):
+        if seconds >= unit_seconds:
+            return f"{seconds / unit_seconds:.3g} {unit}"
     return f"{seconds:.3g} s"

@@ -23,7 +23,7 @@ from wfms.operator.chains.domain.svg import (
 
 WIDTH, _LEFT, _RIGHT, _TOP, _LANE, _GAP, _QUEUE = 1000, 150, 24, 40, 30, 8, 110
 #: Steps that are named above the picture.
-_NAMED = 8
+_MAX_NAMED_STEPS = 8
 
 
 def draw_timeline(timeline: Timeline, *, title: str) -> str:
@@ -32,10 +32,10 @@ def draw_timeline(timeline: Timeline, *, title: str) -> str:
     queues_top = _TOP + 18 + max(len(lanes), 1) * (_LANE + _GAP) + 22
     height = queues_top + _QUEUE + 40
     scale = (WIDTH - _LEFT - _RIGHT) / timeline.bins
-    began = f"{timeline.begin:%F %T} to {timeline.end:%T}"
+    period = f"{timeline.begin:%F %T} to {timeline.end:%T}"
     parts = [
         text(16, 22, cut(title, 90)),
-        text(WIDTH - _RIGHT, 22, began, kind="muted", anchor="end"),
+        text(WIDTH - _RIGHT, 22, period, kind="muted", anchor="end"),
         *_names(timeline.steps),
         *_axis(timeline, queues_top + _QUEUE),
     ]
@@ -59,12 +59,12 @@ def _highest(rows: Sequence[Sequence[float]]) -> float:
 
 def _names(steps: Sequence[str]) -> list[str]:
     parts, x = [], float(_LEFT)
-    for number, step in enumerate(steps[:_NAMED]):
+    for number, step in enumerate(steps[:_MAX_NAMED_STEPS]):
         name = cut(step, 18)
         parts += [box(x, 32, 12, 12, kind=f"c{colour(number)}"), text(x + 17, 42, name)]
         x += 34 + 7 * len(name)
-    if len(steps) > _NAMED:
-        parts.append(text(x, 42, f"and {len(steps) - _NAMED} more", kind="muted"))
+    if len(steps) > _MAX_NAMED_STEPS:
+        parts.append(text(x, 42, f"and {len(steps) - _MAX_NAMED_STEPS} more", kind="muted"))
     return parts
 
 
@@ -111,10 +111,10 @@ def _queues(queues: Sequence[Sequence[int]], top: float, *, scale: float) -> lis
 
 
 def _axis(timeline: Timeline, bottom: float) -> list[str]:
-    whole = timeline.seconds * timeline.bins
+    total_seconds = timeline.seconds * timeline.bins
     parts = []
-    for tick in time_ticks(whole, about=6):
-        x = _LEFT + (WIDTH - _LEFT - _RIGHT) * tick / whole
+    for tick in time_ticks(total_seconds, about=6):
+        x = _LEFT + (WIDTH - _LEFT - _RIGHT) * tick / total_seconds
         parts += [
             line(x, _TOP + 14, x, bottom),
             text(x, bottom + 18, seconds_text(tick), kind="muted", anchor="middle"),

@@ -35,7 +35,7 @@ class TaskSearch:
     limit: int | None = None
 
 
-async def find_tasks(context: OperatorContext, wanted: TaskSearch) -> ChainTaskList:
+async def find_tasks(context: OperatorContext, search: TaskSearch) -> ChainTaskList:
     """Return the tasks that have the name.
 
     Names of data sets and of steps may contain dots, so each dot is tried as the separator.
@@ -43,18 +43,20 @@ async def find_tasks(context: OperatorContext, wanted: TaskSearch) -> ChainTaskL
     Raises:
         NotAvailable: Another service does not answer.
     """
-    parts = list(_readings(wanted.name))
-    found: list[ChainTask] = []
+    parts = list(_split_name(search.name))
+    tasks: list[ChainTask] = []
     for first in range(0, len(parts), _AT_ONCE):
         page = parts[first : first + _AT_ONCE]
-        called = await asyncio.gather(*(context.dms.datasets_called(name) for name, _ in page))
-        for datasets, (_, step) in zip(called, page, strict=True):
+        matches = await asyncio.gather(
+            *(context.dms.list_datasets_by_name(name) for name, _ in page)
+        )
+        for datasets, (_, step) in zip(matches, page, strict=True):
             for dataset in datasets:
-                found += await _of_step(context.chains, dataset.uid, step, wanted)
-    return ChainTaskList(tasks=found[: wanted.limit])
+                tasks += await _find_tasks_of_step(context.chains, dataset.uid, step, search)
+    return ChainTaskList(tasks=tasks[: search.limit])
 
 
-def _readings(name: str) -> Iterator[tuple[str, str]]:
+def _split_name(name: str) -> Iterator[tuple[str, str]]:
     """Yield each pair of data set name and step name that the text can mean.
 
     The loop ends where the first part is no valid name, so a long text has no more pairs.
@@ -76,17 +78,17 @@ def _is_name(text: str) -> bool:
     return True
 
 
-async def _of_step(
-    chains: ChainsClient, dataset: UUID, step: str, wanted: TaskSearch
+async def _find_tasks_of_step(
+    chains: ChainsClient, dataset: UUID, step: str, search: TaskSearch
 ) -> list[ChainTask]:
-    carried = (await chains.chains(dataset_uid=dataset, limit=_CHAINS)).chains
+    chain_page = (await chains.chains(dataset_uid=dataset, limit=_CHAINS)).chains
     uids = [
         planned.task_uid
-        for chain in carried
-        if wanted.chain in {None, chain.uid}
+        for chain in chain_page
+        if search.chain in {None, chain.uid}
         for planned in chain.steps
         if planned.name == step
         and planned.task_uid is not None
-        and wanted.state in {None, planned.state}
+        and search.state in {None, planned.state}
     ]
     return list(await asyncio.gather(*(chains.task(uid) for uid in uids)))

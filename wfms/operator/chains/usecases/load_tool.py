@@ -8,7 +8,7 @@ from wfms.operator.chains.usecases.read_steps import read_steps
 from wfms.operator.context import OperatorContext
 
 
-async def load_tool(context: OperatorContext, pilot: UUID, asked: LoadTool) -> None:
+async def load_tool(context: OperatorContext, pilot: UUID, request: LoadTool) -> None:
     """Assign a pilot to the tool of a step, or, without a step, let it take jobs by rank again.
 
     Raises:
@@ -17,8 +17,8 @@ async def load_tool(context: OperatorContext, pilot: UUID, asked: LoadTool) -> N
         Conflict: The WMS rejects the assignment.
         NotAvailable: The WMS does not answer.
     """
-    if asked.step is not None:
+    if request.step is not None:
         names = {load.step for load in (await read_steps(context, idle_runs=True)).steps}
-        if asked.step not in names:
-            raise StepUnknown(asked.step, None, sorted(names))
-    await context.wms.load_tool(pilot, asked)
+        if request.step not in names:
+            raise StepUnknown(request.step, None, sorted(names))
+    await context.wms.load_tool(pilot, request)

@@ -27,15 +27,15 @@ _RUNNING = [state for state in ChainState if not state.final]
 _AT_ONCE = 100
 
 
-async def newest_running(chains: ChainsClient, *, limit: int) -> list[Chain]:
+async def list_newest_running(chains: ChainsClient, *, limit: int) -> list[Chain]:
     """Return the newest chains that have not ended.
 
     Raises:
         NotAvailable: The chain service does not answer.
     """
     pages = await asyncio.gather(*(chains.chains(state=state, limit=limit) for state in _RUNNING))
-    found = [chain for page in pages for chain in page.chains]
-    return sorted(found, key=lambda chain: chain.created_at, reverse=True)[:limit]
+    running_chains = [chain for page in pages for chain in page.chains]
+    return sorted(running_chains, key=lambda chain: chain.created_at, reverse=True)[:limit]
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,15 +70,15 @@ async def read_chain_list(
 
 async def read_progress(wms: WmsClient, chains: Iterable[Chain]) -> list[ChainProgress]:
     """Return the chains with the job counts of their tasks, if the WMS answers."""
-    found = list(chains)
+    chain_list = list(chains)
     tasks = [
         step.task_uid
-        for chain in found
+        for chain in chain_list
         for step in chain.steps
         if step.task_uid is not None and step.started_at is not None
     ]
     statuses = await _statuses(wms, tasks)
-    return [chain_progress(chain, statuses) for chain in found]
+    return [chain_progress(chain, statuses) for chain in chain_list]
 
 
 async def _statuses(wms: WmsClient, uids: list[UUID]) -> dict[str, TaskStatus]:

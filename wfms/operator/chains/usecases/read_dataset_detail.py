@@ -7,7 +7,7 @@ from uuid import UUID
 from sluice.clients.dms import DmsClient
 from sluice.contracts.chains.chains import Chain
 from sluice.contracts.chains.intake import Unmatched
-from sluice.contracts.common.labels import chain_of, label
+from sluice.contracts.common.labels import find_chain_uid, label
 from sluice.contracts.common.problems import ServiceError
 from sluice.contracts.common.states import DatasetState
 from sluice.contracts.data.append_only_list import AppendOnlyDataset
@@ -33,8 +33,8 @@ class DatasetDetail:
         unmatched: Set if the data set matches no template and waits.
         status: None if it is not known now.
         namesakes: Other data sets with the same name, newest first.
-        standing: How an append-only data set was used; None if it is not known now.
-        made_by: The chain that wrote the data set; None if there is none or it is not known now.
+        append_only: How an append-only data set was used; None if it is not known now.
+        producer: The chain that wrote the data set; None if there is none or it is not known now.
     """
 
     dataset: Dataset
@@ -44,8 +44,8 @@ class DatasetDetail:
     unmatched: Unmatched | None
     status: DatasetStatus | None
     namesakes: list[Dataset]
-    standing: AppendOnlyDataset | None = None
-    made_by: Chain | None = None
+    append_only: AppendOnlyDataset | None = None
+    producer: Chain | None = None
 
 
 async def read_dataset_detail(
@@ -63,25 +63,25 @@ async def read_dataset_detail(
         NotAvailable: The DMS does not answer.
     """
     dms = context.dms
-    dataset, files, made, waiting, status = await asyncio.gather(
+    dataset, files, chains, waiting, status = await asyncio.gather(
         dms.dataset(uid),
         dms.files(uid, after=after, limit=_FILES),
         _chains(context, uid),
         _unmatched(context, uid),
         _status(context, uid),
     )
-    namesakes, standing, made_by = await asyncio.gather(
+    namesakes, append_only, producer = await asyncio.gather(
         _namesakes(dms, dataset),
         get_append_only_dataset(context, dataset),
-        _made_by(context, dataset),
+        _find_producer(context, dataset),
     )
     return DatasetDetail(
-        dataset, files.files, files.after, made, waiting, status, namesakes, standing, made_by
+        dataset, files.files, files.after, chains, waiting, status, namesakes, append_only, producer
     )
 
 
-async def _made_by(context: OperatorContext, dataset: Dataset) -> Chain | None:
-    uid = chain_of(dataset)
+async def _find_producer(context: OperatorContext, dataset: Dataset) -> Chain | None:
+    uid = find_chain_uid(dataset)
     if uid is None:
         return None
     try:
@@ -92,8 +92,8 @@ async def _made_by(context: OperatorContext, dataset: Dataset) -> Chain | None:
 
 async def _chains(context: OperatorContext, uid: UUID) -> list[ChainProgress] | None:
     try:
-        made = await context.chains.chains(dataset_uid=uid)
-        return await read_progress(context.wms, made.chains)
+        page = await context.chains.chains(dataset_uid=uid)
+        return await read_progress(context.wms, page.chains)
     except ServiceError:
         return None
 
@@ -103,12 +103,12 @@ async def _namesakes(dms: DmsClient, dataset: Dataset) -> list[Dataset]:
     if label(dataset) == dataset.name:
         return []
     try:
-        found = await dms.datasets_called(label(dataset))
+        datasets = await dms.list_datasets_by_name(label(dataset))
     except ServiceError:
         return []
     others = [
         namesake
-        for namesake in found
+        for namesake in datasets
         if namesake.uid != dataset.uid and namesake.state is not DatasetState.DELETED
     ]
     return sorted(others, key=lambda namesake: namesake.timestamp, reverse=True)
@@ -138,7 +138,9 @@ async def _status(context: OperatorContext, uid: UUID) -> DatasetStatus | None:
 
 async def _unmatched(context: OperatorContext, uid: UUID) -> Unmatched | None:
     try:
-        listed = await review_unmatched(context, limit=_MOST)
+        unmatched_list = await review_unmatched(context, limit=_MOST)
     except ServiceError:
         return None
-    return next((unmatched for unmatched in listed.datasets if unmatched.dataset_uid == uid), None)
+    return next(
+        (unmatched for unmatched in unmatched_list.datasets if unmatched.dataset_uid == uid), None
+    )

@@ -24,14 +24,14 @@ async def read_outputs(context: OperatorContext, uid: UUID) -> tuple[Chain, list
     """
     chain = await context.chains.chain(uid)
     template = await read_template_by_id(context.database, chain.template_id)
-    return chain, await outputs_of(context.dms, chain, template)
+    return chain, await list_outputs(context.dms, chain, template)
 
 
-async def outputs_of(
+async def list_outputs(
     dms: DmsClient, chain: Chain, template: StoredTemplate | None
 ) -> list[ChainOutput]:
     """Return the outputs of a chain, or none if its template was never stored here."""
-    written = {
+    dataset_uids = {
         (dataset.step, dataset.port): dataset.uid
         for dataset in chain.datasets
         if dataset.port is not None
@@ -39,10 +39,12 @@ async def outputs_of(
     planned = (
         []
         if template is None
-        else [output for output in template.plan.outputs if (output.step, output.port) in written]
+        else [
+            output for output in template.plan.outputs if (output.step, output.port) in dataset_uids
+        ]
     )
     datasets = await asyncio.gather(
-        *(_known(dms, written[output.step, output.port]) for output in planned)
+        *(_find_dataset(dms, dataset_uids[output.step, output.port]) for output in planned)
     )
     return [
         _output(output, dataset)
@@ -63,7 +65,7 @@ async def finished_outputs(context: OperatorContext, uid: UUID) -> tuple[Chain, 
     return chain, outputs
 
 
-async def _known(dms: DmsClient, uid: UUID) -> Dataset | None:
+async def _find_dataset(dms: DmsClient, uid: UUID) -> Dataset | None:
     try:
         return await dms.dataset(uid)
     except NotFound:

@@ -1,4 +1,4 @@
-"""What is left of a chain: the outputs of its steps that still exist, and their logs."""
+"""The partial outputs of a chain: what its steps wrote and still exists, and their logs."""
 
 from uuid import UUID
 
@@ -18,13 +18,15 @@ async def read_partial(context: OperatorContext, uid: UUID) -> PartialOutputs:
     """
     chain = await context.chains.chain(uid)
     template = await read_template_by_id(context.database, chain.template_id)
-    written = [entry.uid for entry in chain.datasets if entry.step is not None]
-    known = {dataset.uid: dataset for dataset in await context.dms.datasets_of(written)}
+    uids = [entry.uid for entry in chain.datasets if entry.step is not None]
+    datasets_by_uid = {
+        dataset.uid: dataset for dataset in await context.dms.list_datasets_by_uid(uids)
+    }
     plan = None if template is None else template.plan
-    return PartialOutputs(chain=chain, outputs=partial_outputs(chain, known, plan))
+    return PartialOutputs(chain=chain, outputs=partial_outputs(chain, datasets_by_uid, plan))
 
 
-async def read_what_is_left(context: OperatorContext, uid: UUID) -> PartialOutputs:
+async def read_remaining_outputs(context: OperatorContext, uid: UUID) -> PartialOutputs:
     """Return what can still be read of a chain that has ended.
 
     Raises:
@@ -33,10 +35,10 @@ async def read_what_is_left(context: OperatorContext, uid: UUID) -> PartialOutpu
         NotFound: There is no such chain.
         NotAvailable: The chain service or the DMS does not answer.
     """
-    found = await read_partial(context, uid)
-    if not found.chain.state.final:
-        raise StillRuns(found.chain)
-    readable = [part for part in found.outputs if part.readable]
+    partial = await read_partial(context, uid)
+    if not partial.chain.state.final:
+        raise StillRuns(partial.chain)
+    readable = [part for part in partial.outputs if part.readable]
     if not readable:
-        raise NoPartialOutputs(found.chain)
-    return found.model_copy(update={"outputs": readable})
+        raise NoPartialOutputs(partial.chain)
+    return partial.model_copy(update={"outputs": readable})

@@ -14,17 +14,17 @@ from wfms.operator.chains.domain.progress import ChainProgress
 _MOST = 10
 
 
-async def with_step_waits(wms: WmsClient, found: Sequence[ChainProgress]) -> list[ChainProgress]:
+async def with_step_waits(wms: WmsClient, chains: Sequence[ChainProgress]) -> list[ChainProgress]:
     """Return the chains with the reasons of their waiting steps, as far as the WMS answers."""
     waiting = (
         progress.step.task_uid
-        for chain in found
+        for chain in chains
         for progress in chain.steps
         if progress.stalled and progress.step.task_uid is not None
     )
     uids = list(islice(waiting, _MOST))
-    said = await asyncio.gather(*(_wait(wms, uid) for uid in uids))
-    waits = dict(zip(uids, said, strict=True))
+    reasons = await asyncio.gather(*(_wait(wms, uid) for uid in uids))
+    waits = dict(zip(uids, reasons, strict=True))
     return [
         replace(
             chain,
@@ -35,7 +35,7 @@ async def with_step_waits(wms: WmsClient, found: Sequence[ChainProgress]) -> lis
                 for progress in chain.steps
             ],
         )
-        for chain in found
+        for chain in chains
     ]
 
 

@@ -1,6 +1,6 @@
 """Steps of published templates, and of one-off runs while they have work."""
 
-from sluice.contracts.jobs.steps import RankStep, SetStepPriority, StepList, StepLoad, priority_of
+from sluice.contracts.jobs.steps import RankStep, SetStepPriority, StepList, StepLoad, find_priority
 from wfms.operator.chains.domain.errors import StepUnknown
 from wfms.operator.context import OperatorContext
 from wfms.operator.templates.usecases.read_templates import read_templates
@@ -18,23 +18,31 @@ async def read_steps(context: OperatorContext, *, idle_runs: bool = False) -> St
     Raises:
         NotAvailable: The WMS does not answer.
     """
-    found = await context.wms.steps()
+    steps_with_tasks = await context.wms.steps()
     templates = await read_templates(context.database, disabled=True)
     published = {template.name for template in templates}
-    kept = [load for load in found.steps if idle_runs or load.tasks or load.template in published]
-    known = {(load.step, load.template) for load in kept}
+    loads_to_list = [
+        load
+        for load in steps_with_tasks.steps
+        if idle_runs or load.tasks or load.template in published
+    ]
+    listed = {(load.step, load.template) for load in loads_to_list}
     idle = {
         (step.name, template.name)
         for template in templates
         if template.disabled_at is None
         for step in template.plan.steps
     }
-    loads = [
-        StepLoad(step=step, template=name, priority=priority_of(step, name, found.priorities))
-        for step, name in idle - known
+    idle_loads = [
+        StepLoad(
+            step=step,
+            template=name,
+            priority=find_priority(step, name, steps_with_tasks.priorities),
+        )
+        for step, name in idle - listed
     ]
-    steps = sorted([*kept, *loads], key=lambda load: (load.step, load.template))
-    return found.model_copy(update={"steps": steps})
+    steps = sorted([*loads_to_list, *idle_loads], key=lambda load: (load.step, load.template))
+    return steps_with_tasks.model_copy(update={"steps": steps})
 
 
 async def set_step_priority(context: OperatorContext, step: str, new: SetStepPriority) -> StepList:
@@ -44,9 +52,13 @@ async def set_step_priority(context: OperatorContext, step: str, new: SetStepPri
         StepUnknown: No published template has the step, and it has neither tasks nor a priority.
         NotAvailable: The WMS does not answer.
     """
-    known = await read_steps(context, idle_runs=True)
-    names = {load.step for load in known.steps if new.template in {None, load.template}}
-    names |= {found.step for found in known.priorities if found.template == new.template}
+    step_list = await read_steps(context, idle_runs=True)
+    names = {load.step for load in step_list.steps if new.template in {None, load.template}}
+    names |= {
+        step_priority.step
+        for step_priority in step_list.priorities
+        if step_priority.template == new.template
+    }
     if step not in names:
         raise StepUnknown(step, new.template, sorted(names))
     await context.wms.prioritise_step(RankStep(step=step, **new.model_dump()))

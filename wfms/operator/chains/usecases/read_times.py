@@ -43,16 +43,16 @@ async def read_timeline(context: OperatorContext, chain: UUID) -> Timeline:
     return await context.wms.timeline(chain)
 
 
-async def draw_chain(context: OperatorContext, chain: UUID) -> str:
+async def draw_chain(context: OperatorContext, uid: UUID) -> str:
     """Return the timeline of a chain as an SVG document.
 
     Raises:
         NotFound: There is no such chain.
         NotAvailable: The chain service or the WMS does not answer.
     """
-    found = await context.chains.chain(chain)
-    timeline = await context.wms.timeline(chain)
-    return draw_timeline(timeline, title=f"{found.dataset_name} through {found.template}")
+    chain = await context.chains.chain(uid)
+    timeline = await context.wms.timeline(uid)
+    return draw_timeline(timeline, title=f"{chain.dataset_name} through {chain.template}")
 
 
 def draw(times: WorkTimes, *, title: str) -> str:

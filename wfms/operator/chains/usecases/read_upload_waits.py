@@ -18,29 +18,33 @@ async def with_upload_waits(dms: DmsClient, chain: Chain) -> Chain:
     """Return the chain, with the reason why its upload waits if the DMS gives one."""
     if chain.state is not ChainState.UPLOADING or chain.reason:
         return chain
-    written = [
+    uids = [
         dataset.uid
         for dataset in chain.datasets
         if dataset.step is not None and dataset.port is not None
     ]
     try:
-        known = await dms.datasets_of(written)
-        going = [
+        datasets = await dms.list_datasets_by_uid(uids)
+        incomplete = [
             dataset
-            for dataset in known
+            for dataset in datasets
             if dataset.state in {DatasetState.OPEN, DatasetState.UPLOADING}
         ]
-        found = await asyncio.gather(*(dms.dataset_status(dataset.uid) for dataset in going))
+        statuses = await asyncio.gather(
+            *(dms.dataset_status(dataset.uid) for dataset in incomplete)
+        )
     except ServiceError as error:
         log.warning("dms.no_answer", chain=str(chain.uid), reason=error.detail)
         return chain
-    return chain.model_copy(update={"reason": _sentence(list(zip(going, found, strict=True)))})
+    return chain.model_copy(
+        update={"reason": _sentence(list(zip(incomplete, statuses, strict=True)))}
+    )
 
 
-def _sentence(found: list[tuple[Dataset, DatasetStatus]]) -> str:
+def _sentence(outputs: list[tuple[Dataset, DatasetStatus]]) -> str:
     waits = [
         f"output {label(output)} waits for {status.waits_for}"
-        for output, status in found
+        for output, status in outputs
         if status.waits_for is not None
     ]
     return "; ".join(waits)

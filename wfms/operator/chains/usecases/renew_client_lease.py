@@ -42,8 +42,8 @@ async def renew_client_lease(
         NotFound: There is no such chain, data set or one-off template, or it is not visible.
     """
     async with context.database.connection() as connection:
-        known = await client_leases.find_lease(connection, uid, by.name)
-    await _require_own(context, owned, known, by=by)
+        lease = await client_leases.find_lease(connection, uid, by.name)
+    await _require_own(context, owned, lease, by=by)
     life = timedelta(seconds=context.client_lease)
     async with context.database.connection() as connection:
         expires = await client_leases.renew_lease(connection, uid, by.name, owned, life=life)
@@ -66,21 +66,21 @@ async def release_client_lease(context: OperatorContext, uid: UUID, *, by: Perso
 async def _require_own(
     context: OperatorContext,
     owned: RenewClientLease,
-    known: client_leases.ClientLeaseRow | None,
+    lease: client_leases.ClientLeaseRow | None,
     *,
     by: Person,
 ) -> None:
     """Check the permission for what is new: the service ends it with its own rights."""
-    for template in set(owned.run_templates) - set(known.run_templates if known else ()):
+    for template in set(owned.run_templates) - set(lease.run_templates if lease else ()):
         await read_run_template(context.database, template)
-    chains = set(owned.chains) - set(known.chains if known else ())
-    datasets = set(owned.datasets) - set(known.datasets if known else ())
-    things: list[Chain | Dataset] = [await context.chains.chain(chain) for chain in chains]
-    things += [await context.dms.dataset(dataset) for dataset in datasets]
-    for thing in things:
-        may_end = by.role.includes(Role.SHIFT) or thing.owner == by.name
-        if not may_end or not by.visibility.is_member(thing.group):
+    chains = set(owned.chains) - set(lease.chains if lease else ())
+    datasets = set(owned.datasets) - set(lease.datasets if lease else ())
+    objects: list[Chain | Dataset] = [await context.chains.chain(chain) for chain in chains]
+    objects += [await context.dms.dataset(dataset) for dataset in datasets]
+    for item in objects:
+        may_end = by.role.includes(Role.SHIFT) or item.owner == by.name
+        if not may_end or not by.visibility.is_member(item.group):
             raise Forbidden(
-                f"{by} may not own {thing.uid}: it takes the role shift, or to have made it, and to"
-                f" be in its group {thing.group}"
+                f"{by} may not own {item.uid}: it takes the role shift, or to have made it, and to"
+                f" be in its group {item.group}"
             )

@@ -11,8 +11,8 @@ from sluice.contracts.common.problems import NotFound, ServiceError
 from sluice.contracts.common.states import DatasetState
 from sluice.contracts.data.datasets import Dataset
 from sluice.contracts.templates.matching import bind, facts_of
-from sluice.contracts.templates.parameters import findings
-from sluice.servicekit.access.delegation import person_asking
+from sluice.contracts.templates.parameters import find_problems
+from sluice.servicekit.access.delegation import current_person
 from sluice.servicekit.access.principal import Person
 from sluice.servicekit.database import Database
 from wfms.operator.chains.domain.errors import DatasetRequired, DatasetUnusable
@@ -26,7 +26,7 @@ from wfms.operator.templates.usecases.read_templates import read_template
 
 log = structlog.get_logger(__name__)
 
-_GONE = {DatasetState.DELETING, DatasetState.DELETED}
+_DELETED_STATES = {DatasetState.DELETING, DatasetState.DELETED}
 
 
 async def request_chain(context: OperatorContext, request: RequestChain) -> tuple[Chain, bool]:
@@ -44,26 +44,26 @@ async def request_chain(context: OperatorContext, request: RequestChain) -> tupl
         Unprocessable: The parameters are not valid, or the data set is missing.
         NotAvailable: Another service does not answer.
     """
-    template = await _wanted(context.database, request)
+    template = await _read_enabled_template(context.database, request)
     dataset = await _dataset(context, request, template)
-    if dataset.state in _GONE:
+    if dataset.state in _DELETED_STATES:
         raise DatasetUnusable(dataset.name, dataset.state.value)
-    person = person_asking()
-    bound, _ = bind(template.plan, facts_of(dataset))
+    person = current_person()
+    matched_parameters, _ = bind(template.plan, facts_of(dataset))
     chain = NewChain(
         dataset=dataset,
         template_id=template.id,
         template=template.name,
         template_version=template.version,
         plan=template.plan,
-        params={**bound, **request.params},
+        params={**matched_parameters, **request.params},
         rank=request.rank,
         owner=None if person is None else person.name,
         group=_group(template, dataset, person),
     )
-    made = await context.chains.new_chain(chain)
-    await _not_unmatched_any_more(context.intake, dataset.uid)
-    return made
+    chain_and_is_new = await context.chains.new_chain(chain)
+    await _dismiss_unmatched(context.intake, dataset.uid)
+    return chain_and_is_new
 
 
 def _group(template: StoredTemplate, dataset: Dataset, person: Person | None) -> str:
@@ -80,14 +80,16 @@ async def _dataset(
     plan = template.plan
     if plan.takes_dataset:
         raise DatasetRequired(template.name, plan.data_input)
-    if wrong := findings(plan, request.params):  # checked before the placeholder is registered
-        raise RequestRefused(wrong)
-    person = person_asking()
+    if problems := find_problems(
+        plan, request.params
+    ):  # checked before the placeholder is registered
+        raise RequestRefused(problems)
+    person = current_person()
     group = EVERYONE if person is None else person.own_group
     return await placeholder_dataset(context.dms, template, request.params, group=group)
 
 
-async def _wanted(database: Database, request: RequestChain) -> StoredTemplate:
+async def _read_enabled_template(database: Database, request: RequestChain) -> StoredTemplate:
     if request.run_template is not None:
         return await read_run_template(database, request.run_template)
     template = await read_template(database, request.template)
@@ -96,7 +98,7 @@ async def _wanted(database: Database, request: RequestChain) -> StoredTemplate:
     return template
 
 
-async def _not_unmatched_any_more(intake: IntakeClient, dataset: UUID) -> None:
+async def _dismiss_unmatched(intake: IntakeClient, dataset: UUID) -> None:
     """Remove the data set from the list of unmatched ones; failure only leaves it there."""
     try:
         await intake.dismiss_unmatched(dataset)

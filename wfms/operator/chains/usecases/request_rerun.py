@@ -10,7 +10,7 @@ from wfms.operator.templates.domain.errors import TemplateDisabled
 from wfms.operator.templates.usecases.read_templates import read_template_by_id
 
 
-async def request_rerun_plan(context: OperatorContext, uid: UUID, asked: RerunChain) -> RerunPlan:
+async def request_rerun_plan(context: OperatorContext, uid: UUID, request: RerunChain) -> RerunPlan:
     """Return what ``request_rerun`` would do and what prevents it, including a disabled template.
 
     Raises:
@@ -19,8 +19,8 @@ async def request_rerun_plan(context: OperatorContext, uid: UUID, asked: RerunCh
         Unprocessable: The chain service rejects the request.
         NotAvailable: The chain service does not answer.
     """
-    plan = await context.chains.plan_rerun(uid, asked)
-    disabled = await _disabled(context.database, await context.chains.chain(uid))
+    plan = await context.chains.plan_rerun(uid, request)
+    disabled = await _find_disabled_error(context.database, await context.chains.chain(uid))
     return (
         plan
         if disabled is None
@@ -29,7 +29,7 @@ async def request_rerun_plan(context: OperatorContext, uid: UUID, asked: RerunCh
 
 
 async def request_rerun(
-    context: OperatorContext, uid: UUID, asked: RerunChain
+    context: OperatorContext, uid: UUID, request: RerunChain
 ) -> tuple[Chain, bool]:
     """Run a chain that has ended again, and return the chain and whether it is new.
 
@@ -40,13 +40,13 @@ async def request_rerun(
         Unprocessable: The chain service rejects the request.
         NotAvailable: The chain service does not answer.
     """
-    disabled = await _disabled(context.database, await context.chains.chain(uid))
+    disabled = await _find_disabled_error(context.database, await context.chains.chain(uid))
     if disabled is not None:
         raise disabled
-    return await context.chains.rerun_chain(uid, asked)
+    return await context.chains.rerun_chain(uid, request)
 
 
-async def _disabled(database: Database, chain: Chain) -> TemplateDisabled | None:
+async def _find_disabled_error(database: Database, chain: Chain) -> TemplateDisabled | None:
     """Return the error if the template is disabled; that of a one-off run cannot be disabled."""
     if chain.template_version == RUN_VERSION:
         return None

@@ -34,15 +34,15 @@ async def review_unmatched(
     Raises:
         NotAvailable: The intake does not answer.
     """
-    found, templates = await asyncio.gather(
+    unmatched_list, templates = await asyncio.gather(
         context.intake.unmatched(limit=limit if template is None else _MOST),
         read_templates(context.database, disabled=True),
     )
-    datasets = [_judged(unmatched, templates) for unmatched in found.datasets]
+    datasets = [_with_objections(unmatched, templates) for unmatched in unmatched_list.datasets]
     if template is None:
-        return UnmatchedList(datasets=datasets, total=found.total)
-    wanted = [unmatched for unmatched in datasets if template in takers(unmatched)]
-    return UnmatchedList(datasets=wanted[:limit], total=len(wanted))
+        return UnmatchedList(datasets=datasets, total=unmatched_list.total)
+    matching = [unmatched for unmatched in datasets if template in takers(unmatched)]
+    return UnmatchedList(datasets=matching[:limit], total=len(matching))
 
 
 def takers(unmatched: Unmatched) -> list[str]:
@@ -68,36 +68,38 @@ async def current_ties(context: OperatorContext) -> list[Tie]:
     Raises:
         NotAvailable: The intake does not answer.
     """
-    found, templates = await asyncio.gather(context.intake.ties(), read_templates(context.database))
+    ties_of_all_versions, templates = await asyncio.gather(
+        context.intake.ties(), read_templates(context.database)
+    )
     latest = {template.id for template in templates}
-    return [tie for tie in found.ties if {tie.template_id, tie.rival_id} <= latest]
+    return [tie for tie in ties_of_all_versions.ties if {tie.template_id, tie.rival_id} <= latest]
 
 
-def _judged(unmatched: Unmatched, templates: Iterable[StoredTemplate]) -> Unmatched:
+def _with_objections(unmatched: Unmatched, templates: Iterable[StoredTemplate]) -> Unmatched:
     if unmatched.dataset is None:
         return unmatched
     dataset = unmatched.dataset
     ordered = sorted(templates, key=lambda template: (-template.plan.priority, template.name))
-    judged = [
+    objections = [
         Objection(
             template=template.name, version=template.version, reason=_reason(template, dataset)
         )
         for template in ordered
     ]
     return unmatched.model_copy(
-        update={"objections": sorted(judged, key=lambda judgement: bool(judgement.reason))}
+        update={"objections": sorted(objections, key=lambda judgement: bool(judgement.reason))}
     )
 
 
 def _reason(template: StoredTemplate, dataset: Dataset) -> str:
     facts = facts_of(dataset)
-    why = objection_to(dataset, template.plan, template=template.name)
-    if why is not None:
-        return why
+    reason = objection_to(dataset, template.plan, template=template.name)
+    if reason is not None:
+        return reason
     if template.disabled_at is not None:
         return f"matches, and {disabled_text(template.name, template.disabled_at)}"
-    bound, missing = bind(template.plan, facts)
+    parameters, missing = bind(template.plan, facts)
     if missing:
         return missing_parameters_text(missing)
-    broken = unmet(template.plan, DatasetFacts.of(dataset), bound)
+    broken = unmet(template.plan, DatasetFacts.of(dataset), parameters)
     return f"matches, but {requires_text(broken)}" if broken else ""

@@ -5,7 +5,7 @@ from uuid import UUID
 from sluice.contracts.access.owners import Share
 from sluice.contracts.data.datasets import Dataset
 from wfms.operator.context import OperatorContext
-from wfms.operator.identity.usecases.known_groups import require_known
+from wfms.operator.identity.usecases.known_groups import require_known_groups
 
 
 async def share_dataset(context: OperatorContext, uid: UUID, request: Share) -> Dataset:
@@ -15,5 +15,5 @@ async def share_dataset(context: OperatorContext, uid: UUID, request: Share) -> 
         UnknownGroup: A group has no members.
     """
     async with context.database.connection() as connection:
-        await require_known(connection, request.shared_with)
+        await require_known_groups(connection, request.shared_with)
     return await context.dms.share_dataset(uid, request)

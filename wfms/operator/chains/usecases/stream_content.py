@@ -8,8 +8,8 @@ import httpx
 from sluice.contracts.common.problems import NotAvailable
 
 #: Headers of requests and responses that are needed for ranges, conditions and downloads.
-ASKED = ("If-None-Match", "If-Range", "Range")
-ANSWERED = (
+REQUEST_HEADERS = ("If-None-Match", "If-Range", "Range")
+RESPONSE_HEADERS = (
     "Accept-Ranges",
     "Cache-Control",
     "Content-Disposition",
@@ -56,7 +56,7 @@ async def stream_content(
     *,
     method: str = "GET",
     query: Query | None = None,
-    asked: Mapping[str, str] | None = None,
+    request_headers: Mapping[str, str] | None = None,
     service: str = "dms",
 ) -> StreamedContent:
     """Request a response to stream; error responses are returned, too.
@@ -66,15 +66,23 @@ async def stream_content(
         path: The path of the request.
         method: The method of the request.
         query: The query of the request.
-        asked: The headers of the original request, of which those in ``ASKED`` are sent.
+        request_headers: The headers of the original request. Those in ``REQUEST_HEADERS`` are
+            forwarded.
         service: The name of the service, for the error message.
 
     Raises:
         NotAvailable: The service does not answer.
     """
-    kept = {name: value for name in ASKED if (value := (asked or {}).get(name)) is not None}
+    forwarded_headers = {
+        name: value
+        for name in REQUEST_HEADERS
+        if (value := (request_headers or {}).get(name)) is not None
+    }
     request = http.build_request(
-        method, path, params=dict(query or {}), headers={**kept, "Accept-Encoding": "identity"}
+        method,
+        path,
+        params=dict(query or {}),
+        headers={**forwarded_headers, "Accept-Encoding": "identity"},
     )
     try:
         answer = await http.send(request, stream=True)
@@ -83,5 +91,5 @@ async def stream_content(
             f"the service {service} does not answer: {error or type(error).__name__}",
             service=service,
         ) from error
-    headers = {name: answer.headers[name] for name in ANSWERED if name in answer.headers}
+    headers = {name: answer.headers[name] for name in RESPONSE_HEADERS if name in answer.headers}
     return StreamedContent(answer.status_code, headers, StreamedBody(answer, answer.aiter_raw()))

@@ -12,7 +12,7 @@ from starlette.types import ASGIApp
 from sluice.servicekit.access.policy import Other, allow
 from sluice.servicekit.metrics import ServiceMetrics
 from sluice.servicekit.web.http import Health, create_app
-from wfms.operator.chains.usecases.owner_of import owner_of
+from wfms.operator.chains.usecases.find_owner import find_owner
 from wfms.operator.context import OperatorContext
 from wfms.operator.gateway.api.downloads import downloads_router, images_router
 from wfms.operator.gateway.api.openapi import document
@@ -61,13 +61,13 @@ def create_application(
     flask.register_blueprint(pages_blueprint(context, bridge))
     files = flask.view_functions["pages.static"]
     flask.view_functions["pages.static"] = allow(Other.EVERYBODY)(partial(files))
-    check_access(flask, lambda rule, path: bridge.run(owner_of(context, rule, path)))
+    check_access(flask, lambda rule, path: bridge.run(find_owner(context, rule, path)))
     streamed = [downloads_router(context), images_router(context)]
     app = create_app(
         "wfms.operator", streamed, health=health, metrics=metrics, audit=context.database
     )
-    made = app.openapi
-    app.openapi = cache(lambda: document(routes, beside=made()))  # type: ignore[method-assign] # FastAPI's own way to another document
+    default_document = app.openapi
+    app.openapi = cache(lambda: document(routes, other_document=default_document()))  # type: ignore[method-assign] # FastAPI's own way to another document
     wsgi = WSGIMiddleware(_whole_bodies(flask.wsgi_app), workers=settings.threads)
     app.state.policies |= views_and_policies(flask)
     # a2wsgi has its own types for the ASGI protocol

@@ -19,7 +19,7 @@ from sluice.servicekit.web.streaming import FOREIGN_CONTENT, Streamed
 from sluice.text.visible_text import quoted
 from wfms.operator.chains.usecases.read_log import find_log
 from wfms.operator.chains.usecases.read_outputs import finished_outputs
-from wfms.operator.chains.usecases.read_partial import read_what_is_left
+from wfms.operator.chains.usecases.read_partial import read_remaining_outputs
 from wfms.operator.chains.usecases.stream_content import StreamedContent, stream_content
 from wfms.operator.context import OperatorContext
 from wfms.operator.web.usecases.read_image import read_image
@@ -38,7 +38,7 @@ _RANGED: dict[int | str, dict[str, Any]] = {
 
 FileId = Annotated[int, Path(ge=1, le=2**63 - 1)]
 JobId = Annotated[int, Path(ge=1, le=2**63 - 1)]
-Named = Annotated[str, Path(min_length=1, max_length=300)]
+PathName = Annotated[str, Path(min_length=1, max_length=300)]
 Format = Annotated[ArchiveFormat, Query(description="A zip has at most 50 000 files.")]
 
 Partial = Annotated[
@@ -66,16 +66,16 @@ def images_router(context: OperatorContext) -> APIRouter:
     @router.get("/datasets/{uid}/files/{file}/image", include_in_schema=False)
     @allow(Role.VIEWER)
     async def image(uid: UUID, file: FileId) -> Response:
-        found = await read_image(context.files, uid, file)
+        content = await read_image(context.files, uid, file)
         return Streamed(
-            found.body,
-            headers={"Content-Type": found.media, "Cache-Control": "private"} | FOREIGN_CONTENT,
+            content.body,
+            headers={"Content-Type": content.media, "Cache-Control": "private"} | FOREIGN_CONTENT,
         )
 
     return router
 
 
-def _passed(content: StreamedContent) -> Response:
+def _stream_response(content: StreamedContent) -> Response:
     return Streamed(content.body, status=content.status, headers=content.headers | FOREIGN_CONTENT)
 
 
@@ -92,9 +92,9 @@ def _add_contents(router: APIRouter, context: OperatorContext) -> None:
 
         `Range`, `If-Range` and `If-None-Match` are supported. The entity tag is the checksum.
         """
-        return _passed(
+        return _stream_response(
             await stream_content(
-                files, request.url.path, method=request.method, asked=request.headers
+                files, request.url.path, method=request.method, request_headers=request.headers
             )
         )
 
@@ -110,23 +110,29 @@ def _add_contents(router: APIRouter, context: OperatorContext) -> None:
         """
         place = await find_log(context.wms, job, attempt=attempt)
         query = {"url": place.url}
-        return _passed(
+        return _stream_response(
             await stream_content(
-                files, "/api/v1/logs", method=request.method, query=query, asked=request.headers
+                files,
+                "/api/v1/logs",
+                method=request.method,
+                query=query,
+                request_headers=request.headers,
             )
         )
 
 
-async def _left(context: OperatorContext, uid: UUID, format: ArchiveFormat) -> Response:
-    found = await read_what_is_left(context, uid)
-    chain = found.chain
+async def _archive_remaining_outputs(
+    context: OperatorContext, uid: UUID, format: ArchiveFormat
+) -> Response:
+    partial = await read_remaining_outputs(context, uid)
+    chain = partial.chain
     query = {
-        "dataset_uid": [str(part.dataset.uid) for part in found.outputs if part.dataset],
-        "folder": [part.folder for part in found.outputs],
+        "dataset_uid": [str(part.dataset.uid) for part in partial.outputs if part.dataset],
+        "folder": [part.folder for part in partial.outputs],
         "format": format.value,
         "name": f"{chain.dataset_name}.{chain.template}"[:190] + ".partial",
     }
-    return _passed(await stream_content(context.files, "/api/v1/archive", query=query))
+    return _stream_response(await stream_content(context.files, "/api/v1/archive", query=query))
 
 
 def _add_archives(router: APIRouter, context: OperatorContext) -> None:
@@ -144,7 +150,7 @@ def _add_archives(router: APIRouter, context: OperatorContext) -> None:
         """
         dataset = await context.dms.dataset(uid)
         query = {"dataset_uid": str(uid), "format": format.value, "name": dataset.name}
-        return _passed(await stream_content(files, "/api/v1/archive", query=query))
+        return _stream_response(await stream_content(files, "/api/v1/archive", query=query))
 
     @router.get(
         "/chains/{uid}/archive", response_class=Response, responses={200: _ARCHIVE, **refusals}
@@ -158,7 +164,7 @@ def _add_archives(router: APIRouter, context: OperatorContext) -> None:
         If there are several outputs, each has its own folder.
         """
         if partial:
-            return await _left(context, uid, format)
+            return await _archive_remaining_outputs(context, uid, format)
         chain, outputs = await finished_outputs(context, uid)
         query = {
             "dataset_uid": [str(output.dataset.uid) for output in outputs],
@@ -166,7 +172,7 @@ def _add_archives(router: APIRouter, context: OperatorContext) -> None:
             "format": format.value,
             "name": f"{chain.dataset_name}.{chain.template}"[:200],
         }
-        return _passed(await stream_content(files, "/api/v1/archive", query=query))
+        return _stream_response(await stream_content(files, "/api/v1/archive", query=query))
 
 
 def _add_answers(router: APIRouter, context: OperatorContext) -> None:
@@ -180,11 +186,11 @@ def _add_answers(router: APIRouter, context: OperatorContext) -> None:
         responses={**lines, **errors(NotFound, Unprocessable, NotAvailable)},
     )
     @allow(Role.VIEWER)
-    async def answers(group: Named, template: Named, step: Named) -> Response:
+    async def answers(group: PathName, template: PathName, step: PathName) -> Response:
         """Send all annotations of a step as JSON Lines, also those that do not count."""
         names = (group, template, step)
-        if refused := {".", ".."} & set(names):
-            raise Unprocessable(f"nothing can have the name {quoted(refused.pop())}")
+        if invalid_names := {".", ".."} & set(names):
+            raise Unprocessable(f"nothing can have the name {quoted(invalid_names.pop())}")
         place = "/".join(quote(name, safe="") for name in names)
         path = f"/api/v1/asking/steps/{place}/answers"
-        return _passed(await stream_content(context.answers, path, service="wfms.ask"))
+        return _stream_response(await stream_content(context.answers, path, service="wfms.ask"))

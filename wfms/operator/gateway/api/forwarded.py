@@ -76,7 +76,7 @@ def _rule(path: str, operation: dict[str, Any]) -> str:
 
 def _view(others: Mapping[str, httpx.AsyncClient], service: str) -> View:
     async def view(body: ForwardedRequest, **_path: Any) -> RouteResponse:
-        back = await forward_request(others[service], service, body)
-        return RouteResponse(back.content, back.status, back.content_type)
+        response = await forward_request(others[service], service, body)
+        return RouteResponse(response.content, response.status, response.content_type)
 
     return view

@@ -21,7 +21,7 @@ from sluice.contracts.common.problems import (
 from sluice.servicekit.web.openapi import GATEWAY, remove_unused_schemas
 from wfms.operator.errors import TooLarge, UnknownMedia
 from wfms.operator.gateway.api.forwarded import ROOT, forwarded_document
-from wfms.operator.http.route import UPLOADED_AS, Route
+from wfms.operator.http.route import UPLOAD_PARAMETERS, Route
 
 _REF = "#/components/schemas/{model}"
 _TYPES = {"uuid": {"type": "string", "format": "uuid"}, "int": {"type": "integer"}}
@@ -31,12 +31,12 @@ _FORM = {"name": _TEXT, "cwl": _TEXT, "main": _TEXT, "files": {"type": "array", 
 _PART = re.compile(r"<(?:(\w+):)?(\w+)>")
 
 
-def document(routes: list[Route], *, beside: dict[str, Any]) -> dict[str, Any]:
+def document(routes: list[Route], *, other_document: dict[str, Any]) -> dict[str, Any]:
     """Return the OpenAPI 3.1 document.
 
     Args:
         routes: The declarations of the Flask routes.
-        beside: The document of the routes that are not Flask's.
+        other_document: The document of the routes that are not Flask's.
     """
     models: set[type[BaseModel]] = {Problem}
     for route in routes:
@@ -47,28 +47,28 @@ def document(routes: list[Route], *, beside: dict[str, Any]) -> dict[str, Any]:
     for route in routes:
         path = ROOT + _PART.sub(r"{\2}", route.rule)
         paths.setdefault(path, {})[route.method.lower()] = _operation(route)
-    made: dict[str, Any] = {
+    result: dict[str, Any] = {
         "openapi": "3.1.0",
         "info": {"title": "Sluice wfms.operator", "version": "1"},
         "paths": paths
-        | {path: item for path, item in beside["paths"].items() if path.startswith(ROOT)},
+        | {path: item for path, item in other_document["paths"].items() if path.startswith(ROOT)},
         "components": {
             "schemas": forwarded_document()["components"]["schemas"]
-            | beside["components"]["schemas"]
-            | _of_queries(routes)
+            | other_document["components"]["schemas"]
+            | _query_schemas(routes)
             | schemas["$defs"]
         },
     }
-    remove_unused_schemas(made)
-    return made
+    remove_unused_schemas(result)
+    return result
 
 
 def _operation(route: Route) -> dict[str, Any]:
     if route.operation is not None:
         return _forwarded_operation(route.operation)
     answers: dict[str, Any] = {
-        str(status): {"description": said} | _answer(route)
-        for status, said in ((route.status, "Done"), (route.again, "Already done"))
+        str(status): {"description": description} | _answer(route)
+        for status, description in ((route.status, "Done"), (route.again, "Already done"))
         if status is not None
     }
     errors: tuple[type[ServiceError], ...] = (
@@ -108,8 +108,8 @@ def _forwarded_operation(operation: Mapping[str, Any]) -> dict[str, Any]:
 
     The gateway refuses bodies that are too large before it forwards them.
     """
-    refused = [TooLarge] if "requestBody" in operation else []
-    answers = operation["responses"] | dict(map(_error, refused))
+    gateway_errors = [TooLarge] if "requestBody" in operation else []
+    answers = operation["responses"] | dict(map(_error, gateway_errors))
     return {key: value for key, value in operation.items() if key != GATEWAY} | {
         "responses": answers
     }
@@ -128,7 +128,7 @@ def _answer(route: Route) -> dict[str, Any]:
 
 
 def _parameters(route: Route) -> list[dict[str, Any]]:
-    found = [
+    parameters = [
         {
             "name": name,
             "in": "path",
@@ -138,15 +138,15 @@ def _parameters(route: Route) -> list[dict[str, Any]]:
         for kind, name in _PART.findall(route.rule)
     ]
     if route.uploads:
-        found += [
+        parameters += [
             {"name": name, "in": "query", "required": False, "schema": {"type": "string"}}
-            for name in UPLOADED_AS
+            for name in UPLOAD_PARAMETERS
         ]
-    query = route.query or route.passed_on
+    query = route.query or route.forwarded_query
     if query is not None:
         schema = query.model_json_schema(ref_template=_REF)
         for name, value in schema.get("properties", {}).items():
-            found.append(
+            parameters.append(
                 {
                     "name": name,
                     "in": "query",
@@ -154,15 +154,15 @@ def _parameters(route: Route) -> list[dict[str, Any]]:
                     "schema": value,
                 }
             )
-    return found
+    return parameters
 
 
-def _of_queries(routes: list[Route]) -> dict[str, Any]:
+def _query_schemas(routes: list[Route]) -> dict[str, Any]:
     """Return the schemas that query parameters refer to."""
     queries = [
         query.model_json_schema(ref_template=_REF)
         for route in routes
-        if (query := route.query or route.passed_on) is not None
+        if (query := route.query or route.forwarded_query) is not None
     ]
     return {name: schema for query in queries for name, schema in query.get("$defs", {}).items()}
 

@@ -7,7 +7,7 @@ from sluice.contracts.access.owners import GroupName
 from sluice.contracts.common.problems import NotAvailable, NotFound, Unprocessable
 from sluice.servicekit.access.policy import ADMINS, VIEWERS
 from wfms.operator.context import OperatorContext
-from wfms.operator.http.route import Route, refused
+from wfms.operator.http.route import Route, to_request_refused
 from wfms.operator.identity.usecases.groups import read_groups, set_group
 
 _NAME: TypeAdapter[str] = TypeAdapter(GroupName)
@@ -40,5 +40,5 @@ class GroupRoutes:
         try:
             _NAME.validate_python(group)
         except ValidationError as error:
-            raise refused("group", error) from error
+            raise to_request_refused("group", error) from error
         return await set_group(self._context, group, body)

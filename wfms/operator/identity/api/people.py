@@ -45,7 +45,11 @@ from wfms.operator.identity.usecases.change_accounts import (
     create_token_with_password,
     end_own_sessions,
 )
-from wfms.operator.identity.usecases.give_token import give_token, revoke_found_token, revoke_token
+from wfms.operator.identity.usecases.give_token import (
+    give_token,
+    revoke_token,
+    revoke_token_by_secret,
+)
 from wfms.operator.identity.usecases.quotas import read_person_quotas, set_person_quotas
 from wfms.operator.identity.usecases.read_people import read_accounts, read_me, read_tokens
 
@@ -82,44 +86,44 @@ class PeopleRoutes:
                   answer=AccountList),
             Route("POST", "/people", self.add, ADMINS, "Create an account.",
                   answer=Account, status=201, body=NewAccount, errors=(Conflict,),
-                  told_caller=True),
+                  needs_caller=True),
             Route("PATCH", "/people/<name>", self.change, ADMINS,
                   "Change the role, groups or password of an account, or disable or enable it.",
                   answer=Account, body=AccountChange, errors=(Conflict, NotFound),
-                  told_caller=True),
+                  needs_caller=True),
             Route("GET", "/people/<name>/quotas", self.quotas, VIEWERS,
                   "Return the usage and the quotas of a person. Those of others are for"
                   " administrators.",
                   answer=PersonQuotas, errors=(Forbidden, NotFound, NotAvailable),
-                  told_caller=True),
+                  needs_caller=True),
             Route("PATCH", "/people/<name>/quotas", self.set_quotas, ADMINS,
                   "Set the quotas of a person. `none` removes a quota.",
                   answer=PersonQuotas, body=SetQuotas,
                   errors=(Unprocessable, NotFound, NotAvailable)),
             Route("GET", "/me", self.me, VIEWERS,
-                  "Return the caller's account.", answer=Me, told_caller=True),
+                  "Return the caller's account.", answer=Me, needs_caller=True),
             Route("PUT", "/me/password", self.change_password, VIEWERS,
                   "Change the caller's password. The caller's sessions end.",
                   answer=Account, body=NewPassword, errors=(Unauthenticated, TooManyTries),
-                  told_caller=True),
+                  needs_caller=True),
             Route("DELETE", "/me/sessions", self.end_sessions, VIEWERS,
                   "End the caller's sessions in all browsers. Tokens stay.",
-                  status=204, told_caller=True),
+                  status=204, needs_caller=True),
             Route("GET", "/tokens", self.tokens, VIEWERS,
                   "List the caller's tokens. Administrators may list those of others.",
-                  answer=TokenList, query=TokenQuery, errors=(Forbidden,), told_caller=True),
+                  answer=TokenList, query=TokenQuery, errors=(Forbidden,), needs_caller=True),
             Route("POST", "/tokens", self.give, VIEWERS,
                   "Create a token with at most the caller's rights, and return it this once.",
                   answer=NewTokenSecret, status=201, body=NewToken, errors=(Conflict, NotFound),
-                  told_caller=True),
+                  needs_caller=True),
             Route("DELETE", "/tokens/<uuid:token>", self.revoke, VIEWERS,
                   "Revoke a token.",
-                  answer=Token, errors=(NotFound,), told_caller=True),
+                  answer=Token, errors=(NotFound,), needs_caller=True),
             Route("POST", "/sign-in", self.sign_in, policy(Other.EVERYBODY),
                   "Create a token for a name and a password.",
                   answer=NewTokenSecret, status=201, body=SignInWithPassword,
                   errors=(Unauthenticated, Conflict, TooManyTries)),
-            Route("POST", "/token-revocations", self.revoke_found, policy(Other.EVERYBODY),
+            Route("POST", "/token-revocations", self.revoke_received_token, policy(Other.EVERYBODY),
                   "Revoke the token in the request. Whoever has it may do so (RFC 7009).",
                   status=204, body=TokenQuestion),
             Route("POST", "/token-holders", self.holder, EVERY_SERVICE,
@@ -170,9 +174,9 @@ class PeopleRoutes:
             raise BeyondRole(
                 f"tokens of others are shown to an {Role.ADMIN}", f"you are {caller.role}"
             )
-        whose = query.person or (None if query.all else caller.name)
-        found, now = await read_tokens(self._database, whose), datetime.now(UTC)
-        return TokenList(tokens=[each for each in found if query.ended or each.holds(now)])
+        person_name = query.person or (None if query.all else caller.name)
+        tokens, now = await read_tokens(self._database, person_name), datetime.now(UTC)
+        return TokenList(tokens=[each for each in tokens if query.ended or each.holds(now)])
 
     async def give(self, body: NewToken, caller: Person) -> NewTokenSecret:
         """Create a token."""
@@ -186,13 +190,13 @@ class PeopleRoutes:
         """Return a new token for a name and a password."""
         return await create_token_with_password(self._context, body)
 
-    async def revoke_found(self, body: TokenQuestion) -> None:
+    async def revoke_received_token(self, body: TokenQuestion) -> None:
         """Revoke the token that is sent."""
-        await revoke_found_token(self._database, body.token.get_secret_value())
+        await revoke_token_by_secret(self._database, body.token.get_secret_value())
 
     async def holder(self, body: TokenQuestion) -> TokenHolder:
         """Return the holder of a token, empty if the token is unknown."""
-        found = await self._people.principal(body.token.get_secret_value())
-        if not isinstance(found, Person):
+        principal = await self._people.principal(body.token.get_secret_value())
+        if not isinstance(principal, Person):
             return TokenHolder()
-        return TokenHolder(name=found.name, role=found.role, groups=list(found.groups))
+        return TokenHolder(name=principal.name, role=principal.role, groups=list(principal.groups))

@@ -73,7 +73,7 @@ async def insert_login(
     return added is not None
 
 
-async def undecided_login(connection: Connection, user_code: str) -> DeviceLoginRow | None:
+async def find_undecided_login(connection: Connection, user_code: str) -> DeviceLoginRow | None:
     """Return the login that waits with this code; None if there is none."""
     return _login(await connection.fetchrow(SELECT_UNDECIDED, user_code))
 

@@ -21,12 +21,14 @@ ON CONFLICT (kind, name) DO NOTHING
 """
 
 
-async def owner_of_name(connection: Connection, kind: NamedKind, name: str) -> Ownership | None:
+async def find_name_owner(connection: Connection, kind: NamedKind, name: str) -> Ownership | None:
     """Return the owner of a name; None if no owner is recorded."""
     row = await connection.fetchrow(SELECT, kind, name)
     return None if row is None else Ownership(row["owner"], row["owner_group"])
 
 
-async def take_name(connection: Connection, kind: NamedKind, name: str, whose: Ownership) -> None:
+async def take_name(
+    connection: Connection, kind: NamedKind, name: str, ownership: Ownership
+) -> None:
     """Record the owner of a name, unless it has one."""
-    await connection.execute(TAKE, kind, name, whose.owner, whose.group)
+    await connection.execute(TAKE, kind, name, ownership.owner, ownership.group)

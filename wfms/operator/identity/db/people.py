@@ -58,21 +58,21 @@ async def insert_person(
     return None if row is None else _account(row)
 
 
-async def all_people(connection: Connection) -> list[Account]:
+async def list_people(connection: Connection) -> list[Account]:
     """Return all accounts in the order of their names."""
     return [_account(row) for row in await connection.fetch(SELECT_ALL)]
 
 
-async def person_called(connection: Connection, name: str) -> Account | None:
+async def find_person(connection: Connection, name: str) -> Account | None:
     """Return the account of this name, or None."""
     row = await connection.fetchrow(SELECT_ONE, name)
     return None if row is None else _account(row)
 
 
-async def password_of(connection: Connection, name: str) -> str | None:
+async def find_password_hash(connection: Connection, name: str) -> str | None:
     """Return the hashed password, or None if nobody of this name may sign in with one."""
-    found: str | None = await connection.fetchval(SELECT_PASSWORD, name)
-    return found
+    password_hash: str | None = await connection.fetchval(SELECT_PASSWORD, name)
+    return password_hash
 
 
 async def lock_person(connection: Connection, name: str, *, password: str) -> Account | None:
@@ -114,7 +114,7 @@ async def enter_person(
     return None if row is None else _account(row)
 
 
-def person_with(account: Account) -> Person:
+def to_person(account: Account) -> Person:
     """Return the principal of an account."""
     return Person(account.name, account.role, tuple(account.groups))
 

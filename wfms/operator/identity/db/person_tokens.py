@@ -1,4 +1,4 @@
-"""The tables ``person_tokens`` and ``person_sessions``: what people say with who they are."""
+"""The tables ``person_tokens`` and ``person_sessions``: the credentials of people."""
 
 import hashlib
 from datetime import timedelta
@@ -23,7 +23,7 @@ SELECT {_COLUMNS} FROM person_tokens WHERE $1::text IS NULL OR person = $1
 ORDER BY created_at DESC, id
 """
 
-#: Of PostgreSQL's advisory locks, those of people's tokens.
+#: The first key of the advisory locks on the tokens of people.
 _LOCKS = 0x5148
 
 LOCK_TOKENS = f"SELECT pg_advisory_xact_lock({_LOCKS}, hashtext($1))"
@@ -112,12 +112,12 @@ async def insert_token(
     return _token(row)
 
 
-async def tokens_of(connection: Connection, person: str | None) -> list[Token]:
+async def list_tokens(connection: Connection, person: str | None) -> list[Token]:
     """Return the tokens of a person, or of everybody for None, newest first."""
     return [_token(row) for row in await connection.fetch(SELECT_TOKENS, person)]
 
 
-async def count_of(connection: Connection, person: str) -> int:
+async def count_valid_tokens(connection: Connection, person: str) -> int:
     """Count the valid tokens of a person. No token is added until the transaction ends."""
     await connection.execute(LOCK_TOKENS, person)
     return int(await connection.fetchval(COUNT, person))
@@ -135,7 +135,7 @@ async def revoke_itself(connection: Connection, secret: str) -> str | None:
     return person
 
 
-async def holder_of(connection: Connection, secret: str) -> Person | None:
+async def find_token_holder(connection: Connection, secret: str) -> Person | None:
     """Return the person whom the token with this secret belongs to, or None."""
     row = await connection.fetchrow(HOLDER, digest(secret))
     if row is None:
@@ -170,7 +170,7 @@ async def end_session(connection: Connection, secret: str) -> str | None:
     return person
 
 
-async def end_sessions_of(connection: Connection, person: str) -> None:
+async def end_all_sessions(connection: Connection, person: str) -> None:
     """End all sessions of a person, and the device logins that are not completed."""
     await connection.execute(END_SESSIONS, person)
     await connection.execute(END_DEVICE_LOGINS, person)
@@ -183,8 +183,8 @@ async def forget_ended_sessions(connection: Connection) -> None:
 
 def _person(row: Any) -> Person:
     """Return the person with the lesser role of the account and of the token or session."""
-    given, most = Role(row["role"]), row["most"]
-    role = given if most is None else given.least(Role(most))
+    token_role, account_role = Role(row["role"]), row["most"]
+    role = token_role if account_role is None else token_role.least(Role(account_role))
     return Person(row["person"], role, tuple(row["groups"] or ()))
 
 

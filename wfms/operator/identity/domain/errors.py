@@ -83,8 +83,8 @@ class TooManySignIns(ServiceError):
 class ProviderRefused(Unauthenticated):
     """The sign-in through an OpenID provider failed."""
 
-    def __init__(self, why: str) -> None:
-        super().__init__(f"signing in by the provider came to nothing: {why}")
+    def __init__(self, reason: str) -> None:
+        super().__init__(f"signing in by the provider came to nothing: {reason}")
 
 
 class TooManyTokens(Conflict):

@@ -9,7 +9,7 @@ from sluice.contracts.access.people import is_name
 from sluice.text.visible_text import quoted
 from wfms.operator.identity.domain.errors import ProviderRefused
 
-#: In a mapping of groups, everybody whom the provider knows.
+#: The key that means everybody whom the provider knows, in a mapping of groups.
 EVERYBODY = "*"
 
 
@@ -28,7 +28,7 @@ class ProviderClaims:
     groups: list[str] | None
 
 
-def known_by(
+def parse_claims(
     claims: Mapping[str, Any],
     roles: Mapping[str, Role],
     groups_here: Mapping[str, str],
@@ -49,21 +49,28 @@ def known_by(
         ProviderRefused: The name is not valid, or no group has a role.
     """
     subject = f"{claims.get('iss', '')}|{claims.get('sub', '')}"
-    given = claims.get(name_claim)
-    name = given.strip().lower() if isinstance(given, str) else ""
+    claimed_name = claims.get(name_claim)
+    name = claimed_name.strip().lower() if isinstance(claimed_name, str) else ""
     if not is_name(name):
         raise ProviderRefused(
             f"it gives no name that can be taken: its {name_claim} is {quoted(name)}, and a name"
             " has small letters, digits and ._@- only"
         )
-    told = claims.get(groups_claim, [])
-    groups = {EVERYBODY, *(map(str, told) if isinstance(told, list) else [str(told)])}
-    found = [role for group, role in roles.items() if group in groups]
-    if not found:
+    claimed_groups = claims.get(groups_claim, [])
+    groups = {
+        EVERYBODY,
+        *(map(str, claimed_groups) if isinstance(claimed_groups, list) else [str(claimed_groups)]),
+    }
+    matching_roles = [role for group, role in roles.items() if group in groups]
+    if not matching_roles:
         raise ProviderRefused(
             f"{name} is in none of the groups that may anything here: an administrator of this"
             " system says which (SLUICE_OPERATOR_OIDC__ROLES)"
         )
-    most = max(found, key=list(Role).index)
-    here = list(dict.fromkeys(group for there, group in groups_here.items() if there in groups))
-    return ProviderClaims(subject, name, most, here if groups_here else None)
+    highest_role = max(matching_roles, key=list(Role).index)
+    own_groups = list(
+        dict.fromkeys(
+            group for provider_group, group in groups_here.items() if provider_group in groups
+        )
+    )
+    return ProviderClaims(subject, name, highest_role, own_groups if groups_here else None)

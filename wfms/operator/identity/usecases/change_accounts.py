@@ -15,13 +15,13 @@ from sluice.contracts.access.people import (
 )
 from sluice.contracts.common.problems import Unprocessable
 from sluice.servicekit.access.principal import Person
-from sluice.servicekit.audit.request import tell
+from sluice.servicekit.audit.request import add_audit_facts
 from sluice.servicekit.database import Connection
 from wfms.operator.context import OperatorContext
 from wfms.operator.identity.db import people
-from wfms.operator.identity.db.person_tokens import end_sessions_of
+from wfms.operator.identity.db.person_tokens import end_all_sessions
 from wfms.operator.identity.domain.errors import OwnAccountChange, PersonExists, PersonUnknown
-from wfms.operator.identity.usecases.give_token import token_given
+from wfms.operator.identity.usecases.give_token import create_token_in_transaction
 
 log = structlog.get_logger(__name__)
 
@@ -34,12 +34,12 @@ async def create_account(context: OperatorContext, new: NewAccount, *, by: Perso
     """
     password = await _hash_password(context, new.password)
     async with context.database.transaction() as transaction:
-        made = await people.insert_person(transaction.connection, new, password=password)
-    if made is None:
+        account = await people.insert_person(transaction.connection, new, password=password)
+    if account is None:
         raise PersonExists(new.name)
-    tell(person=new.name, role=new.role, groups=_names(new.groups))
+    add_audit_facts(person=new.name, role=new.role, groups=_names(new.groups))
     log.info("person.added", person=new.name, role=new.role, by=by.name)
-    return made
+    return account
 
 
 async def change_account(
@@ -63,12 +63,12 @@ async def change_account(
         connection = transaction.connection
         changed = await people.update_person(connection, name, change, password=password)
         if changed is not None and (password is not None or change.disabled):
-            await end_sessions_of(connection, name)
+            await end_all_sessions(connection, name)
     if changed is None:
         raise PersonUnknown(name)
-    said = "new" if password else None
-    tell(role=change.role, disabled=change.disabled, password=said)
-    tell(groups=None if change.groups is None else _names(change.groups))
+    password_change = "new" if password else None
+    add_audit_facts(role=change.role, disabled=change.disabled, password=password_change)
+    add_audit_facts(groups=None if change.groups is None else _names(change.groups))
     log.info(
         "person.changed",
         person=name,
@@ -91,7 +91,7 @@ async def change_own_password(
         TooManyTries: There were too many attempts.
     """
     await context.password_sign_in.sign_in(
-        person.name, new.old.get_secret_value(), _nothing, does="says the old password"
+        person.name, new.old.get_secret_value(), _do_nothing, action="says the old password"
     )
     return await change_account(context, person.name, AccountChange(password=new.new), by=person)
 
@@ -99,12 +99,12 @@ async def change_own_password(
 async def end_own_sessions(context: OperatorContext, person: Person) -> None:
     """End all sessions of the person in every browser; tokens stay valid."""
     async with context.database.transaction() as transaction:
-        await end_sessions_of(transaction.connection, person.name)
+        await end_all_sessions(transaction.connection, person.name)
     log.info("person.signed_out_everywhere", person=person.name)
 
 
 async def create_token_with_password(
-    context: OperatorContext, who: SignInWithPassword
+    context: OperatorContext, credentials: SignInWithPassword
 ) -> NewTokenSecret:
     """Create a token for a person who signs in with a password.
 
@@ -115,20 +115,24 @@ async def create_token_with_password(
     """
 
     async def begin(connection: Connection, person: Person) -> NewTokenSecret:
-        return await token_given(connection, NewToken(label=who.label), by=person)
+        return await create_token_in_transaction(
+            connection, NewToken(label=credentials.label), by=person
+        )
 
-    return await context.password_sign_in.sign_in(who.name, who.password.get_secret_value(), begin)
+    return await context.password_sign_in.sign_in(
+        credentials.name, credentials.password.get_secret_value(), begin
+    )
 
 
 async def _hash_password(context: OperatorContext, password: SecretStr | None) -> str | None:
     if password is None:
         return None
-    return await context.passwords.hashed(password.get_secret_value())
+    return await context.passwords.hash_password(password.get_secret_value())
 
 
 def _names(groups: list[str]) -> str:
     return ", ".join(groups) or EVERYONE
 
 
-async def _nothing(connection: Connection, person: Person) -> None:
+async def _do_nothing(connection: Connection, person: Person) -> None:
     """Do nothing after the check of the old password."""

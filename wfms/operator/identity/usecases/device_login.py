@@ -16,25 +16,25 @@ from sluice.contracts.access.device_login import (
     DeviceAnswer,
     DeviceLogin,
     NewDeviceLogin,
-    code_letters,
-    shown_code,
+    format_code,
+    parse_code,
 )
 from sluice.contracts.access.people import NewToken
 from sluice.servicekit.access.principal import Person
-from sluice.servicekit.audit.request import remote_now, tell
-from sluice.servicekit.audit.rows import note_told
+from sluice.servicekit.audit.request import add_audit_facts, current_address
+from sluice.servicekit.audit.rows import record_unauthenticated_request
 from sluice.servicekit.database import Connection
 from wfms.operator.context import OperatorContext
 from wfms.operator.identity.db import device_logins
 from wfms.operator.identity.db.device_logins import DeviceLoginRow
-from wfms.operator.identity.db.people import person_called
+from wfms.operator.identity.db.people import find_person
 from wfms.operator.identity.domain.errors import (
     BeyondRole,
     DeviceLoginRefused,
     DeviceLoginUnknown,
     TooManyCodes,
 )
-from wfms.operator.identity.usecases.give_token import token_given
+from wfms.operator.identity.usecases.give_token import create_token_in_transaction
 from wfms.operator.identity.usecases.sign_in import address_block
 
 #: The page where people allow or refuse a device login.
@@ -43,8 +43,8 @@ PAGE = "/device"
 _LIFE, _INTERVAL = timedelta(minutes=10), timedelta(seconds=2)
 #: Limits in five minutes: logins that start from an address and in total, and wrong codes of a
 #: person. Of 2.6 * 10^10 codes at most 600 wait at a time.
-OF_AN_ADDRESS, OF_ALL = RateLimitItemPerMinute(30, 5), RateLimitItemPerMinute(300, 5)
-WRONG_CODES = RateLimitItemPerMinute(20, 5)
+ADDRESS_LIMIT, TOTAL_LIMIT = RateLimitItemPerMinute(30, 5), RateLimitItemPerMinute(300, 5)
+WRONG_CODE_LIMIT = RateLimitItemPerMinute(20, 5)
 _EVERYBODY = "everybody"
 
 log = structlog.get_logger(__name__)
@@ -56,9 +56,9 @@ async def begin_device_login(context: OperatorContext, new: NewDeviceLogin) -> D
     Raises:
         TooManyCodes: A rate limit is exceeded.
     """
-    remote = remote_now()
-    await _count_try(context, OF_AN_ADDRESS, address_block(remote))
-    await _count_try(context, OF_ALL, _EVERYBODY)
+    remote = current_address()
+    await _count_try(context, ADDRESS_LIMIT, address_block(remote))
+    await _count_try(context, TOTAL_LIMIT, _EVERYBODY)
     device_code = secrets.token_urlsafe(32)
     async with context.database.transaction() as transaction:
         await device_logins.forget_ended_logins(transaction.connection)
@@ -72,7 +72,7 @@ async def begin_device_login(context: OperatorContext, new: NewDeviceLogin) -> D
             life=_LIFE,
         ):
             letters = _new_code()
-    code = shown_code(letters)
+    code = format_code(letters)
     return DeviceLogin(
         device_code=SecretStr(device_code),
         user_code=code,
@@ -93,15 +93,15 @@ async def get_pending_device_login(
         TooManyCodes: The person typed too many wrong codes.
     """
     # Before the code is looked up: otherwise a person could go on guessing until a code is found.
-    if not await context.device_login_tries.test(WRONG_CODES, by.name):
-        raise await _too_many_codes(context, WRONG_CODES, by.name)
+    if not await context.device_login_tries.test(WRONG_CODE_LIMIT, by.name):
+        raise await _too_many_codes(context, WRONG_CODE_LIMIT, by.name)
     async with context.database.connection() as connection:
-        letters = code_letters(code)
-        found = letters and await device_logins.undecided_login(connection, letters)
-    if not found:
-        await _count_try(context, WRONG_CODES, by.name)
+        letters = parse_code(code)
+        login = letters and await device_logins.find_undecided_login(connection, letters)
+    if not login:
+        await _count_try(context, WRONG_CODE_LIMIT, by.name)
         raise DeviceLoginUnknown()
-    return found
+    return login
 
 
 async def decide_device_login(
@@ -122,14 +122,14 @@ async def decide_device_login(
     """
     if role is not None and not by.role.includes(role):
         raise BeyondRole(f"the token is to be {role}", f"you are {by.role}")
-    found = await get_pending_device_login(context, code, by=by)
+    pending = await get_pending_device_login(context, code, by=by)
     async with context.database.transaction() as transaction:
         decided = await device_logins.decide_login(
-            transaction.connection, found.user_code, by.name, role
+            transaction.connection, pending.user_code, by.name, role
         )
     if decided is None:  # somebody else decided, or the login expired meanwhile
         raise DeviceLoginUnknown()
-    tell(label=decided.label, role=role or "refused")
+    add_audit_facts(label=decided.label, role=role or "refused")
     return decided
 
 
@@ -148,33 +148,35 @@ async def take_device_token(context: OperatorContext, device_code: str) -> Devic
             raise DeviceLoginUnknown()
         if login.person is None:
             return DeviceAnswer()
-        person = await _person_of(connection, login.person, login.role)
-        given = await token_given(connection, NewToken(label=login.label), by=person)
+        person = await _read_current_person(connection, login.person, login.role)
+        token = await create_token_in_transaction(
+            connection, NewToken(label=login.label), by=person
+        )
         await device_logins.delete_login(connection, device_code)
-        await note_told(connection, person.name, "lets a command in by a browser", role=person.role)
+        await record_unauthenticated_request(
+            connection, person.name, "lets a command in by a browser", role=person.role
+        )
     log.info("device_login.taken", person=person.name, role=person.role)
-    return DeviceAnswer(given=given)
+    return DeviceAnswer(given=token)
 
 
-async def _count_try(context: OperatorContext, limit: RateLimitItem, whose: str) -> None:
-    if not await context.device_login_tries.hit(limit, whose):
-        raise await _too_many_codes(context, limit, whose)
+async def _count_try(context: OperatorContext, limit: RateLimitItem, key: str) -> None:
+    if not await context.device_login_tries.hit(limit, key):
+        raise await _too_many_codes(context, limit, key)
 
 
-async def _too_many_codes(
-    context: OperatorContext, limit: RateLimitItem, whose: str
-) -> TooManyCodes:
-    window = await context.device_login_tries.get_window_stats(limit, whose)
+async def _too_many_codes(context: OperatorContext, limit: RateLimitItem, key: str) -> TooManyCodes:
+    window = await context.device_login_tries.get_window_stats(limit, key)
     return TooManyCodes(max(1, math.ceil(window.reset_time - time.time())))
 
 
-async def _person_of(connection: Connection, name: str, role: Role | None) -> Person:
+async def _read_current_person(connection: Connection, name: str, role: Role | None) -> Person:
     """Return the person with their current role and groups.
 
     Raises:
         DeviceLoginRefused: The login was refused, or the account is disabled.
     """
-    account = await person_called(connection, name)
+    account = await find_person(connection, name)
     if role is None or (account is not None and account.disabled_at is not None):
         raise DeviceLoginRefused()
     if account is None:  # the owner of the system needs no account

@@ -11,11 +11,11 @@ from pydantic import SecretStr
 from sluice.contracts.access.access import Role
 from sluice.contracts.access.people import TOKEN_PREFIX, NewToken, NewTokenSecret, Token
 from sluice.servicekit.access.principal import Person
-from sluice.servicekit.audit.request import tell
-from sluice.servicekit.audit.rows import note_told
+from sluice.servicekit.audit.request import add_audit_facts
+from sluice.servicekit.audit.rows import record_unauthenticated_request
 from sluice.servicekit.database import Connection, Database
 from wfms.operator.identity.db import person_tokens
-from wfms.operator.identity.db.people import person_called, person_with
+from wfms.operator.identity.db.people import find_person, to_person
 from wfms.operator.identity.domain.errors import (
     BeyondRole,
     PersonUnknown,
@@ -38,32 +38,34 @@ async def give_token(database: Database, new: NewToken, *, by: Person) -> NewTok
         TooManyTokens: The person has the maximum number of tokens.
     """
     async with database.transaction() as transaction:
-        return await token_given(transaction.connection, new, by=by)
+        return await create_token_in_transaction(transaction.connection, new, by=by)
 
 
-async def token_given(connection: Connection, new: NewToken, *, by: Person) -> NewTokenSecret:
+async def create_token_in_transaction(
+    connection: Connection, new: NewToken, *, by: Person
+) -> NewTokenSecret:
     """Create a token as ``give_token`` does, within the transaction of the caller."""
     secret = TOKEN_PREFIX + secrets.token_urlsafe(32)
     holder = by
     if new.person not in {None, by.name}:
         holder = await _other(connection, str(new.person), by=by)
-    most = by.role.least(holder.role)
-    role = new.role or most
-    if not most.includes(role):
-        whose = "you are" if holder is by else f"{holder.name} is"
-        raise BeyondRole(f"the token is to be {role}", f"{whose} {most}")
-    if await person_tokens.count_of(connection, holder.name) >= MAX_TOKENS:
+    highest_role = by.role.least(holder.role)
+    role = new.role or highest_role
+    if not highest_role.includes(role):
+        subject = "you are" if holder is by else f"{holder.name} is"
+        raise BeyondRole(f"the token is to be {role}", f"{subject} {highest_role}")
+    if await person_tokens.count_valid_tokens(connection, holder.name) >= MAX_TOKENS:
         raise TooManyTokens(holder.name, MAX_TOKENS)
-    given = await person_tokens.insert_token(
+    token = await person_tokens.insert_token(
         connection,
         replace(holder, role=role),
         new.label,
         secret=secret,
         life=timedelta(days=new.days),
     )
-    tell(token=given.id, person=given.person, label=given.label, role=role)
-    log.info("token.given", token=str(given.id), person=given.person, role=role, by=by.name)
-    return NewTokenSecret(token=given, secret=SecretStr(secret))
+    add_audit_facts(token=token.id, person=token.person, label=token.label, role=role)
+    log.info("token.given", token=str(token.id), person=token.person, role=role, by=by.name)
+    return NewTokenSecret(token=token, secret=SecretStr(secret))
 
 
 async def revoke_token(database: Database, token: UUID, *, by: Person) -> Token:
@@ -84,13 +86,15 @@ async def revoke_token(database: Database, token: UUID, *, by: Person) -> Token:
     return revoked
 
 
-async def revoke_found_token(database: Database, secret: str) -> None:
+async def revoke_token_by_secret(database: Database, secret: str) -> None:
     """Revoke the token that has this secret, whoever holds it."""
     async with database.transaction() as transaction:
         person = await person_tokens.revoke_itself(transaction.connection, secret)
         if person is not None:
-            does = "whoever has the token takes it back"
-            await note_told(transaction.connection, person, does, outcome=204)
+            action = "whoever has the token takes it back"
+            await record_unauthenticated_request(
+                transaction.connection, person, action, outcome=204
+            )
 
 
 async def _other(connection: Connection, name: str, *, by: Person) -> Person:
@@ -102,7 +106,7 @@ async def _other(connection: Connection, name: str, *, by: Person) -> Person:
     """
     if by.role is not Role.ADMIN:
         raise BeyondRole(f"tokens of others are made by an {Role.ADMIN}", f"you are {by.role}")
-    account = await person_called(connection, name)
+    account = await find_person(connection, name)
     if account is None or account.disabled_at is not None:
         raise PersonUnknown(name)
-    return person_with(account)
+    return to_person(account)

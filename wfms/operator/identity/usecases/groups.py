@@ -10,9 +10,9 @@ from sluice.contracts.access.people import Account
 from sluice.contracts.access.quotas import HolderKind, QuotaHolder
 from sluice.contracts.common.problems import Unprocessable
 from sluice.servicekit.access.delegation import current_visibility
-from sluice.servicekit.audit.request import tell
+from sluice.servicekit.audit.request import add_audit_facts
 from wfms.operator.context import OperatorContext
-from wfms.operator.identity.db.people import all_people
+from wfms.operator.identity.db.people import list_people
 from wfms.operator.identity.usecases.quotas import read_holdings, set_quotas
 
 log = structlog.get_logger(__name__)
@@ -25,22 +25,22 @@ async def read_groups(context: OperatorContext) -> GroupList:
         NotAvailable: Another service does not answer.
     """
     async with context.database.connection() as connection:
-        people = await all_people(connection)
+        people = await list_people(connection)
     shares, holdings = await asyncio.gather(
         context.wms.shares(), read_holdings(context, HolderKind.GROUP)
     )
     members, visibility = _members(people), current_visibility()
-    share_of = {share.group: share for share in shares.shares}
-    names = {*members, *share_of, *holdings}
-    found = []
+    shares_by_group = {share.group: share for share in shares.shares}
+    names = {*members, *shares_by_group, *holdings}
+    groups = []
     for name in sorted(name for name in names if visibility.is_member(name)):
         has = {str(quantity): quota for quantity, quota in holdings.get(name, {}).items()}
         group = Group(name=name, members=members.get(name, []), **has)
-        if (share := share_of.get(name)) is not None:
-            told = {"weight": share.weight, "running": share.running}
-            group = group.model_copy(update=told)
-        found.append(group)
-    return GroupList(groups=found)
+        if (share := shares_by_group.get(name)) is not None:
+            share_fields = {"weight": share.weight, "running": share.running}
+            group = group.model_copy(update=share_fields)
+        groups.append(group)
+    return GroupList(groups=groups)
 
 
 async def set_group(context: OperatorContext, name: str, new: SetGroup) -> Group:
@@ -54,23 +54,23 @@ async def set_group(context: OperatorContext, name: str, new: SetGroup) -> Group
     """
     if new == SetGroup():
         raise Unprocessable("nothing is changed: give weight, chains, bytes, files or waiting")
-    said = new.model_dump(exclude_none=True)
-    tell(**said)
+    changes = new.model_dump(exclude_none=True)
+    add_audit_facts(**changes)
     if new.weight is not None:
         await context.wms.set_share(name, SetShare(weight=new.weight))
     await set_quotas(context, QuotaHolder(HolderKind.GROUP, name), new)
-    log.info("group.set", group=name, **said)
+    log.info("group.set", group=name, **changes)
     return await _group(context, name)
 
 
 async def _group(context: OperatorContext, name: str) -> Group:
-    known = {group.name: group for group in (await read_groups(context)).groups}
-    return known.get(name, Group(name=name))
+    groups = {group.name: group for group in (await read_groups(context)).groups}
+    return groups.get(name, Group(name=name))
 
 
 def _members(people: Iterable[Account]) -> dict[str, list[str]]:
-    found: dict[str, list[str]] = {}
+    members: dict[str, list[str]] = {}
     for person in people:
         for group in person.groups if person.disabled_at is None else ():
-            found.setdefault(group, []).append(person.name)
-    return found
+            members.setdefault(group, []).append(person.name)
+    return members

@@ -6,7 +6,7 @@ from sluice.contracts.access.owners import EVERYONE
 from sluice.contracts.common.problems import Unprocessable
 from sluice.servicekit.database import Connection
 from sluice.text.visible_text import quoted
-from wfms.operator.identity.db.people import all_people
+from wfms.operator.identity.db.people import list_people
 
 
 class UnknownGroup(Unprocessable):
@@ -20,18 +20,18 @@ class UnknownGroup(Unprocessable):
         )
 
 
-async def are_there_any(connection: Connection) -> bool:
+async def groups_exist(connection: Connection) -> bool:
     """Return whether there is a group besides the one that contains everybody."""
-    return any(person.groups for person in await all_people(connection))
+    return any(person.groups for person in await list_people(connection))
 
 
-async def require_known(connection: Connection, groups: Iterable[str]) -> None:
+async def require_known_groups(connection: Connection, groups: Iterable[str]) -> None:
     """Check that each group has members.
 
     Raises:
         UnknownGroup: A group has no members.
     """
-    known = {EVERYONE}.union(*(person.groups for person in await all_people(connection)))
+    existing_groups = {EVERYONE}.union(*(person.groups for person in await list_people(connection)))
     for name in groups:
-        if name not in known:
+        if name not in existing_groups:
             raise UnknownGroup(name)

@@ -12,14 +12,14 @@ from sluice.contracts.access.people import TOKEN_PREFIX
 from sluice.servicekit.access.principal import Person, Principal
 from sluice.servicekit.access.sessions import LIFE
 from sluice.servicekit.access.tokens import FixedTokens
-from sluice.servicekit.audit.rows import note_told
+from sluice.servicekit.audit.rows import record_unauthenticated_request
 from sluice.servicekit.database import Connection, Database
 from wfms.operator.identity.db import person_tokens
 from wfms.operator.identity.domain.errors import TooManySignIns
 from wfms.operator.identity.usecases.sign_in import PasswordSignIn
 
 #: Sessions that a person may begin in five minutes and in a day.
-OF_A_PERSON = (RateLimitItemPerMinute(300, 5), RateLimitItemPerDay(2000))
+SESSION_LIMITS = (RateLimitItemPerMinute(300, 5), RateLimitItemPerDay(2000))
 
 
 class AccountAuthenticator:
@@ -28,9 +28,11 @@ class AccountAuthenticator:
     Tokens from the settings are accepted besides those in the database.
     """
 
-    def __init__(self, database: Database, desk: PasswordSignIn, fixed: FixedTokens) -> None:
+    def __init__(
+        self, database: Database, password_sign_in: PasswordSignIn, fixed: FixedTokens
+    ) -> None:
         self._database = database
-        self._desk = desk
+        self._password_sign_in = password_sign_in
         self._fixed = fixed
         self._counts = FixedWindowRateLimiter(MemoryStorage())
 
@@ -48,15 +50,17 @@ class AccountAuthenticator:
             TooManyTries: There were too many wrong attempts.
             TooManySignIns: The person has begun too many sessions.
         """
-        return await self._desk.sign_in(name, password, self._begin)
+        return await self._password_sign_in.sign_in(name, password, self._begin)
 
     async def begin_session(self, person: Person, *, token: str = "") -> str:
         """Begin a session of an authenticated person and return its secret."""
         await self._count(person)
         async with self._database.transaction() as transaction:
-            how = "signs in by a token" if token else "signs in by the provider"
-            await note_told(transaction.connection, person.name, how, role=person.role)
-            return await _begun(transaction.connection, person, token=token)
+            action = "signs in by a token" if token else "signs in by the provider"
+            await record_unauthenticated_request(
+                transaction.connection, person.name, action, role=person.role
+            )
+            return await _insert_session(transaction.connection, person, token=token)
 
     async def in_session(self, secret: str) -> Person | None:
         """Return the person of the session, or None."""
@@ -68,11 +72,11 @@ class AccountAuthenticator:
         async with self._database.transaction() as transaction:
             person = await person_tokens.end_session(transaction.connection, secret)
             if person is not None:
-                await note_told(transaction.connection, person, "signs out")
+                await record_unauthenticated_request(transaction.connection, person, "signs out")
 
     async def _begin(self, connection: Connection, person: Person) -> str:
         await self._count(person)
-        return await _begun(connection, person)
+        return await _insert_session(connection, person)
 
     async def _count(self, person: Person) -> None:
         """Count a session of the person, because each session has rows that are kept for long.
@@ -80,17 +84,17 @@ class AccountAuthenticator:
         Raises:
             TooManySignIns: The person has begun too many sessions.
         """
-        for limit in OF_A_PERSON:
+        for limit in SESSION_LIMITS:
             if not await self._counts.hit(limit, person.name):
                 window = await self._counts.get_window_stats(limit, person.name)
                 raise TooManySignIns(max(1, math.ceil(window.reset_time - time.time())))
 
     async def _holder(self, token: str) -> Person | None:
         async with self._database.connection() as connection:
-            return await person_tokens.holder_of(connection, token)
+            return await person_tokens.find_token_holder(connection, token)
 
 
-async def _begun(connection: Connection, person: Person, *, token: str = "") -> str:
+async def _insert_session(connection: Connection, person: Person, *, token: str = "") -> str:
     """Begin a session, which ends with ``token`` if it was begun by one."""
     secret = secrets.token_urlsafe(32)
     await person_tokens.forget_ended_sessions(connection)

@@ -3,23 +3,23 @@
 from sluice.contracts.access.access import Role
 from sluice.contracts.access.owners import EVERYONE
 from sluice.contracts.common.problems import Forbidden
-from sluice.servicekit.access.delegation import person_asking
+from sluice.servicekit.access.delegation import current_person
 from sluice.servicekit.access.ownership import Ownership, ownership
 from sluice.servicekit.database import Connection
 from sluice.text.visible_text import quoted
-from wfms.operator.identity.db.name_owners import NamedKind, owner_of_name, take_name
-from wfms.operator.identity.usecases.known_groups import are_there_any
+from wfms.operator.identity.db.name_owners import NamedKind, find_name_owner, take_name
+from wfms.operator.identity.usecases.known_groups import groups_exist
 
 
-class NameTakenByOthers(Forbidden):
+class NameOwnedByOthers(Forbidden):
     """The name belongs to somebody else."""
 
-    def __init__(self, kind: NamedKind, name: str, whose: Ownership) -> None:
-        everyone = whose.group == EVERYONE
-        owner = f"{whose.owner} of" if whose.owner else "the group"
+    def __init__(self, kind: NamedKind, name: str, current: Ownership) -> None:
+        everyone = current.group == EVERYONE
+        owner = f"{current.owner} of" if current.owner else "the group"
         needed = f"the role {Role.SHIFT}" if everyone else "a member of that group"
         super().__init__(
-            f"{kind} {quoted(name)} belongs to {owner} {whose.group}: changing it needs {needed};"
+            f"{kind} {quoted(name)} belongs to {owner} {current.group}: changing it needs {needed};"
             " choose another name",
             name=name,
         )
@@ -28,22 +28,22 @@ class NameTakenByOthers(Forbidden):
 async def require_name(connection: Connection, kind: NamedKind, name: str) -> Ownership:
     """Return the owner of the name if the principal may change what is stored under it.
 
-    If groups exist, names of the group ``everyone`` may be changed only by their owner and by the
-    role shift, because other groups use what one group stores there.
+    If groups exist, only the owner and the role shift may change names of the group ``everyone``.
+    Other groups use what one group stores under such a name.
 
     Raises:
-        NameTakenByOthers: The principal may not change it.
+        NameOwnedByOthers: The principal may not change it.
     """
-    whose = await owner_of_name(connection, kind, name) or Ownership()
-    person = person_asking()
+    current = await find_name_owner(connection, kind, name) or Ownership()
+    person = current_person()
     if person is None:
-        return whose
-    if not person.visibility.is_member(whose.group):
-        raise NameTakenByOthers(kind, name, whose)
-    trusted = person.role.includes(Role.SHIFT) or whose.owner == person.name
-    if whose.group == EVERYONE and not trusted and await are_there_any(connection):
-        raise NameTakenByOthers(kind, name, whose)
-    return whose
+        return current
+    if not person.visibility.is_member(current.group):
+        raise NameOwnedByOthers(kind, name, current)
+    trusted = person.role.includes(Role.SHIFT) or current.owner == person.name
+    if current.group == EVERYONE and not trusted and await groups_exist(connection):
+        raise NameOwnedByOthers(kind, name, current)
+    return current
 
 
 async def take_or_require_name(
@@ -59,11 +59,15 @@ async def take_or_require_name(
         group: The group that is to own the name; None for a group of the principal.
 
     Raises:
-        NameTakenByOthers: The principal may not change it.
+        NameOwnedByOthers: The principal may not change it.
         Forbidden: The principal is not in the group, or the name belongs to another group.
     """
     if new:
-        await take_name(connection, kind, name, ownership(person_asking(), owner=None, group=group))
-    whose = await require_name(connection, kind, name)
-    if group not in {None, whose.group}:
-        raise Forbidden(f"{kind} {quoted(name)} belongs to the group {whose.group}, not to {group}")
+        await take_name(
+            connection, kind, name, ownership(current_person(), owner=None, group=group)
+        )
+    current = await require_name(connection, kind, name)
+    if group not in {None, current.group}:
+        raise Forbidden(
+            f"{kind} {quoted(name)} belongs to the group {current.group}, not to {group}"
+        )

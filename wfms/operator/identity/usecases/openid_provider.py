@@ -53,7 +53,7 @@ class OpenIdProvider:
             )
         return str(address)
 
-    async def claims(self, begun: PendingSignIn, answer: Mapping[str, str]) -> Mapping[str, Any]:
+    async def claims(self, pending: PendingSignIn, answer: Mapping[str, str]) -> Mapping[str, Any]:
         """Exchange the code in the answer for an ID token and return its verified claims.
 
         Raises:
@@ -65,23 +65,23 @@ class OpenIdProvider:
         code = answer.get("code")
         if not code:
             raise ProviderRefused("it gave no code")
-        async with self._client(begun.redirect) as client:
+        async with self._client(pending.redirect) as client:
             metadata = await self._metadata(client)
             try:
                 token = await client.fetch_token(
-                    metadata["token_endpoint"], code=code, code_verifier=begun.verifier
+                    metadata["token_endpoint"], code=code, code_verifier=pending.verifier
                 )
                 id_token = str(token.get("id_token", ""))
-                told = await _json(client, metadata["jwks_uri"])
-                keys = KeySet.import_key_set({"keys": told["keys"]})
+                key_document = await _json(client, metadata["jwks_uri"])
+                keys = KeySet.import_key_set({"keys": key_document["keys"]})
             except OAuthError as error:
-                said = quoted(str(error))
-                raise ProviderRefused(f"it did not take its code again: {said}") from error
+                description = quoted(str(error))
+                raise ProviderRefused(f"it did not take its code again: {description}") from error
             except (httpx.HTTPError, JoseError, *_ODD) as error:
                 raise _unavailable(error) from error
-        return self._checked(id_token, keys, metadata, nonce=begun.nonce)
+        return self._verify_id_token(id_token, keys, metadata, nonce=pending.nonce)
 
-    def _checked(
+    def _verify_id_token(
         self, token: str, keys: KeySet, metadata: Mapping[str, Any], *, nonce: str
     ) -> Mapping[str, Any]:
         """Validate the ID token (OpenID Connect Core 1.0, section 3.1.3.7).
@@ -138,15 +138,15 @@ class OpenIdProvider:
         """
         issuer = self._settings.issuer.rstrip("/")
         try:
-            found = await _json(client, f"{issuer}{_DISCOVERY}")
-            wanted = ("issuer", "authorization_endpoint", "token_endpoint", "jwks_uri")
-            if any(not isinstance(found.get(name), str) for name in wanted):
-                raise ValueError(f"it does not tell all of {', '.join(wanted)}")
-            if found["issuer"].rstrip("/") != issuer:
-                raise ValueError(f"it calls itself {found['issuer']}, not {issuer}")
+            metadata = await _json(client, f"{issuer}{_DISCOVERY}")
+            required = ("issuer", "authorization_endpoint", "token_endpoint", "jwks_uri")
+            if any(not isinstance(metadata.get(name), str) for name in required):
+                raise ValueError(f"it does not tell all of {', '.join(required)}")
+            if metadata["issuer"].rstrip("/") != issuer:
+                raise ValueError(f"it calls itself {metadata['issuer']}, not {issuer}")
         except (httpx.HTTPError, ValueError, TypeError) as error:
             raise _unavailable(error) from error
-        return found
+        return metadata
 
 
 async def _json(client: AsyncOAuth2Client, address: str) -> dict[str, Any]:
@@ -157,10 +157,10 @@ async def _json(client: AsyncOAuth2Client, address: str) -> dict[str, Any]:
         ValueError: The response is no JSON object.
     """
     answer = await client.request("GET", address, withhold_token=True)
-    found = answer.raise_for_status().json()
-    if not isinstance(found, dict):
+    document = answer.raise_for_status().json()
+    if not isinstance(document, dict):
         raise ValueError(f"{address} gives no object")
-    return found
+    return document
 
 
 def _unavailable(error: Exception) -> NotAvailable:

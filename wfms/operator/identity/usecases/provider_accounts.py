@@ -8,9 +8,9 @@ from sluice.contracts.common.problems import Unauthenticated
 from sluice.servicekit.access.principal import Person
 from sluice.servicekit.access.provider_sign_in import PendingSignIn
 from sluice.servicekit.database import Database
-from wfms.operator.identity.db.people import enter_person, person_with
+from wfms.operator.identity.db.people import enter_person, to_person
 from wfms.operator.identity.domain.errors import ProviderRefused
-from wfms.operator.identity.domain.provider_claims import known_by
+from wfms.operator.identity.domain.provider_claims import parse_claims
 from wfms.operator.identity.usecases.oidc_settings import OidcSettings
 from wfms.operator.identity.usecases.openid_provider import OpenIdProvider
 
@@ -38,7 +38,7 @@ class ProviderAccounts:
         """
         return await self._provider.begin(redirect, state=state, nonce=nonce, verifier=verifier)
 
-    async def person(self, begun: PendingSignIn, answer: Mapping[str, str]) -> Person:
+    async def person(self, pending: PendingSignIn, answer: Mapping[str, str]) -> Person:
         """Return the person who signed in, and create or update their account.
 
         Raises:
@@ -46,8 +46,8 @@ class ProviderAccounts:
             NotAvailable: The provider does not answer.
         """
         try:
-            claims = await self._provider.claims(begun, answer)
-            known = known_by(
+            claims = await self._provider.claims(pending, answer)
+            identity = parse_claims(
                 claims,
                 self._settings.roles,
                 self._settings.groups,
@@ -57,20 +57,20 @@ class ProviderAccounts:
             async with self._database.transaction() as transaction:
                 account = await enter_person(
                     transaction.connection,
-                    known.subject,
-                    known.name,
-                    known.role,
-                    groups=known.groups,
+                    identity.subject,
+                    identity.name,
+                    identity.role,
+                    groups=identity.groups,
                 )
             if account is None:
                 raise ProviderRefused(
-                    f"there is an account {known.name} that is not this person's: an administrator"
-                    " gives it another name"
+                    f"there is an account {identity.name} that is not this person's: an"
+                    " administrator gives it another name"
                 )
             if account.disabled_at is not None:
                 raise ProviderRefused(f"{account.name} was disabled by an administrator")
-        except Unauthenticated as refused:
-            log.warning("person.refused", reason=refused.detail)
+        except Unauthenticated as error:
+            log.warning("person.refused", reason=error.detail)
             raise
         log.info("person.entered", person=account.name, role=account.role)
-        return person_with(account)
+        return to_person(account)

@@ -18,10 +18,10 @@ from sluice.contracts.access.quotas import (
 )
 from sluice.contracts.common.problems import Forbidden, NotFound, Unprocessable
 from sluice.servicekit.access.principal import Person
-from sluice.servicekit.audit.request import tell
+from sluice.servicekit.audit.request import add_audit_facts
 from sluice.text.visible_text import quoted
 from wfms.operator.context import OperatorContext
-from wfms.operator.identity.db.people import person_called
+from wfms.operator.identity.db.people import find_person
 
 log = structlog.get_logger(__name__)
 
@@ -38,7 +38,7 @@ class ForeignQuotas(Forbidden):
         )
 
 
-def _counting(context: OperatorContext) -> Mapping[Quantity, QuotaCalls]:
+def _services_by_quantity(context: OperatorContext) -> Mapping[Quantity, QuotaCalls]:
     """Return the service that counts each quantity."""
     return {
         Quantity.CHAINS: context.chains,
@@ -56,13 +56,13 @@ async def read_holdings(
     Raises:
         NotAvailable: A service does not answer.
     """
-    services = dict.fromkeys(_counting(context).values())
+    services = dict.fromkeys(_services_by_quantity(context).values())
     answers = await asyncio.gather(*(service.holdings(kind, name) for service in services))
-    found: dict[str, dict[Quantity, Quota]] = {}
+    usage_by_holder: dict[str, dict[Quantity, Quota]] = {}
     for answer in answers:
         for holding in answer.holdings:
-            found.setdefault(holding.name, {}).update(holding.has)
-    return found
+            usage_by_holder.setdefault(holding.name, {}).update(holding.has)
+    return usage_by_holder
 
 
 async def set_quotas(context: OperatorContext, holder: QuotaHolder, new: SetQuotas) -> None:
@@ -73,13 +73,13 @@ async def set_quotas(context: OperatorContext, holder: QuotaHolder, new: SetQuot
     Raises:
         NotAvailable: A service does not answer.
     """
-    said, counting = new.said(), _counting(context)
+    limits, services_by_quantity = new.changes(), _services_by_quantity(context)
     by_service: dict[QuotaCalls, dict[Quantity, int | None]] = {}
-    for quantity, number in said.items():
-        by_service.setdefault(counting[quantity], {})[quantity] = number
+    for quantity, number in limits.items():
+        by_service.setdefault(services_by_quantity[quantity], {})[quantity] = number
     for service, most in by_service.items():
-        await service.set_most(holder, SetQuotaLimits(most=most))
-    log.info("quota.set", holder=str(holder), **{str(each): most for each, most in said.items()})
+        await service.set_quota_limits(holder, SetQuotaLimits(most=most))
+    log.info("quota.set", holder=str(holder), **{str(each): most for each, most in limits.items()})
 
 
 async def read_person_quotas(context: OperatorContext, name: str, *, by: Person) -> PersonQuotas:
@@ -93,8 +93,8 @@ async def read_person_quotas(context: OperatorContext, name: str, *, by: Person)
     if name != by.name:
         if by.role is not Role.ADMIN:
             raise ForeignQuotas(by)
-        await _require_known(context, name)
-    return await _of_person(context, name)
+        await _require_account(context, name)
+    return await _read_quotas(context, name)
 
 
 async def set_person_quotas(context: OperatorContext, name: str, new: SetQuotas) -> PersonQuotas:
@@ -105,20 +105,20 @@ async def set_person_quotas(context: OperatorContext, name: str, new: SetQuotas)
         NotFound: There is no such account.
         NotAvailable: A service does not answer.
     """
-    if not new.said():
+    if not new.changes():
         raise Unprocessable("nothing is changed: give chains, bytes, files or waiting")
-    await _require_known(context, name)
-    tell(**new.model_dump(exclude_none=True))
+    await _require_account(context, name)
+    add_audit_facts(**new.model_dump(exclude_none=True))
     await set_quotas(context, QuotaHolder(HolderKind.PERSON, name), new)
-    return await _of_person(context, name)
+    return await _read_quotas(context, name)
 
 
-async def _of_person(context: OperatorContext, name: str) -> PersonQuotas:
+async def _read_quotas(context: OperatorContext, name: str) -> PersonQuotas:
     has = (await read_holdings(context, HolderKind.PERSON, name)).get(name, {})
     return PersonQuotas(name=name, **{str(quantity): quota for quantity, quota in has.items()})
 
 
-async def _require_known(context: OperatorContext, name: str) -> None:
+async def _require_account(context: OperatorContext, name: str) -> None:
     async with context.database.connection() as connection:
-        if await person_called(connection, name) is None:
+        if await find_person(connection, name) is None:
             raise NotFound(f"nobody has an account named {quoted(name)}: see `sluice user list`")

@@ -16,10 +16,10 @@ from limits.aio.strategies import MovingWindowRateLimiter
 
 from sluice.contracts.access.people import is_name
 from sluice.servicekit.access.principal import Person
-from sluice.servicekit.audit.request import remote_now
-from sluice.servicekit.audit.rows import note_told
+from sluice.servicekit.audit.request import current_address
+from sluice.servicekit.audit.rows import record_unauthenticated_request
 from sluice.servicekit.database import Connection, Database
-from wfms.operator.identity.db.people import lock_person, password_of, person_with
+from wfms.operator.identity.db.people import find_password_hash, lock_person, to_person
 from wfms.operator.identity.domain.errors import TooManyTries, WrongPassword
 from wfms.operator.identity.usecases.passwords import Passwords
 
@@ -27,18 +27,18 @@ log = structlog.get_logger(__name__)
 
 #: Wrong passwords in five minutes: of a name from one address, of a name from all addresses, and
 #: of all names from one address.
-OF_A_NAME = RateLimitItemPerMinute(10, 5)
-OF_A_NAME_ANYWHERE = RateLimitItemPerMinute(100, 5)
-OF_AN_ADDRESS = RateLimitItemPerMinute(300, 5)
+NAME_LIMIT = RateLimitItemPerMinute(10, 5)
+NAME_LIMIT_ANYWHERE = RateLimitItemPerMinute(100, 5)
+ADDRESS_LIMIT = RateLimitItemPerMinute(300, 5)
 #: Attempts from one address that are checked at the same time. Each takes a thread and a core.
-AT_ONCE_OF_AN_ADDRESS = 4
+MAX_CONCURRENT_OF_ADDRESS = 4
 #: Seconds for which a name that signed in from an address is exempt from the limit of the
 #: address, for people behind a proxy; and the number of such pairs that are remembered.
 _REMEMBERED, _MAX_REMEMBERED = 7 * 24 * 3600, 10_000
 #: Bits of the IPv6 prefix that a provider assigns to one customer.
 _IPV6_PREFIX = 64
 
-BegunT = TypeVar("BegunT")
+ResultT = TypeVar("ResultT")
 
 
 class PasswordSignIn:
@@ -53,17 +53,19 @@ class PasswordSignIn:
         self._passwords = passwords
         self._tries = MovingWindowRateLimiter(MemoryStorage())
         #: The number of sign-ins of a name from an address.
-        self._seen: TTLCache[tuple[str, str], int] = TTLCache(_MAX_REMEMBERED, _REMEMBERED)
+        self._sign_in_counts: TTLCache[tuple[str, str], int] = TTLCache(
+            _MAX_REMEMBERED, _REMEMBERED
+        )
         self._under_way: Counter[str] = Counter()
 
     async def sign_in(
         self,
         name: str,
         password: str,
-        begin: Callable[[Connection, Person], Awaitable[BegunT]],
+        begin: Callable[[Connection, Person], Awaitable[ResultT]],
         *,
-        does: str = "signs in by password",
-    ) -> BegunT:
+        action: str = "signs in by password",
+    ) -> ResultT:
         """Check a password and call ``begin`` for the person.
 
         The account is locked until ``begin`` returns. A wrong password counts towards the limits.
@@ -72,7 +74,7 @@ class PasswordSignIn:
             name: The name of the account.
             password: The password.
             begin: What to do for the person, in the transaction that locks the account.
-            does: The action in the audit log.
+            action: The action in the audit log.
 
         Raises:
             WrongPassword: The name or the password is wrong.
@@ -81,32 +83,39 @@ class PasswordSignIn:
         name = name.strip().lower()
         if not is_name(name):
             raise WrongPassword()
-        place = address_block(remote_now())
+        place = address_block(current_address())
         with self._one_more(name, place):
             # Count before the check, so that concurrent attempts cannot exceed the limits.
             await self._count(name, place)
             async with self._database.connection() as connection:
-                kept = await password_of(connection, name)
-            right = await self._passwords.is_right(password, kept)
-        begun: list[BegunT] = []
+                stored_hash = await find_password_hash(connection, name)
+            right = await self._passwords.is_right(password, stored_hash)
+        results: list[ResultT] = []
         async with self._database.transaction() as transaction:
             connection = transaction.connection
-            account = await lock_person(connection, name, password=kept or "") if right else None
+            account = (
+                await lock_person(connection, name, password=stored_hash or "") if right else None
+            )
             if account is None:
-                await note_told(connection, name, does, outcome=WrongPassword.status)
+                await record_unauthenticated_request(
+                    connection, name, action, outcome=WrongPassword.status
+                )
             else:
-                await note_told(connection, name, does, role=account.role)
-                begun.append(await begin(connection, person_with(account)))
-        if not begun:
+                await record_unauthenticated_request(connection, name, action, role=account.role)
+                results.append(await begin(connection, to_person(account)))
+        if not results:
             log.warning("person.wrong_password", person=name)
             raise WrongPassword()
-        self._seen[name, place] = self._seen.get((name, place), 0) + 1
-        return begun[0]
+        self._sign_in_counts[name, place] = self._sign_in_counts.get((name, place), 0) + 1
+        return results[0]
 
     @contextmanager
     def _one_more(self, name: str, place: str) -> Iterator[None]:
         """Limit the attempts of one address that are checked at the same time."""
-        if self._under_way[place] >= AT_ONCE_OF_AN_ADDRESS and (name, place) not in self._seen:
+        if (
+            self._under_way[place] >= MAX_CONCURRENT_OF_ADDRESS
+            and (name, place) not in self._sign_in_counts
+        ):
             raise TooManyTries(1)
         self._under_way[place] += 1
         try:
@@ -122,26 +131,26 @@ class PasswordSignIn:
         number. The library cannot clear a key while its own clean-up runs.
         """
         limits: list[tuple[RateLimitItem, tuple[str, ...]]] = [
-            (OF_A_NAME, (name, place, str(self._seen.get((name, place), 0)))),
-            (OF_A_NAME_ANYWHERE, (name,)),
+            (NAME_LIMIT, (name, place, str(self._sign_in_counts.get((name, place), 0)))),
+            (NAME_LIMIT_ANYWHERE, (name,)),
         ]
-        if (name, place) not in self._seen:
-            limits.append((OF_AN_ADDRESS, (place,)))
+        if (name, place) not in self._sign_in_counts:
+            limits.append((ADDRESS_LIMIT, (place,)))
         for count in (self._tries.test, self._tries.hit):
-            for limit, whose in limits:
-                if not await count(limit, *whose):
-                    window = await self._tries.get_window_stats(limit, *whose)
+            for limit, key in limits:
+                if not await count(limit, *key):
+                    window = await self._tries.get_window_stats(limit, *key)
                     raise TooManyTries(max(1, math.ceil(window.reset_time - time.time())))
 
 
 def address_block(address: str) -> str:
     """Return the key of an address for rate limits: for IPv6, the network of a customer."""
     try:
-        known = ip_address(address)
+        parsed = ip_address(address)
     except ValueError:
         return address
-    if known.version == 4:
-        return str(known)
-    if known.ipv4_mapped is not None:
-        return str(known.ipv4_mapped)
-    return str(ip_network((known, _IPV6_PREFIX), strict=False))
+    if parsed.version == 4:
+        return str(parsed)
+    if parsed.ipv4_mapped is not None:
+        return str(parsed.ipv4_mapped)
+    return str(ip_network((parsed, _IPV6_PREFIX), strict=False))

@@ -22,7 +22,7 @@ class QueueRoutes:
     """The routes of message queues."""
 
     def __init__(self, context: OperatorContext) -> None:
-        self._desk = context.queues
+        self._queues = context.queues
 
     def routes(self) -> list[Route]:
         """Return the declarations of the routes."""
@@ -47,22 +47,22 @@ class QueueRoutes:
 
     async def list(self) -> QueueList:
         """List all queues."""
-        return await self._desk.queues()
+        return await self._queues.queues()
 
     async def dead(self, queue: str, query: DeadQuery) -> DeadMessages:
         """List the oldest dead letters of a queue."""
-        return await self._desk.dead(queue, limit=query.limit)
+        return await self._queues.dead(queue, limit=query.limit)
 
     async def body(self, queue: str, message: str) -> RouteResponse:
         """Return the body of a dead letter as it was sent."""
         return RouteResponse(
-            await self._desk.body(queue, message), content_type="application/octet-stream"
+            await self._queues.body(queue, message), content_type="application/octet-stream"
         )
 
     async def requeue(self, queue: str, body: ChooseMessages) -> MessagesMoved:
         """Put dead letters back into their queue."""
-        return await self._desk.requeue(queue, body)
+        return await self._queues.requeue(queue, body)
 
     async def drop(self, queue: str, body: ChooseMessages) -> MessagesMoved:
         """Delete dead letters."""
-        return await self._desk.drop(queue, body)
+        return await self._queues.drop(queue, body)

@@ -6,7 +6,7 @@ from uuid import UUID
 from sluice.contracts.chains.attention import Notice, NoticeSeverity, Subject
 from sluice.contracts.chains.chains import Chain
 from sluice.contracts.chains.intake import Tie
-from sluice.contracts.common.labels import chain_of, label
+from sluice.contracts.common.labels import find_chain_uid, label
 from sluice.contracts.common.numbers import size_text
 from sluice.contracts.common.problems import Unprocessable
 from sluice.contracts.common.states import (
@@ -41,7 +41,7 @@ class NoSuchNotice(Unprocessable):
         )
 
 
-def in_order(notices: Iterable[Notice]) -> list[Notice]:
+def sort_notices(notices: Iterable[Notice]) -> list[Notice]:
     """Return errors first, and among equal severity notices about the whole system first."""
     return sorted(
         notices,
@@ -59,15 +59,15 @@ def select_notices(notices: Iterable[Notice], *, limit: int) -> list[Notice]:
     Conditions and events get half of the places each, and those that the other kind does not
     need, so that neither hides the other.
     """
-    ordered = in_order(notices)
-    lasting = [place for place, notice in enumerate(ordered) if notice.id is None]
-    happened = [place for place, notice in enumerate(ordered) if notice.id is not None]
-    shown = happened[: max(limit - limit // 2, limit - len(lasting))]
-    shown += lasting[: limit - len(shown)]
-    return [ordered[place] for place in sorted(shown)]
+    ordered = sort_notices(notices)
+    conditions = [place for place, notice in enumerate(ordered) if notice.id is None]
+    events = [place for place, notice in enumerate(ordered) if notice.id is not None]
+    selected = events[: max(limit - limit // 2, limit - len(conditions))]
+    selected += conditions[: limit - len(selected)]
+    return [ordered[place] for place in sorted(selected)]
 
 
-def of_chain(chain: Chain) -> list[Notice]:
+def report_chain(chain: Chain) -> list[Notice]:
     """Return notices that a chain failed, or that steps of it cannot continue."""
     name = f"{chain.template} over {chain.dataset_name}"
     if chain.state is ChainState.FAILED:
@@ -98,7 +98,7 @@ def of_chain(chain: Chain) -> list[Notice]:
     ]
 
 
-def of_failures(chains: Iterable[Chain], datasets: Mapping[UUID, Dataset]) -> list[Notice]:
+def report_failures(chains: Iterable[Chain], datasets: Mapping[UUID, Dataset]) -> list[Notice]:
     """Return a notice for each finished chain with failed jobs that nobody has decided about."""
     return [
         Notice(
@@ -113,25 +113,25 @@ def of_failures(chains: Iterable[Chain], datasets: Mapping[UUID, Dataset]) -> li
 
 
 def _failures_text(chain: Chain, datasets: Mapping[UUID, Dataset]) -> str:
-    kept = [
+    retained = [
         datasets[dataset.uid]
         for dataset in chain.datasets
         if dataset.state is not ChainDatasetStatus.FINISHED
         and dataset.uid in datasets
         and datasets[dataset.uid].type in {DatasetType.INPUT, DatasetType.INTERMEDIATE}
     ]
-    files = sum(dataset.count_files for dataset in kept)
-    space = f" ({count_text(files, 'file')}, {size_text(sum(one.bytes for one in kept))})"
+    files = sum(dataset.count_files for dataset in retained)
+    space = f" ({count_text(files, 'file')}, {size_text(sum(one.bytes for one in retained))})"
     return (
         f"{chain.template} over {chain.dataset_name}: {count_text(chain.failed_jobs, 'job')}"
         f" failed, and the chain finished without {'it' if chain.failed_jobs == 1 else 'them'}."
-        f" What a rerun needs stays{space if kept else ''} until you run the chain again (`sluice"
-        f" chain rerun --failed-only {chain.uid}`), or acknowledge this: then copies and"
+        f" What a rerun needs stays{space if retained else ''} until you run the chain again"
+        f" (`sluice chain rerun --failed-only {chain.uid}`), or acknowledge this: then copies and"
         " intermediate data are deleted"
     )
 
 
-def of_task(task: TaskStatus, datasets: Mapping[UUID, str]) -> list[Notice]:
+def report_task(task: TaskStatus, datasets: Mapping[UUID, str]) -> list[Notice]:
     """Return a notice if jobs of a task are quarantined or failed; ``datasets`` has names."""
     if task.state.final or not (task.quarantined or task.failed):
         return []
@@ -148,12 +148,12 @@ def of_task(task: TaskStatus, datasets: Mapping[UUID, str]) -> list[Notice]:
                 text=text, severity=NoticeSeverity.ERROR, since=task.created_at, task_uid=task.uid
             )
         ]
-    why = ", ".join(
+    errors = ", ".join(
         f"{number} × {kind.value.replace('_', ' ')}" for kind, number in task.errors.items()
     )
     text = (
-        f"{name}: {count_text(task.failed, 'job')} failed for good{f' ({why})' if why else ''}"
-        f"{_first_job(task)}"
+        f"{name}: {count_text(task.failed, 'job')} failed for good"
+        f"{f' ({errors})' if errors else ''}{_first_job(task)}"
     )
     return [
         Notice(text=text, severity=NoticeSeverity.WARNING, since=task.created_at, task_uid=task.uid)
@@ -171,11 +171,11 @@ def _first_job(task: TaskStatus) -> str:
     )
 
 
-def of_unschedulable(
+def report_unschedulable_tasks(
     tasks: Iterable[UnschedulableTask], datasets: Mapping[UUID, str]
 ) -> list[Notice]:
     """Return a notice for each task whose jobs fit no node; ``datasets`` has names."""
-    found = []
+    notices = []
     for task in tasks:
         over = f" over {datasets[task.chain_uid]}" if task.chain_uid in datasets else ""
         wait = "waits" if task.ready == 1 else "wait"
@@ -183,11 +183,11 @@ def of_unschedulable(
             f"{task.template}{over}, step {task.step}: {count_text(task.ready, 'job')} {wait},"
             f" and {task.reason}"
         )
-        found.append(Notice(text=text, severity=NoticeSeverity.ERROR, task_uid=task.uid))
-    return found
+        notices.append(Notice(text=text, severity=NoticeSeverity.ERROR, task_uid=task.uid))
+    return notices
 
 
-def of_work(pilots: Iterable[Pilot], *, waiting: int | None) -> list[Notice]:
+def report_missing_pilots(pilots: Iterable[Pilot], *, waiting: int | None) -> list[Notice]:
     """Return a notice if jobs wait and no pilot is present."""
     if not waiting or any(pilot.state in _PRESENT for pilot in pilots):
         return []
@@ -198,15 +198,15 @@ def of_work(pilots: Iterable[Pilot], *, waiting: int | None) -> list[Notice]:
     return [Notice(text=text, severity=NoticeSeverity.ERROR)]
 
 
-def of_steps(loads: Iterable[StepLoad]) -> list[Notice]:
+def report_disabled_steps(loads: Iterable[StepLoad]) -> list[Notice]:
     """Return a notice for each switched-off step that has waiting jobs."""
-    held: dict[str, tuple[StepPriority, int]] = {}
+    waiting: dict[str, tuple[StepPriority, int]] = {}
     for load in loads:
         if load.priority is not None and load.priority.is_off and load.waiting:
             switch = off_in_words(load.priority)
-            held[switch] = (load.priority, held.get(switch, (None, 0))[1] + load.waiting)
+            waiting[switch] = (load.priority, waiting.get(switch, (None, 0))[1] + load.waiting)
     notices = []
-    for switch, (priority, number) in held.items():
+    for switch, (priority, number) in waiting.items():
         template = f" --template {priority.template}" if priority.template else ""
         text = (
             f"{switch[0].upper()}{switch[1:]}, and {count_text(number, 'job')}"
@@ -219,7 +219,7 @@ def of_steps(loads: Iterable[StepLoad]) -> list[Notice]:
     return notices
 
 
-def of_pilots(pilots: Iterable[Pilot]) -> list[Notice]:
+def report_lost_pilots(pilots: Iterable[Pilot]) -> list[Notice]:
     """Return notices of lost pilots that did not restart and that nobody has acknowledged."""
     notices = []
     latest = {
@@ -246,7 +246,7 @@ def of_pilots(pilots: Iterable[Pilot]) -> list[Notice]:
     return notices
 
 
-def of_quarantined(pilots: Iterable[Pilot]) -> list[Notice]:
+def report_quarantined_pilots(pilots: Iterable[Pilot]) -> list[Notice]:
     """Return notices of present pilots that fail at steps where others succeed."""
     return [
         Notice(
@@ -262,7 +262,7 @@ def of_quarantined(pilots: Iterable[Pilot]) -> list[Notice]:
     ]
 
 
-def of_troubled_pilots(pilots: Iterable[Pilot]) -> list[Notice]:
+def report_troubled_pilots(pilots: Iterable[Pilot]) -> list[Notice]:
     """Return a notice for each present pilot that takes no jobs for a reason of its own."""
     return [
         Notice(
@@ -274,40 +274,40 @@ def of_troubled_pilots(pilots: Iterable[Pilot]) -> list[Notice]:
     ]
 
 
-def of_intake(unmatched: int, ties: Sequence[Tie]) -> list[Notice]:
+def report_intake(unmatched: int, ties: Sequence[Tie]) -> list[Notice]:
     """Return notices of unmatched data sets and of ties between templates."""
-    found = []
+    notices = []
     if unmatched:
         sets = (
             f"{count_text(unmatched, 'data set')} {'fits' if unmatched == 1 else 'fit'} no template"
         )
         text = f"{sets}: {UNMATCHED} {'it' if unmatched == 1 else 'them'}"
-        found.append(Notice(text=text, severity=NoticeSeverity.WARNING, page="unmatched"))
+        notices.append(Notice(text=text, severity=NoticeSeverity.WARNING, page="unmatched"))
     for tie in ties:
         conflict = (
             f"Templates {tie.template} and {tie.rival} have the same priority and match the same"
             " data sets"
         )
-        found.append(
+        notices.append(
             Notice(
                 text=f"{conflict}: {tie.template} gets them",
                 severity=NoticeSeverity.WARNING,
                 page="unmatched",
             )
         )
-    return found
+    return notices
 
 
-def of_stalled(found: Iterable[Stalled]) -> list[Notice]:
+def report_stalled_transfers(stalled_groups: Iterable[Stalled]) -> list[Notice]:
     """Return a notice for each reason why uploads and deletions do not continue."""
     notices = []
-    for stalled in found:
+    for stalled in stalled_groups:
         action = "upload" if stalled.state is DatasetState.UPLOADING else "deletion"
         single = stalled.number == 1
-        of = (
+        subject = (
             f"data set {label(stalled.first)}" if single else count_text(stalled.number, "data set")
         )
-        text = f"The {action} of {of} does not go on: {stalled.reason}"
+        text = f"The {action} of {subject} does not go on: {stalled.reason}"
         if stalled.halted:
             text += (
                 f" (it waits for `sluice dataset resume {stalled.first.uid}`)"
@@ -315,7 +315,7 @@ def of_stalled(found: Iterable[Stalled]) -> list[Notice]:
                 else " (`sluice dataset resume`)"
             )
         severity = NoticeSeverity.ERROR if stalled.halted else NoticeSeverity.WARNING
-        chain = chain_of(stalled.first) if single else None
+        chain = find_chain_uid(stalled.first) if single else None
         notices.append(
             Notice(
                 text=text,
@@ -328,7 +328,7 @@ def of_stalled(found: Iterable[Stalled]) -> list[Notice]:
     return notices
 
 
-def of_storages(storages: Iterable[Storage], waits: Iterable[RoomWait]) -> list[Notice]:
+def report_full_storages(storages: Iterable[Storage], waits: Iterable[RoomWait]) -> list[Notice]:
     """Return one notice for each full storage.
 
     Args:
@@ -378,7 +378,7 @@ def _missing_text(wait: RoomWait) -> str:
     return f" (a job needs {size_text(wait.needed)}{free})"
 
 
-def of_queues(dead: Mapping[str, int]) -> list[Notice]:
+def report_dead_letters(dead: Mapping[str, int]) -> list[Notice]:
     """Return a notice for each queue that has dead letters."""
     return [
         Notice(
@@ -394,6 +394,6 @@ def of_queues(dead: Mapping[str, int]) -> list[Notice]:
     ]
 
 
-def of_trouble(sentence: str) -> Notice:
+def report_trouble(sentence: str) -> Notice:
     """Return the notice of a service that does not answer."""
     return Notice(text=sentence, severity=NoticeSeverity.ERROR)

@@ -44,8 +44,8 @@ class Overview:
         Present pilots come first by their registration, then lost and gone ones, last seen first.
         """
         chosen = sorted([] if self.pilots is None else self.pilots.pilots, key=_place)[:MAX_PILOTS]
-        there = [pilot for pilot in chosen if pilot.state in _PRESENT]
-        return sorted(there, key=lambda pilot: pilot.registered_at) + chosen[len(there) :]
+        present = [pilot for pilot in chosen if pilot.state in _PRESENT]
+        return sorted(present, key=lambda pilot: pilot.registered_at) + chosen[len(present) :]
 
     @property
     def more_pilots(self) -> int:

@@ -9,7 +9,7 @@ import structlog
 
 from sluice.contracts.chains.attention import Notice
 from sluice.contracts.chains.intake import Unmatched
-from sluice.contracts.common.numbers import counted
+from sluice.contracts.common.numbers import format_count
 from sluice.contracts.common.problems import ServiceError
 from sluice.text.visible_text import visible_line
 from wfms.operator.context import OperatorContext
@@ -69,28 +69,28 @@ async def notify_people(
     new = [each for key, each in news.items() if key in claimed]
     if not new:
         return 0
-    sent = await notifier.send(*message(new, public_url=public_url))
+    delivered = await notifier.send(*message(new, public_url=public_url))
     async with context.database.connection() as connection:
-        await (mark_sent if sent else release_notifications)(connection, sorted(claimed))
-    if not sent:
+        await (mark_sent if delivered else release_notifications)(connection, sorted(claimed))
+    if not delivered:
         log.warning("notification.not_sent", news=len(new))
-    return len(new) if sent else 0
+    return len(new) if delivered else 0
 
 
 async def _current_news(context: OperatorContext) -> list[Notification]:
-    found = [
+    news_of_notices = [
         news
         for notice in (await read_attention(context, limit=MAX_CONSIDERED)).notices.notices
-        if (news := of_notice(notice)) is not None
+        if (news := to_notification(notice)) is not None
     ]
     try:
         unmatched = (await context.intake.unmatched(limit=MAX_CONSIDERED)).datasets
     except ServiceError:  # a notice of read_attention reports it
         unmatched = []
-    return [*(of_unmatched(each) for each in unmatched), *found]
+    return [*(to_unmatched_notification(each) for each in unmatched), *news_of_notices]
 
 
-def of_unmatched(dataset: Unmatched) -> Notification:
+def to_unmatched_notification(dataset: Unmatched) -> Notification:
     """Return the news that no task can be defined for a data set."""
     return Notification(
         f"unmatched:{dataset.dataset_uid}",
@@ -99,7 +99,7 @@ def of_unmatched(dataset: Unmatched) -> Notification:
     )
 
 
-def of_notice(notice: Notice) -> Notification | None:
+def to_notification(notice: Notice) -> Notification | None:
     """Return the news of a notice, or None if its subjects are reported one by one."""
     if UNMATCHED in notice.text:
         return None
@@ -122,4 +122,4 @@ def message(news: Sequence[Notification], *, public_url: str) -> tuple[str, str]
     ]
     if len(news) > MAX_LINES:
         lines.append(f"- and {len(news) - MAX_LINES} more")
-    return f"Sluice: {counted(len(news), 'thing')} to look at", "\n".join(lines)
+    return f"Sluice: {format_count(len(news), 'thing')} to look at", "\n".join(lines)

@@ -1,4 +1,4 @@
-"""What needs a person, gathered from the services; and its acknowledgement."""
+"""The notices about what needs a person, from all services, and their acknowledgement."""
 
 import asyncio
 from collections.abc import Sequence
@@ -33,7 +33,7 @@ from wfms.operator.monitoring.domain.overview import MAX_PILOTS
 AnswerT = TypeVar("AnswerT")
 
 #: Chains that are looked up at once for the names of their data sets.
-_LOOKED_UP = 100
+_MAX_LOOKUPS = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,12 +58,12 @@ async def read_attention(context: OperatorContext, *, limit: int) -> Attention:
     If a service does not answer, its notices are missing and one notice says so.
     """
     (
-        (of_chains, counted),
-        (of_wms, work, pilots),
-        of_dms,
-        of_intake,
-        full,
-        broker,
+        (chain_part, chain_counts),
+        (wms_part, work, pilots),
+        dms_part,
+        intake_notices,
+        storage_notices,
+        broker_notices,
     ) = await asyncio.gather(
         _chains(context, limit),
         _wms(context, limit),
@@ -72,22 +72,24 @@ async def read_attention(context: OperatorContext, *, limit: int) -> Attention:
         _full_storages(context),
         _broker(context),
     )
-    found = [
-        *broker,
-        *notices.of_queues(context.queues.recent_dead_letters),
-        *full,
-        *of_wms.notices,
-        *of_intake,
-        *of_dms.notices,
-        *of_chains.notices,
+    candidates = [
+        *broker_notices,
+        *notices.report_dead_letters(context.queues.recent_dead_letters),
+        *storage_notices,
+        *wms_part.notices,
+        *intake_notices,
+        *dms_part.notices,
+        *chain_part.notices,
     ]
-    shown = notices.select_notices(found, limit=limit)
-    unshown = of_chains.unshown + of_wms.unshown + of_dms.unshown + len(found) - len(shown)
-    return Attention(NoticeList(notices=shown, more=unshown), counted, work, pilots)
+    selected = notices.select_notices(candidates, limit=limit)
+    unshown = (
+        chain_part.unshown + wms_part.unshown + dms_part.unshown + len(candidates) - len(selected)
+    )
+    return Attention(NoticeList(notices=selected, more=unshown), chain_counts, work, pilots)
 
 
 async def acknowledge_notices(
-    context: OperatorContext, ids: Sequence[str], asked: Acknowledge
+    context: OperatorContext, ids: Sequence[str], request: Acknowledge
 ) -> list[NotFound | Conflict | None]:
     """Record on the subjects of the notices that somebody has seen them.
 
@@ -101,17 +103,17 @@ async def acknowledge_notices(
     subjects = [_subject(notice_id) for notice_id in ids]
     return await acknowledge_each(
         subjects,
-        asked,
+        request,
         chain=context.chains.acknowledge_chain,
         pilot=context.wms.acknowledge_pilot,
     )
 
 
 def _subject(notice: str) -> tuple[Subject, UUID]:
-    found = Notice.subject_of(notice)
-    if found is None:
+    subject = Notice.subject_of(notice)
+    if subject is None:
         raise notices.NoSuchNotice(notice)
-    return found
+    return subject
 
 
 async def _chains(context: OperatorContext, limit: int) -> tuple[_Part, ChainCounts | None]:
@@ -122,7 +124,7 @@ async def _chains(context: OperatorContext, limit: int) -> tuple[_Part, ChainCou
     """
     chains = context.chains
     try:
-        failed, finished, stuck, counted = await asyncio.gather(
+        failed, finished, stuck, counts = await asyncio.gather(
             chains.chains(attention=True, state=ChainState.FAILED, limit=limit),
             chains.chains(attention=True, state=ChainState.FINISHED, limit=limit),
             chains.chains(attention=True, state=ChainState.IN_PROGRESS, limit=limit),
@@ -130,17 +132,17 @@ async def _chains(context: OperatorContext, limit: int) -> tuple[_Part, ChainCou
         )
     except ServiceError as error:
         text = f"The chain service does not answer, so chains are missing here: {error.detail}"
-        return _Part([notices.of_trouble(text)]), None
-    listed = [*failed.chains, *stuck.chains]
-    unshown = max(0, counted.attention - len(listed) - len(finished.chains))
-    found = [notice for chain in listed for notice in notices.of_chain(chain)]
-    found += notices.of_failures(
-        finished.chains, await _kept_datasets(context.dms, finished.chains)
+        return _Part([notices.report_trouble(text)]), None
+    listed_chains = [*failed.chains, *stuck.chains]
+    unshown = max(0, counts.attention - len(listed_chains) - len(finished.chains))
+    chain_notices = [notice for chain in listed_chains for notice in notices.report_chain(chain)]
+    chain_notices += notices.report_failures(
+        finished.chains, await _read_retained_datasets(context.dms, finished.chains)
     )
-    return _Part(found, unshown), counted
+    return _Part(chain_notices, unshown), counts
 
 
-async def _kept_datasets(dms: DmsClient, chains: Sequence[Chain]) -> dict[UUID, Dataset]:
+async def _read_retained_datasets(dms: DmsClient, chains: Sequence[Chain]) -> dict[UUID, Dataset]:
     """Return data sets that the chains have not released; none if the DMS does not answer."""
     uids = {
         dataset.uid
@@ -149,7 +151,7 @@ async def _kept_datasets(dms: DmsClient, chains: Sequence[Chain]) -> dict[UUID, 
         if dataset.state is not ChainDatasetStatus.FINISHED
     }
     try:
-        return {dataset.uid: dataset for dataset in await dms.datasets_of(sorted(uids))}
+        return {dataset.uid: dataset for dataset in await dms.list_datasets_by_uid(sorted(uids))}
     except ServiceError:
         return {}
 
@@ -159,7 +161,7 @@ async def _wms(
 ) -> tuple[_Part, WorkCounts | None, PilotList | None]:
     wms = context.wms
     try:
-        listed, lost, troubled, work, steps, never = await asyncio.gather(
+        pilots, lost, troubled, work, steps, never = await asyncio.gather(
             wms.pilots(limit=MAX_PILOTS),
             wms.pilots(attention=True, limit=limit),
             wms.tasks(troubled=True, limit=limit),
@@ -172,31 +174,35 @@ async def _wms(
             "The WMS does not answer, so pilots and counts of jobs are missing here:"
             f" {error.detail}"
         )
-        return _Part([notices.of_trouble(text)]), None, None
+        return _Part([notices.report_trouble(text)]), None, None
     tasks, unfit = troubled.tasks, never.tasks
     datasets = await _datasets(context.chains, [*tasks, *unfit])
-    found = notices.of_work(listed.pilots, waiting=work.waiting)
-    found += notices.of_pilots(lost.pilots)
-    found += notices.of_quarantined(listed.pilots)
-    found += notices.of_troubled_pilots(listed.pilots)
-    found += notices.of_steps(steps.steps)
-    found += notices.of_unschedulable(unfit, datasets)
-    found += [notice for task in tasks for notice in notices.of_task(task, datasets)]
+    wms_notices = notices.report_missing_pilots(pilots.pilots, waiting=work.waiting)
+    wms_notices += notices.report_lost_pilots(lost.pilots)
+    wms_notices += notices.report_quarantined_pilots(pilots.pilots)
+    wms_notices += notices.report_troubled_pilots(pilots.pilots)
+    wms_notices += notices.report_disabled_steps(steps.steps)
+    wms_notices += notices.report_unschedulable_tasks(unfit, datasets)
+    wms_notices += [notice for task in tasks for notice in notices.report_task(task, datasets)]
     unshown = max(0, (work.troubled or 0) - len(tasks))
     unshown += never.number - len(unfit)
-    return _Part(found, unshown + lost.total - len(lost.pilots)), work, listed
+    return _Part(wms_notices, unshown + lost.total - len(lost.pilots)), work, pilots
 
 
 async def _dms(dms: DmsClient, limit: int) -> _Part:
     try:
-        found = await dms.stalled(limit=limit)
+        stalled = await dms.stalled(limit=limit)
     except ServiceError as error:
         text = (
             "The DMS does not answer, so uploads and deletions that do not go on are missing here:"
             f" {error.detail}"
         )
-        return _Part([notices.of_trouble(text)])
-    return _Part([]) if found is None else _Part(notices.of_stalled(found.stalled), found.more)
+        return _Part([notices.report_trouble(text)])
+    return (
+        _Part([])
+        if stalled is None
+        else _Part(notices.report_stalled_transfers(stalled.stalled), stalled.more)
+    )
 
 
 async def _full_storages(context: OperatorContext) -> list[Notice]:
@@ -207,7 +213,7 @@ async def _full_storages(context: OperatorContext) -> list[Notice]:
     for answer in (storages, waits):
         if isinstance(answer, BaseException) and not isinstance(answer, ServiceError):
             raise answer
-    return notices.of_storages(
+    return notices.report_full_storages(
         [] if isinstance(storages, BaseException) else storages,
         [] if isinstance(waits, BaseException) else waits.waits,
     )
@@ -218,7 +224,9 @@ async def _broker(context: OperatorContext) -> list[Notice]:
     reports = await asyncio.gather(*(_readiness(http) for http in context.others.values()))
     answers = (report.get("transport", "ok") for report in reports)
     return [
-        notices.of_trouble(f"Chains do not go on, because services cannot send messages: {answer}")
+        notices.report_trouble(
+            f"Chains do not go on, because services cannot send messages: {answer}"
+        )
         for answer in answers
         if answer != "ok"
     ][:1]
@@ -237,7 +245,7 @@ async def _datasets(
     chains: ChainsClient, tasks: Sequence[TaskStatus | UnschedulableTask]
 ) -> dict[UUID, str]:
     """Return the names of the input data sets by chain, as far as they are known."""
-    uids = list(dict.fromkeys(task.chain_uid for task in tasks))[:_LOOKED_UP]
+    uids = list(dict.fromkeys(task.chain_uid for task in tasks))[:_MAX_LOOKUPS]
     try:
         return {chain.uid: chain.dataset_name for chain in await chains.known_chains(uids)}
     except ServiceError:
@@ -251,8 +259,8 @@ async def _intake(context: OperatorContext) -> list[Notice]:
         )
     except ServiceError as error:
         return [
-            notices.of_trouble(
+            notices.report_trouble(
                 f"The intake does not answer: new data sets get no chain now ({error.detail})"
             )
         ]
-    return notices.of_intake(unmatched.total or len(unmatched.datasets), ties)
+    return notices.report_intake(unmatched.total or len(unmatched.datasets), ties)

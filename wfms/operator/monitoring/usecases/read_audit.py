@@ -16,7 +16,7 @@ from sluice.contracts.access.audit import (
     AuditVerdicts,
 )
 from sluice.servicekit.audit.chain import verdict
-from sluice.servicekit.audit.rows import first_rows, rows_of
+from sluice.servicekit.audit.rows import list_first_rows, list_request_rows
 from wfms.operator.context import OperatorContext
 
 #: The name of this service.
@@ -32,21 +32,25 @@ async def read_audit(context: OperatorContext, query: AuditFilter) -> AuditPage:
         Unprocessable: ``after`` is not valid.
         NotAvailable: A service does not answer, so its events would be missing silently.
     """
-    search = AuditSearch(**query.model_dump(), also=await _also(context, query.object))
+    search = AuditSearch(**query.model_dump(), also=await _find_dataset_uids(context, query.object))
     async with context.database.connection() as connection:
-        own = await first_rows(connection, search)
+        own = await list_first_rows(connection, search)
     # People call the DMS directly, too. Other services are asked only for rows of these requests.
-    asked = await context.audits["dms"].first_rows(search)
-    firsts = sorted([*own, *asked.rows], key=_order, reverse=True)
-    shown = firsts[: query.limit]
-    rows = await _rows_of(context, [row.request for row in shown])
-    entries = [_entry(first, rows) for first in shown]
-    more = len(firsts) > query.limit or len(own) == query.limit or len(asked.rows) == query.limit
-    last = f"{shown[-1].at.isoformat()}/{shown[-1].request}" if shown and more else None
+    dms_page = await context.audits["dms"].first_rows(search)
+    firsts = sorted([*own, *dms_page.rows], key=_order, reverse=True)
+    page_firsts = firsts[: query.limit]
+    rows = await _read_rows(context, [row.request for row in page_firsts])
+    entries = [_entry(first, rows) for first in page_firsts]
+    more = len(firsts) > query.limit or len(own) == query.limit or len(dms_page.rows) == query.limit
+    last = (
+        f"{page_firsts[-1].at.isoformat()}/{page_firsts[-1].request}"
+        if page_firsts and more
+        else None
+    )
     return AuditPage(entries=entries, after=last)
 
 
-async def _also(context: OperatorContext, name: str | None) -> list[str]:
+async def _find_dataset_uids(context: OperatorContext, name: str | None) -> list[str]:
     """Return the uids of data sets with this name, because most requests name data sets by uid.
 
     A uid is returned in the form that audit events have.
@@ -55,7 +59,7 @@ async def _also(context: OperatorContext, name: str | None) -> list[str]:
         return []
     with suppress(ValueError):
         return [str(UUID(name))]
-    return [str(dataset.uid) for dataset in await context.dms.datasets_called(name)]
+    return [str(dataset.uid) for dataset in await context.dms.list_datasets_by_name(name)]
 
 
 async def check_audit(context: OperatorContext) -> AuditVerdicts:
@@ -69,28 +73,28 @@ async def check_audit(context: OperatorContext) -> AuditVerdicts:
     return AuditVerdicts(services=[own, *others])
 
 
-async def _rows_of(
+async def _read_rows(
     context: OperatorContext, requests: Sequence[UUID]
 ) -> Mapping[str, Sequence[AuditRow]]:
     """Return the rows of the requests by service."""
-    found: dict[str, list[AuditRow]] = {_OWN: []}
+    rows_by_service: dict[str, list[AuditRow]] = {_OWN: []}
     if not requests:
-        return found
+        return rows_by_service
     async with context.database.connection() as connection:
-        found[_OWN] = await rows_of(connection, requests)
+        rows_by_service[_OWN] = await list_request_rows(connection, requests)
     for service, client in context.audits.items():
         chunks = [requests[start : start + _CHUNK] for start in range(0, len(requests), _CHUNK)]
-        answers = await asyncio.gather(*map(client.rows_of, chunks))
-        found[service] = [row for answer in answers for row in answer.rows]
-    return found
+        answers = await asyncio.gather(*map(client.list_rows, chunks))
+        rows_by_service[service] = [row for answer in answers for row in answer.rows]
+    return rows_by_service
 
 
 def _entry(first: AuditRow, rows: Mapping[str, Sequence[AuditRow]]) -> AuditEntry:
-    found = {
-        service: [row for row in noted if row.request == first.request]
-        for service, noted in rows.items()
+    request_rows = {
+        service: [row for row in service_rows if row.request == first.request]
+        for service, service_rows in rows.items()
     }
-    every = [row for noted in found.values() for row in noted]
+    every = [row for service_rows in request_rows.values() for row in service_rows]
     return AuditEntry(
         request=first.request,
         at=first.at,
@@ -101,8 +105,8 @@ def _entry(first: AuditRow, rows: Mapping[str, Sequence[AuditRow]]) -> AuditEntr
         outcome=_outcome(first, every),
         changed=[
             service
-            for service, noted in found.items()
-            if any(row.kind is AuditKind.CHANGED for row in noted)
+            for service, service_rows in request_rows.items()
+            if any(row.kind is AuditKind.CHANGED for row in service_rows)
         ],
         facts={name: fact for row in every for name, fact in row.facts.items()},
     )

@@ -1,4 +1,4 @@
-"""The table ``secrets`` and its statements. What is in it can be read by nobody without the key."""
+"""The table ``secrets`` and its statements. The values cannot be read without the key."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,16 +18,16 @@ INSERT_VERSION = (
     " VALUES ($1, $2, $3, $4, $5)"
 )
 
-_KEPT = (
+_SELECT_EXISTING = (
     "SELECT name, version, sealed, templates, owner_group, created_at FROM secrets"
     " WHERE sealed IS NOT NULL"
 )
 
-SELECT_ALL = f"{_KEPT} ORDER BY name, version DESC"
+SELECT_ALL = f"{_SELECT_EXISTING} ORDER BY name, version DESC"
 
-SELECT_NAMED = f"{_KEPT} AND name = $1 ORDER BY version DESC"
+SELECT_NAMED = f"{_SELECT_EXISTING} AND name = $1 ORDER BY version DESC"
 
-SELECT_VERSION = f"{_KEPT} AND name = $1 AND version = $2"
+SELECT_VERSION = f"{_SELECT_EXISTING} AND name = $1 AND version = $2"
 
 REMOVE = """
 -- Remove all versions, or only $2. The value is deleted, and its number is not used again.
@@ -81,17 +81,17 @@ async def insert_secret(
     )
 
 
-async def all_secrets(connection: Connection) -> list[StoredSecret]:
+async def list_all_versions(connection: Connection) -> list[StoredSecret]:
     """Return all versions, by name, the newest version of each secret first."""
     return [StoredSecret(**row) for row in await connection.fetch(SELECT_ALL)]
 
 
-async def versions_of(connection: Connection, name: str) -> list[StoredSecret]:
+async def list_versions(connection: Connection, name: str) -> list[StoredSecret]:
     """Return the versions of a secret, the newest first."""
     return [StoredSecret(**row) for row in await connection.fetch(SELECT_NAMED, name)]
 
 
-async def secret_version(connection: Connection, name: str, version: int) -> StoredSecret | None:
+async def find_version(connection: Connection, name: str, version: int) -> StoredSecret | None:
     """Return a version that has not been removed; None if there is none."""
     row = await connection.fetchrow(SELECT_VERSION, name, version)
     return None if row is None else StoredSecret(**row)

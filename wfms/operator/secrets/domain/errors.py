@@ -35,5 +35,5 @@ class SecretWithoutUsers(Unprocessable):
 class SecretRefused(Conflict):
     """The template of a job may not use the secret, or the secret was removed."""
 
-    def __init__(self, ref: SecretRef, why: str) -> None:
-        super().__init__(f"{ref} {why}", name=ref.name)
+    def __init__(self, ref: SecretRef, reason: str) -> None:
+        super().__init__(f"{ref} {reason}", name=ref.name)

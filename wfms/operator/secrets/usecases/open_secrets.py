@@ -25,16 +25,16 @@ async def open_secrets(context: OperatorContext, sealed: Sealed) -> Sealed:
         Unsealable: The request was sealed with another key or is too old.
         SecretRefused: A secret does not exist, or the template may not use it.
     """
-    asked = SecretsRequest.model_validate_json(
+    request = SecretsRequest.model_validate_json(
         context.sealer.open(sealed.text.encode(), what=REQUEST, seconds=IN_TIME)
     )
     async with context.database.connection() as connection:
         values = {
-            port: await _value(context, connection, ref, template=asked.template)
-            for port, ref in asked.secrets.items()
+            port: await _value(context, connection, ref, template=request.template)
+            for port, ref in request.secrets.items()
         }
     log.info(
-        "secret.used", template=asked.template, secrets=sorted(map(str, asked.secrets.values()))
+        "secret.used", template=request.template, secrets=sorted(map(str, request.secrets.values()))
     )
     answer = SecretValues(values=values).model_dump_json()
     return Sealed(text=context.sealer.seal(answer, what=ANSWER).decode())
@@ -43,7 +43,7 @@ async def open_secrets(context: OperatorContext, sealed: Sealed) -> Sealed:
 async def _value(
     context: OperatorContext, connection: Connection, ref: SecretRef, *, template: str
 ) -> SecretStr:
-    stored = await secrets.secret_version(connection, ref.name, ref.version or 0)
+    stored = await secrets.find_version(connection, ref.name, ref.version or 0)
     if stored is None:
         raise SecretRefused(ref, "is not there any more: it was removed")
     if not may_use(template, stored.templates):

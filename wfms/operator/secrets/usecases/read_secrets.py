@@ -9,14 +9,16 @@ from sluice.servicekit.database import Database
 from wfms.operator.secrets.db import secrets
 from wfms.operator.secrets.db.secrets import StoredSecret
 from wfms.operator.secrets.domain.errors import SecretUnknown
-from wfms.operator.secrets.usecases.secret_users import why_refused
+from wfms.operator.secrets.usecases.secret_users import explain_refusal
 
 
 async def read_secrets(database: Database) -> list[Secret]:
     """Return the secrets by name."""
     async with database.connection() as connection:
-        found = await secrets.all_secrets(connection)
-    return [_secret(list(versions)) for _, versions in groupby(found, lambda each: each.name)]
+        all_versions = await secrets.list_all_versions(connection)
+    return [
+        _secret(list(versions)) for _, versions in groupby(all_versions, lambda each: each.name)
+    ]
 
 
 async def read_secret(database: Database, name: str, *, template_id: UUID | None = None) -> Secret:
@@ -26,11 +28,11 @@ async def read_secret(database: Database, name: str, *, template_id: UUID | None
         SecretUnknown: There is no such secret.
     """
     async with database.connection() as connection:
-        found = await secrets.versions_of(connection, name)
-        if not found:
+        versions = await secrets.list_versions(connection, name)
+        if not versions:
             raise SecretUnknown(name)
-        refused = template_id and await why_refused(connection, found[0], template_id)
-    return _secret(found).model_copy(update={"refused": refused})
+        refusal = template_id and await explain_refusal(connection, versions[0], template_id)
+    return _secret(versions).model_copy(update={"refused": refusal})
 
 
 def _secret(versions: Sequence[StoredSecret]) -> Secret:

@@ -16,9 +16,9 @@ async def reencrypt_secrets(context: OperatorContext) -> None:
     Without a key, and for secrets that no key decrypts, only the reason is logged.
     """
     async with context.database.connection() as connection:
-        found = await secrets.all_secrets(connection)
-        old = [secret for secret in found if not context.sealer.is_current(secret.sealed)]
-        for secret in old:
+        versions = await secrets.list_all_versions(connection)
+        outdated = [secret for secret in versions if not context.sealer.is_current(secret.sealed)]
+        for secret in outdated:
             what = sealed_as(secret.name, secret.version)
             try:
                 text = context.sealer.open(secret.sealed, what=what)

@@ -8,11 +8,11 @@ from sluice.contracts.access.secrets import NewSecret, may_use
 from sluice.contracts.common.problems import Unprocessable
 from sluice.servicekit.database import Connection
 from sluice.text.visible_text import quoted
-from wfms.operator.identity.usecases.known_groups import are_there_any, require_known
+from wfms.operator.identity.usecases.known_groups import groups_exist, require_known_groups
 from wfms.operator.secrets.db.secrets import SecretUsers, StoredSecret
 from wfms.operator.secrets.domain.errors import SecretWithoutUsers
 from wfms.operator.templates.db import run_templates, templates
-from wfms.operator.templates.db.template_owners import owned_name
+from wfms.operator.templates.db.template_owners import find_owned_name
 from wfms.operator.templates.usecases.publishers import PUBLISHER
 
 
@@ -42,33 +42,35 @@ async def choose_users(
     if patterns is None:
         raise SecretWithoutUsers(new.name)
     if new.group is not None:
-        await require_known(connection, [new.group])
+        await require_known_groups(connection, [new.group])
         return SecretUsers(patterns, new.group)
     if before is not None and list(before.templates) == list(patterns):
         return SecretUsers(patterns, before.owner_group)
-    owned = [await owned_name(connection, pattern) for pattern in patterns]
-    groups = {None if known is None else known.whose.group for known in owned}
+    owners = [await find_owned_name(connection, pattern) for pattern in patterns]
+    groups = {None if owner is None else owner.ownership.group for owner in owners}
     if len(groups) == 1 and None not in groups:
         return SecretUsers(patterns, groups.pop() or EVERYONE)
-    if await are_there_any(connection):
+    if await groups_exist(connection):
         raise AmbiguousTemplates(new.name, patterns)
     return SecretUsers(patterns, EVERYONE)
 
 
-async def why_refused(
+async def explain_refusal(
     connection: Connection, secret: StoredSecret, template_id: UUID
 ) -> str | None:
     """Return the end of a sentence that says why the template may not use the secret, or None."""
-    published = await templates.template_by_id(connection, template_id, ALL)
-    found = published or await run_templates.run_template_by_id(connection, template_id, ALL)
+    published = await templates.find_template_by_id(connection, template_id, ALL)
+    template = published or await run_templates.find_run_template_by_id(
+        connection, template_id, ALL
+    )
     users = f"templates called {', '.join(secret.templates)} of the group {secret.owner_group}"
-    if found is None:
+    if template is None:
         return f"is for {users}, and nobody has published or run the template {template_id}"
-    if found.group != secret.owner_group or not may_use(found.name, secret.templates):
-        return f"is for {users}, and this is {quoted(found.name)} of the group {found.group}"
+    if template.group != secret.owner_group or not may_use(template.name, secret.templates):
+        return f"is for {users}, and this is {quoted(template.name)} of the group {template.group}"
     if (
         published is None
-        and found.group == EVERYONE
+        and template.group == EVERYONE
         and not await run_templates.was_sent_by_publisher(connection, template_id)
     ):
         return (

@@ -66,24 +66,24 @@ class RunTemplateRoutes:
     async def store(self, body: SentTemplate) -> RouteResponse:
         """Store a template, or return the stored one that has the same files."""
         stored = await store_run_template(
-            self._context, body.sent, name=body.name, template_id=uuid4(), group=body.group
+            self._context, body.files, name=body.name, template_id=uuid4(), group=body.group
         )
         return RouteResponse(
-            stored.template.contract(whole=True),
+            stored.template.contract(with_files=True),
             HTTPStatus.CREATED if stored.new else HTTPStatus.OK,
         )
 
     async def list(self, query: RunListQuery) -> TemplateList:
         """List the templates."""
-        found = await list_run_templates(self._database, limit=query.limit, after=query.after)
+        page = await list_run_templates(self._database, limit=query.limit, after=query.after)
         return TemplateList(
-            templates=[template.contract() for template in found.templates],
-            after=found.after,
+            templates=[template.contract() for template in page.templates],
+            after=page.after,
         )
 
     async def read(self, template_id: UUID) -> Template:
         """Return a template with its files."""
-        return (await read_run_template(self._database, template_id)).contract(whole=True)
+        return (await read_run_template(self._database, template_id)).contract(with_files=True)
 
     async def delete(self, template_id: UUID) -> None:
         """Delete a template from the list."""

@@ -21,7 +21,7 @@ from sluice.contracts.templates.templates import (
 from sluice.servicekit.access.policy import SHIFT_OR_OWNER, SUBMITTERS, VIEWERS, policy
 from wfms.operator.context import OperatorContext
 from wfms.operator.errors import TooLarge
-from wfms.operator.http.access import is_asked_by_service
+from wfms.operator.http.access import is_service_request
 from wfms.operator.http.route import Route, RouteResponse
 from wfms.operator.templates.api.uploads import SentTemplate, read_upload
 from wfms.operator.templates.domain.errors import NotDue
@@ -89,7 +89,7 @@ class TemplateRoutes:
             Route("GET", "/templates", self.list, policy(Role.VIEWER, CallingService.INTAKE),
                   "List the latest version of every enabled template with its CWL text, or every"
                   " version without texts.",
-                  answer=TemplateList, query=ListQuery, read=is_asked_by_service),
+                  answer=TemplateList, query=ListQuery, read=is_service_request),
             Route("GET", name, self.read, VIEWERS,
                   "Return a template with its files, as written and as one JSON document.",
                   answer=Template, query=VersionQuery, errors=(NotFound,)),
@@ -120,24 +120,24 @@ class TemplateRoutes:
         """Store a template, or return the latest version if it has the same files."""
         stored = await store_template(
             self._context,
-            body.sent,
+            body.files,
             name=body.name,
             template_id=uuid4(),
             replaces=body.replaces,
             group=body.group,
         )
-        return _answered(stored)
+        return _respond(stored)
 
     async def compare(self, body: SentTemplate) -> TemplateChanges:
         """Return what storing a template would change."""
-        return await compare_template(self._context, body.sent, name=body.name)
+        return await compare_template(self._context, body.files, name=body.name)
 
     async def restore(self, name: str, body: RestoreTemplate) -> RouteResponse:
         """Make an old version the latest again."""
         stored = await restore_template(
             self._context, name, version=body.version, template_id=uuid4()
         )
-        return _answered(stored)
+        return _respond(stored)
 
     async def check(self, body: CheckTemplate) -> CheckedTemplate:
         """Return the findings about a template."""
@@ -150,15 +150,15 @@ class TemplateRoutes:
             query: The filters.
             body: A service asks. The intake polls this route and needs no CWL texts.
         """
-        found = await read_templates(
+        templates = await read_templates(
             self._database, every_version=query.all, disabled=query.disabled, text=not body
         )
-        return TemplateList(templates=[template.contract(text=True) for template in found])
+        return TemplateList(templates=[template.contract(text=True) for template in templates])
 
     async def read(self, name: str, query: VersionQuery) -> Template:
         """Return a template with its files."""
         return (await read_template(self._database, name, version=query.version)).contract(
-            whole=True
+            with_files=True
         )
 
     async def due(self, name: str) -> TemplateTrigger:
@@ -168,10 +168,10 @@ class TemplateRoutes:
             NotDue: The template has no trigger.
         """
         template = await read_template(self._database, name)
-        due = await read_due(self._context, template)
-        if due is None:
+        trigger = await read_due(self._context, template)
+        if trigger is None:
             raise NotDue(name)
-        return due
+        return trigger
 
     async def disable(self, name: str) -> Template:
         """Disable a template."""
@@ -190,7 +190,8 @@ class TemplateRoutes:
         await delete_template(self._context, name, force=query.force)
 
 
-def _answered(stored: StoreOutcome) -> RouteResponse:
+def _respond(stored: StoreOutcome) -> RouteResponse:
     return RouteResponse(
-        stored.template.contract(whole=True), HTTPStatus.CREATED if stored.new else HTTPStatus.OK
+        stored.template.contract(with_files=True),
+        HTTPStatus.CREATED if stored.new else HTTPStatus.OK,
     )

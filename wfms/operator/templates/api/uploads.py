@@ -15,7 +15,7 @@ from sluice.contracts.common.problems import Finding
 from sluice.contracts.templates.templates import NewTemplate
 from wfms.operator.errors import RequestRefused, UnknownMedia
 from wfms.operator.http.body import read_body
-from wfms.operator.http.route import parse_json, refused
+from wfms.operator.http.route import parse_json, to_request_refused
 from wfms.operator.templates.domain.submitted_files import UNNAMED, SubmittedFiles
 
 TEXT_TYPES = {
@@ -40,7 +40,7 @@ class SentTemplate:
     """
 
     name: str
-    sent: SubmittedFiles
+    files: SubmittedFiles
     replaces: int | None = None
     group: str | None = None
 
@@ -64,9 +64,9 @@ def read_upload() -> SentTemplate:
         case "multipart/form-data" | "application/x-www-form-urlencoded":
             return read_form()
         case media if media in TEXT_TYPES:
-            return _sent(request.args.get("name", ""), {UNNAMED: read_body()})
+            return _build_template(request.args.get("name", ""), {UNNAMED: read_body()})
         case media if media in ZIP_TYPES:
-            return _sent(
+            return _build_template(
                 request.args.get("name", ""),
                 {"template.zip": read_body()},
                 request.args.get("main", ""),
@@ -88,7 +88,9 @@ def read_form() -> SentTemplate:
     name, main = request.form.get("name", "").strip(), request.form.get("main", "").strip()
     uploaded = [file for file in chain.from_iterable(request.files.listvalues()) if file.filename]
     if not uploaded:
-        return _sent(name, {UNNAMED: request.form.get("cwl", "").replace("\r\n", "\n").encode()})
+        return _build_template(
+            name, {UNNAMED: request.form.get("cwl", "").replace("\r\n", "\n").encode()}
+        )
     paths = [_path(file) for file in uploaded]
     twice = {path for path in paths if paths.count(path) > 1}
     if twice:
@@ -96,7 +98,7 @@ def read_form() -> SentTemplate:
             [Finding(message="two files have this path", file=path) for path in sorted(twice)]
         )
     files = {path: file.read() for path, file in zip(paths, uploaded, strict=True)}
-    return _sent(name or _name_of(paths, main), files, main)
+    return _build_template(name or _derive_name(paths, main), files, main)
 
 
 def _path(file: FileStorage) -> str:
@@ -104,7 +106,7 @@ def _path(file: FileStorage) -> str:
     return (file.filename or UNNAMED).replace("\\", "/")
 
 
-def _name_of(paths: list[str], main: str) -> str:
+def _derive_name(paths: list[str], main: str) -> str:
     """Return the name of a template, from the names of its files.
 
     It is ``spd`` for ``spd.cwl``, for ``spd.zip`` and for the folder ``spd``.
@@ -120,7 +122,7 @@ def _name_of(paths: list[str], main: str) -> str:
     return re.sub(r"[^A-Za-z0-9_.-]+", "-", stem)
 
 
-def _sent(name: str, files: dict[str, bytes], main: str = "") -> SentTemplate:
+def _build_template(name: str, files: dict[str, bytes], main: str = "") -> SentTemplate:
     if not any(content.strip() for content in files.values()):
         raise RequestRefused(
             [Finding(message="there is no text: choose a file or paste a workflow")]
@@ -130,16 +132,16 @@ def _sent(name: str, files: dict[str, bytes], main: str = "") -> SentTemplate:
     try:
         _NAME.validate_python(name)
     except ValidationError as error:
-        raise refused("name", error) from error
+        raise to_request_refused("name", error) from error
     return SentTemplate(name, SubmittedFiles(files, main or None), group=_group())
 
 
 def _group() -> str | None:
     """Return the group in the form or the query."""
-    given = request.values.get("group", "").strip()
-    if not given:
+    group = request.values.get("group", "").strip()
+    if not group:
         return None
     try:
-        return _GROUP.validate_python(given)
+        return _GROUP.validate_python(group)
     except ValidationError as error:
-        raise refused("group", error) from error
+        raise to_request_refused("group", error) from error

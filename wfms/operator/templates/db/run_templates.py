@@ -6,14 +6,14 @@ from uuid import UUID
 from sluice.contracts.access.owners import Visibility
 from sluice.contracts.templates.templates import RUN_VERSION
 from sluice.servicekit.database import Connection
-from wfms.operator.templates.db.templates import maybe_template, stored_values, template_of
+from wfms.operator.templates.db.templates import stored_values, to_template, to_template_or_none
 from wfms.operator.templates.domain.template import StoredTemplate
 
 _OWNED = (
     "jsonb_build_object('owner', owner, 'owner_group', owner_group, 'shared_with', '{}'::text[]) AS"
     " owned"
 )
-_SEEN = "({0}::text[] IS NULL OR owner_group = ANY({0}))".format
+_IS_VISIBLE = "({0}::text[] IS NULL OR owner_group = ANY({0}))".format
 
 _COLUMNS = f"""
     id, name, {RUN_VERSION} AS version, coalesce(run_at, created_at) AS created_at, deleted_at,
@@ -57,14 +57,14 @@ DELETE_OLD_DRAFTS = """
 DELETE FROM run_templates WHERE run_at IS NULL AND created_at < now() - interval '7 days'
 """
 
-SELECT_BY_ID = f"SELECT {_COLUMNS} FROM run_templates WHERE id = $1 AND {_SEEN('$2')}"
+SELECT_BY_ID = f"SELECT {_COLUMNS} FROM run_templates WHERE id = $1 AND {_IS_VISIBLE('$2')}"
 
 SENT_BY_PUBLISHER = "SELECT sent_by_publisher FROM run_templates WHERE id = $1"
 
 SELECT_ALL = f"""
 -- The page after template $2, at its present position.
 SELECT {_WITHOUT_FILES} FROM run_templates
-WHERE run_at IS NOT NULL AND deleted_at IS NULL AND {_SEEN("$3")}
+WHERE run_at IS NOT NULL AND deleted_at IS NULL AND {_IS_VISIBLE("$3")}
     AND ($2::uuid IS NULL
     OR (run_at, id) < (
         SELECT before.run_at, before.id FROM run_templates AS before WHERE before.id = $2
@@ -74,7 +74,7 @@ ORDER BY run_at DESC, id DESC LIMIT $1
 
 DELETE = f"""
 UPDATE run_templates SET deleted_at = now()
-WHERE id = $1 AND deleted_at IS NULL AND {_SEEN("$2")} RETURNING id
+WHERE id = $1 AND deleted_at IS NULL AND {_IS_VISIBLE("$2")} RETURNING id
 """
 
 
@@ -82,7 +82,7 @@ async def run_again(
     connection: Connection, digest: bytes, *, by_publisher: bool
 ) -> StoredTemplate | None:
     """Note another run of these files, or return None if they are not stored."""
-    return maybe_template(await connection.fetchrow(RUN_AGAIN, digest, by_publisher))
+    return to_template_or_none(await connection.fetchrow(RUN_AGAIN, digest, by_publisher))
 
 
 async def insert_run_template(
@@ -91,7 +91,7 @@ async def insert_run_template(
     """Insert a template that runs, or return the stored template with the same files."""
     row = await connection.fetchrow(INSERT_RUN, *_values(template, digest), by_publisher)
     assert row is not None  # noqa: S101 - INSERT … DO UPDATE … RETURNING gives one row
-    return template_of(row)
+    return to_template(row)
 
 
 async def insert_draft_template(
@@ -100,7 +100,7 @@ async def insert_draft_template(
     """Insert a draft, or return the stored template with the same files."""
     row = await connection.fetchrow(INSERT_DRAFT, *_values(template, digest))
     assert row is not None  # noqa: S101 - INSERT … DO UPDATE … RETURNING gives one row
-    return template_of(row)
+    return to_template(row)
 
 
 async def delete_draft_template(connection: Connection, template_id: UUID) -> None:
@@ -113,11 +113,13 @@ async def delete_old_draft_templates(connection: Connection) -> None:
     await connection.execute(DELETE_OLD_DRAFTS)
 
 
-async def run_template_by_id(
+async def find_run_template_by_id(
     connection: Connection, template_id: UUID, visibility: Visibility
 ) -> StoredTemplate | None:
     """Return a visible template by its id, even if it is deleted, or None."""
-    return maybe_template(await connection.fetchrow(SELECT_BY_ID, template_id, visibility.names()))
+    return to_template_or_none(
+        await connection.fetchrow(SELECT_BY_ID, template_id, visibility.names())
+    )
 
 
 async def was_sent_by_publisher(connection: Connection, template_id: UUID) -> bool:
@@ -125,12 +127,12 @@ async def was_sent_by_publisher(connection: Connection, template_id: UUID) -> bo
     return bool(await connection.fetchval(SENT_BY_PUBLISHER, template_id))
 
 
-async def all_run(
+async def list_run(
     connection: Connection, visibility: Visibility, *, limit: int, after: UUID | None
 ) -> list[StoredTemplate]:
     """Return templates that were run, latest first, without their texts and documents."""
     rows = await connection.fetch(SELECT_ALL, limit, after, visibility.names())
-    return [template_of(row) for row in rows]
+    return [to_template(row) for row in rows]
 
 
 async def mark_unlisted(connection: Connection, template_id: UUID, visibility: Visibility) -> bool:

@@ -24,11 +24,11 @@ ON CONFLICT (name) DO UPDATE SET owner_group = $2, shared_with = $3
 class OwnedName:
     """The owner of a template name, and the groups that it is shared with."""
 
-    whose: Ownership
+    ownership: Ownership
     shared_with: Sequence[str] = ()
 
 
-async def owned_name(connection: Connection, name: str) -> OwnedName | None:
+async def find_owned_name(connection: Connection, name: str) -> OwnedName | None:
     """Return the owner of a template name; None if no owner is recorded."""
     row = await connection.fetchrow(SELECT, name)
     if row is None:
@@ -36,9 +36,9 @@ async def owned_name(connection: Connection, name: str) -> OwnedName | None:
     return OwnedName(Ownership(row["owner"], row["owner_group"]), row["shared_with"])
 
 
-async def take_name(connection: Connection, name: str, whose: Ownership) -> None:
+async def take_name(connection: Connection, name: str, ownership: Ownership) -> None:
     """Record the owner of a template name, unless it has one."""
-    await connection.execute(TAKE, name, whose.owner, whose.group)
+    await connection.execute(TAKE, name, ownership.owner, ownership.group)
 
 
 async def share_name(

@@ -26,10 +26,10 @@ _OWNED = (
     "(SELECT to_jsonb(owned) FROM template_owners AS owned WHERE owned.name = templates.name) AS"
     " owned"
 )
-_WHOLE = f"*, {_SINCE}, {_OWNED}"
+_ALL_COLUMNS = f"*, {_SINCE}, {_OWNED}"
 
 #: Condition: a principal in these groups sees the template; null sees all templates.
-_SEEN = """({0}::text[] IS NULL OR NOT EXISTS (
+_IS_VISIBLE = """({0}::text[] IS NULL OR NOT EXISTS (
         SELECT FROM template_owners AS owned WHERE owned.name = templates.name
             AND NOT (owned.owner_group = ANY({0}) OR owned.shared_with && {0})))""".format
 
@@ -37,22 +37,22 @@ INSERT_TEMPLATE = f"""
 -- The next version of the name. Numbers of deleted versions are not used again.
 INSERT INTO templates (id, name, version, text, template, plan, warnings, main, files)
 SELECT $1, $2, coalesce(max(version), 0) + 1, $3, $4, $5, $6, $7, $8 FROM templates WHERE name = $2
-RETURNING {_WHOLE}
+RETURNING {_ALL_COLUMNS}
 """
 
 NEXT_VERSION = "SELECT coalesce(max(version), 0) + 1 FROM templates WHERE name = $1"
 
 SELECT_LATEST = f"""
 -- The latest version of a name that is not deleted.
-SELECT {_WHOLE} FROM templates WHERE name = $1 AND deleted_at IS NULL AND {_SEEN("$2")}
+SELECT {_ALL_COLUMNS} FROM templates WHERE name = $1 AND deleted_at IS NULL AND {_IS_VISIBLE("$2")}
 ORDER BY version DESC LIMIT 1
 """
 
 SELECT_VERSION = f"""
-SELECT {_WHOLE} FROM templates WHERE name = $1 AND version = $2 AND {_SEEN("$3")}
+SELECT {_ALL_COLUMNS} FROM templates WHERE name = $1 AND version = $2 AND {_IS_VISIBLE("$3")}
 """
 
-SELECT_BY_ID = f"SELECT {_WHOLE} FROM templates WHERE id = $1 AND {_SEEN('$2')}"
+SELECT_BY_ID = f"SELECT {_ALL_COLUMNS} FROM templates WHERE id = $1 AND {_IS_VISIBLE('$2')}"
 
 _WITHOUT_FILES = f"""
     id, name, version, plan, warnings, created_at, deleted_at, main, '' AS text,
@@ -64,7 +64,7 @@ _WITH_TEXT = _WITHOUT_FILES.replace("'' AS text", "text")
 SELECT_ALL_LATEST = f"""
 -- The latest version of each name that is not deleted.
 SELECT DISTINCT ON (name) {_WITHOUT_FILES} FROM templates
-WHERE deleted_at IS NULL AND {_SEEN("$1")}
+WHERE deleted_at IS NULL AND {_IS_VISIBLE("$1")}
 ORDER BY name, version DESC
 """
 
@@ -72,14 +72,14 @@ SELECT_ALL_ENABLED = f"""
 -- Templates that data sets may go through, without texts, because the intake reads them often.
 SELECT DISTINCT ON (name) {_WITHOUT_FILES} FROM templates
 WHERE deleted_at IS NULL AND name NOT IN (SELECT name FROM disabled_templates)
-    AND {_SEEN("$1")}
+    AND {_IS_VISIBLE("$1")}
 ORDER BY name, version DESC
 """
 
 SELECT_ALL = f"""
 -- Every version that is not deleted, of all names or of $1.
 SELECT {_WITHOUT_FILES} FROM templates
-WHERE deleted_at IS NULL AND ($1::text IS NULL OR name = $1) AND {_SEEN("$2")}
+WHERE deleted_at IS NULL AND ($1::text IS NULL OR name = $1) AND {_IS_VISIBLE("$2")}
 ORDER BY name, version DESC
 """
 
@@ -102,7 +102,7 @@ async def insert_template(connection: Connection, template: StoredTemplate) -> S
     """Store a template as the next version of its name; its own version and times are ignored."""
     row = await connection.fetchrow(INSERT_TEMPLATE, *stored_values(template))
     assert row is not None  # noqa: S101 - INSERT … SELECT of an aggregate gives one row
-    return template_of(row)
+    return to_template(row)
 
 
 def stored_values(template: StoredTemplate) -> tuple[Any, ...]:
@@ -124,30 +124,32 @@ async def next_version(connection: Connection, name: str) -> int:
     return int(await connection.fetchval(NEXT_VERSION, name) or 1)
 
 
-async def latest(
+async def find_latest(
     connection: Connection, name: str, visibility: Visibility
 ) -> StoredTemplate | None:
     """Return the latest version that is not deleted and visible; None if there is none."""
-    return maybe_template(await connection.fetchrow(SELECT_LATEST, name, visibility.names()))
+    return to_template_or_none(await connection.fetchrow(SELECT_LATEST, name, visibility.names()))
 
 
-async def version_of(
+async def find_version(
     connection: Connection, name: str, version: int, visibility: Visibility
 ) -> StoredTemplate | None:
     """Return a version of a template, even if it is deleted."""
-    return maybe_template(
+    return to_template_or_none(
         await connection.fetchrow(SELECT_VERSION, name, version, visibility.names())
     )
 
 
-async def template_by_id(
+async def find_template_by_id(
     connection: Connection, template_id: UUID, visibility: Visibility
 ) -> StoredTemplate | None:
     """Return the template with this id, even if it is deleted."""
-    return maybe_template(await connection.fetchrow(SELECT_BY_ID, template_id, visibility.names()))
+    return to_template_or_none(
+        await connection.fetchrow(SELECT_BY_ID, template_id, visibility.names())
+    )
 
 
-async def all_latest(
+async def list_latest(
     connection: Connection, visibility: Visibility, *, disabled: bool, text: bool = False
 ) -> list[StoredTemplate]:
     """Return the latest version of each template, with empty documents.
@@ -161,15 +163,15 @@ async def all_latest(
     statement = SELECT_ALL_LATEST if disabled else SELECT_ALL_ENABLED
     if text:
         statement = statement.replace(_WITHOUT_FILES, _WITH_TEXT)
-    return [template_of(row) for row in await connection.fetch(statement, visibility.names())]
+    return [to_template(row) for row in await connection.fetch(statement, visibility.names())]
 
 
-async def all_versions(
+async def list_versions(
     connection: Connection, visibility: Visibility, name: str | None = None
 ) -> list[StoredTemplate]:
     """Return all versions that are not deleted, with empty texts and documents."""
     return [
-        template_of(row) for row in await connection.fetch(SELECT_ALL, name, visibility.names())
+        to_template(row) for row in await connection.fetch(SELECT_ALL, name, visibility.names())
     ]
 
 
@@ -192,12 +194,12 @@ async def mark_versions_deleted(connection: Connection, name: str) -> list[int]:
     return [int(row["version"]) for row in await connection.fetch(DELETE_TEMPLATE, name)]
 
 
-def maybe_template(row: asyncpg.Record | None) -> StoredTemplate | None:
+def to_template_or_none(row: asyncpg.Record | None) -> StoredTemplate | None:
     """Return the template of a row; None without a row."""
-    return None if row is None else template_of(row)
+    return None if row is None else to_template(row)
 
 
-def template_of(row: asyncpg.Record) -> StoredTemplate:
+def to_template(row: asyncpg.Record) -> StoredTemplate:
     """Return the template of a row."""
     main, owned = row["main"] or UNNAMED, row["owned"] or {}
     return StoredTemplate(

@@ -43,12 +43,12 @@ async def lock_tool(connection: Connection, name: str) -> None:
     await connection.execute(LOCK_NAME, name)
 
 
-async def newest_tools(connection: Connection) -> list[Tool]:
+async def list_newest_tools(connection: Connection) -> list[Tool]:
     """Return the newest version of each tool, by name, with its text."""
     return [_tool(row) for row in await connection.fetch(SELECT_NEWEST)]
 
 
-async def versions_of(connection: Connection, name: str) -> list[Tool]:
+async def list_versions(connection: Connection, name: str) -> list[Tool]:
     """Return the versions of a tool, the newest first, with their texts."""
     return [_tool(row) for row in await connection.fetch(SELECT_NAMED, name)]
 
@@ -58,7 +58,7 @@ async def insert_tool(
 ) -> Tool:
     """Store the next version of a tool; ``ports`` has its ``inputs`` and ``outputs``.
 
-    Precondition: the tool is locked.
+    The caller holds the lock of the tool.
     """
     return _tool(await connection.fetchrow(INSERT_TOOL, name, text, ports, doc))
 

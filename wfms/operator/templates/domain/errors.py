@@ -128,12 +128,12 @@ class ToolUnknown(NotFound):
         name: str,
         version: int | None = None,
         *,
-        known: Sequence[int] = (),
+        versions: Sequence[int] = (),
         fitting: Sequence[str] = (),
     ) -> None:
-        if known:
-            listed = ", ".join(str(each) for each in known)
-            sentence = f"there is no version {version} of tool {quoted(name)}, but {listed}"
+        if versions:
+            version_list = ", ".join(str(each) for each in versions)
+            sentence = f"there is no version {version} of tool {quoted(name)}, but {version_list}"
         else:
             sentence = f"there is no tool {quoted(name)} (`sluice tool list` has them all)"
         if fitting:

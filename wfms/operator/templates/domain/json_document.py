@@ -10,22 +10,22 @@ class NotStorable(ValueError):
     """A document that cannot be stored as JSON; the message says why."""
 
 
-def storable(value: Any) -> Any:
+def to_storable(value: Any) -> Any:
     """Return plain JSON values with aliases expanded.
 
     Raises:
         NotStorable: The document is too large, too deep or has texts that cannot be stored.
     """
-    return _Copy().of(value)
+    return _Copy().copy(value)
 
 
 class _Copy:
     def __init__(self) -> None:
-        self._left = MAX_VALUES
+        self._remaining_values = MAX_VALUES
 
-    def of(self, value: Any, depth: int = 0) -> Any:
-        self._left -= 1
-        if self._left < 0:
+    def copy(self, value: Any, depth: int = 0) -> Any:
+        self._remaining_values -= 1
+        if self._remaining_values < 0:
             raise NotStorable(
                 f"it holds more than {MAX_VALUES} values once its aliases are written out"
             )
@@ -34,10 +34,10 @@ class _Copy:
         match value:
             case dict():
                 return {
-                    self._text(str(key)): self.of(item, depth + 1) for key, item in value.items()
+                    self._text(str(key)): self.copy(item, depth + 1) for key, item in value.items()
                 }
             case list() | tuple():
-                return [self.of(item, depth + 1) for item in value]
+                return [self.copy(item, depth + 1) for item in value]
             case str():
                 return self._text(value)
             case bool() | None | float():

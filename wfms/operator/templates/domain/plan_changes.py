@@ -9,7 +9,7 @@ from sluice.contracts.data.append_only import Trigger
 from sluice.contracts.data.asset_refs import AssetRef
 from sluice.contracts.data.retention import deletion_text
 from sluice.contracts.templates.chain_requirements import required
-from sluice.contracts.templates.matching import condition_text, due_text
+from sluice.contracts.templates.matching import condition_text, describe_trigger
 from sluice.contracts.templates.plan import Condition, Parameter, Plan, PlanOutput, PlanStep
 from sluice.contracts.templates.templates import Change, PlanChange
 from wfms.operator.templates.domain.parameters import type_name
@@ -19,7 +19,7 @@ _MOST = 80
 #: Characters before the first difference, if the beginning of a value is left out.
 _LEAD = 20
 #: Fields that concern the whole plan.
-_WHOLE = ("doc", "cwl_version", "data_input", "data_entries", "priority")
+_PLAN_FIELDS = ("doc", "cwl_version", "data_input", "data_entries", "priority")
 
 #: Floats from this value on are written with an exponent.
 _ALL_DIGITS = 1e15
@@ -32,32 +32,39 @@ Facts = list[str] | dict[str, Any]
 
 def compare_plans(before: Plan | None, after: Plan) -> list[PlanChange]:
     """Return the changes; without an old plan, everything is added."""
-    old = before or _nothing(after)
+    old = before or _without_parts(after)
     return [
-        *_whole(old, after),
+        *_compare_fields(old, after),
         *_deletion(before, after),
-        *_each("match", old.match, after.match, lambda condition: [condition_text(condition)]),
-        *_each("match", _due(old), _due(after), lambda due: [due_text(due)]),
-        *_each(
+        *_compare_parts(
+            "match", old.match, after.match, lambda condition: [condition_text(condition)]
+        ),
+        *_compare_parts(
+            "match",
+            _trigger_by_name(old),
+            _trigger_by_name(after),
+            lambda trigger: [describe_trigger(trigger)],
+        ),
+        *_compare_parts(
             "template",
             _required(old),
             _required(after),
             lambda condition: [condition_text(condition)],
         ),
-        *_each("parameter", _parameters(old), _parameters(after), _facts_of_parameter),
-        *_each("secret", old.secrets, after.secrets, lambda ref: [str(ref)]),
-        *_each(
+        *_compare_parts("parameter", _parameters(old), _parameters(after), _parameter_facts),
+        *_compare_parts("secret", old.secrets, after.secrets, lambda ref: [str(ref)]),
+        *_compare_parts(
             "step",
             _by_name(old.steps),
             _by_name(after.steps),
-            _facts_of_step,
-            shown=lambda step: [step.mode.value],
+            _step_facts,
+            describe=lambda step: [step.mode.value],
         ),
-        *_each("output", _by_name(old.outputs), _by_name(after.outputs), _facts_of_output),
+        *_compare_parts("output", _by_name(old.outputs), _by_name(after.outputs), _output_facts),
     ]
 
 
-def _nothing(after: Plan) -> Plan:
+def _without_parts(after: Plan) -> Plan:
     """Return the plan without its parts, as the old plan of a new name."""
     return after.model_copy(
         update={
@@ -73,14 +80,14 @@ def _nothing(after: Plan) -> Plan:
     )
 
 
-def _due(plan: Plan) -> dict[str, Trigger]:
+def _trigger_by_name(plan: Plan) -> dict[str, Trigger]:
     """Return the trigger, if there is one."""
     return {} if plan.due is None else {"runs": plan.due}
 
 
-def _whole(before: Plan, after: Plan) -> Iterator[PlanChange]:
+def _compare_fields(before: Plan, after: Plan) -> Iterator[PlanChange]:
     old, new = (
-        _flat(plan.model_dump(mode="json", include=set(_WHOLE))) for plan in (before, after)
+        _flat(plan.model_dump(mode="json", include=set(_PLAN_FIELDS))) for plan in (before, after)
     )
     for name in sorted(old.keys() | new.keys()):
         if old.get(name) != new.get(name):
@@ -96,13 +103,13 @@ def _deletion(before: Plan | None, after: Plan) -> Iterator[PlanChange]:
         yield PlanChange(part="template", name="retention", change=change, details=details)
 
 
-def _each(
+def _compare_parts(
     part: PlanPart,
     before: Mapping[str, PartT],
     after: Mapping[str, PartT],
     facts: Callable[[PartT], Facts],
     *,
-    shown: Callable[[PartT], list[str]] | None = None,
+    describe: Callable[[PartT], list[str]] | None = None,
 ) -> Iterator[PlanChange]:
     """Yield the changes of one kind of part: old parts in their order, then new ones.
 
@@ -111,7 +118,7 @@ def _each(
         before: The old parts by name.
         after: The new parts by name.
         facts: Returns what is compared.
-        shown: Returns what is said of an added or removed part; by default its facts.
+        describe: Returns what is said of an added or removed part; by default its facts.
     """
     for name in [*before, *(name for name in after if name not in before)]:
         if name in before and name in after:
@@ -125,11 +132,11 @@ def _each(
             part=part,
             name=name,
             change=change,
-            details=shown(subject) if shown else _said(facts(subject)),
+            details=describe(subject) if describe else _list_facts(facts(subject)),
         )
 
 
-def _said(facts: Facts) -> list[str]:
+def _list_facts(facts: Facts) -> list[str]:
     return (
         facts
         if isinstance(facts, list)
@@ -175,25 +182,27 @@ def _parameters(plan: Plan) -> dict[str, tuple[Parameter, str | AssetRef | None]
     }
 
 
-def _facts_of_parameter(bound: tuple[Parameter, str | AssetRef | None]) -> dict[str, Any]:
-    parameter, key = bound
-    if isinstance(key, AssetRef):
-        return {"type": type_name(parameter.type), "files of": str(key)}
+def _parameter_facts(
+    parameter_and_source: tuple[Parameter, str | AssetRef | None],
+) -> dict[str, Any]:
+    parameter, source = parameter_and_source
+    if isinstance(source, AssetRef):
+        return {"type": type_name(parameter.type), "files of": str(source)}
     default = (
         "none, it has to be given"
         if parameter.required and parameter.default is None
         else parameter.default
     )
-    bound_to = {} if key is None else {"taken from metadata": key}
+    bound_to = {} if source is None else {"taken from metadata": source}
     return {"type": type_name(parameter.type), "default": default} | bound_to
 
 
-def _facts_of_step(step: PlanStep) -> dict[str, Any]:
+def _step_facts(step: PlanStep) -> dict[str, Any]:
     facts = _flat(step.model_dump(mode="json", exclude={"tool", "name", "doc"}))
     return facts | {f"its tool's {name}": value for name, value in _flat(step.tool).items()}
 
 
-def _facts_of_output(output: PlanOutput) -> list[str]:
+def _output_facts(output: PlanOutput) -> list[str]:
     collected = "" if output.collect is None else f", collected in {output.collect.name}"
     return [f"{output.step}/{output.port}{'' if output.single else ', a list'}{collected}"]
 

@@ -44,11 +44,11 @@ class StoredTemplate:
         """The text of the file that has the workflow."""
         return self.files[self.main]
 
-    def contract(self, *, whole: bool = False, text: bool = False) -> Template:
+    def contract(self, *, with_files: bool = False, text: bool = False) -> Template:
         """Return the template for an API response.
 
         Args:
-            whole: Include the files and the document.
+            with_files: Include the files and the document.
             text: Include the text of the workflow, if it was read.
         """
         return Template(
@@ -59,10 +59,10 @@ class StoredTemplate:
             plan=self.plan,
             warnings=self.warnings,
             disabled_at=self.disabled_at,
-            template=self.document if whole else None,
-            cwl=(self.text or None) if whole or text else None,
-            files=self.files if whole else None,
-            main=self.main if whole else None,
+            template=self.document if with_files else None,
+            cwl=(self.text or None) if with_files or text else None,
+            files=self.files if with_files else None,
+            main=self.main if with_files else None,
             owner=self.owner,
             group=self.group,
             shared_with=list(self.shared_with),

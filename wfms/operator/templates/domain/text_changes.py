@@ -32,20 +32,20 @@ def compare_files(
     """
     if len(before) == len(after) == 1:
         before, mains = {mains[1]: next(iter(before.values()))}, (mains[1], mains[1])
-    found: list[FileChange] = []
-    left = MAX_LINES
+    changes: list[FileChange] = []
+    remaining_lines = MAX_LINES
     for path in sorted(before.keys() | after.keys(), key=lambda path: (path not in mains, path)):
         change = _change(before.get(path), after.get(path))
         if change is not None:
             middle = _Middle(_lines(before.get(path, "")), _lines(after.get(path, "")))
-            left -= middle.size
+            remaining_lines -= middle.size
             diff = (
                 middle.diff(f"{labels[0]}: {path}", f"{labels[1]}: {path}")
-                if left >= 0
+                if remaining_lines >= 0
                 else middle.in_words
             )
-            found.append(FileChange(path=path, change=change, diff=diff))
-    return found
+            changes.append(FileChange(path=path, change=change, diff=diff))
+    return changes
 
 
 def _change(before: str | None, after: str | None) -> Change | None:
@@ -85,9 +85,9 @@ class _Middle:
         lines = difflib.unified_diff(
             self._before, self._after, before, after, lineterm="", n=_CONTEXT
         )
-        return "\n".join(self._placed(lines)) or "only the end of the last line differs"
+        return "\n".join(self._with_line_numbers(lines)) or "only the end of the last line differs"
 
-    def _placed(self, lines: Iterator[str]) -> Iterator[str]:
+    def _with_line_numbers(self, lines: Iterator[str]) -> Iterator[str]:
         for line in lines:
             place = _PLACE.fullmatch(line)
             if place is None:

@@ -12,9 +12,9 @@ async def check_template(compiler: Compiler, request: CheckTemplate) -> CheckedT
     Raises:
         RequestRefused: The files of the request are not acceptable.
     """
-    sent = SubmittedFiles.of(request)
+    submitted = SubmittedFiles.of(request)
     try:
-        checked = await compiler.compile(await compiler.take(sent), name="check")
+        checked = await compiler.compile(await compiler.take(submitted), name="check")
     except Unprocessable as refusal:
         return CheckedTemplate(findings=refusal.findings, plan=None)
     return CheckedTemplate(findings=checked.findings, plan=checked.plan)

@@ -12,26 +12,26 @@ from wfms.operator.templates.domain.plan_changes import compare_plans
 from wfms.operator.templates.domain.submitted_files import SubmittedFiles
 from wfms.operator.templates.domain.template import StoredTemplate
 from wfms.operator.templates.domain.text_changes import compare_files
-from wfms.operator.templates.usecases.store_template import compiled, latest_if_same
+from wfms.operator.templates.usecases.store_template import compile_template, find_latest_if_same
 from wfms.operator.templates.usecases.template_owners import require_free
-from wfms.operator.templates.usecases.warn_of_trigger_cycles import trigger_cycle_warnings
+from wfms.operator.templates.usecases.warn_of_trigger_cycles import list_trigger_cycle_warnings
 
 
 async def compare_template(
-    context: OperatorContext, sent: SubmittedFiles, *, name: str
+    context: OperatorContext, submitted: SubmittedFiles, *, name: str
 ) -> TemplateChanges:
     """Return what would change if the files were published under the name.
 
     Raises:
         Unprocessable: The files are not acceptable.
         TemplateRefused: The template has errors; the exception lists all findings.
-        TemplateNameTaken: The name is taken.
+        TemplateNameConflict: The name is taken.
         Forbidden: The principal may not publish under the name.
     """
-    upload = await context.compiler.take(sent)
+    upload = await context.compiler.take(submitted)
     async with context.database.connection() as connection:
         await require_free(connection, name)
-        same = await latest_if_same(connection, name, upload)
+        same = await find_latest_if_same(connection, name, upload)
     if same is not None:
         return TemplateChanges(
             name=name,
@@ -42,21 +42,21 @@ async def compare_template(
         )
     return await compare_with_latest(
         context.database,
-        await compiled(context.compiler, upload, name=name, template_id=uuid4()),
+        await compile_template(context.compiler, upload, name=name, template_id=uuid4()),
     )
 
 
 async def compare_with_latest(database: Database, candidate: StoredTemplate) -> TemplateChanges:
     """Compare a template that would be published with the latest version of its name."""
     async with database.connection() as connection:
-        before = await templates.latest(connection, candidate.name, current_visibility())
+        before = await templates.find_latest(connection, candidate.name, current_visibility())
         version = await templates.next_version(connection, candidate.name)
-        rings = await trigger_cycle_warnings(connection, candidate)
-    compared = await asyncio.to_thread(_compared, before, candidate, version)
-    return compared.model_copy(update={"warnings": [*candidate.warnings, *rings]})
+        cycle_warnings = await list_trigger_cycle_warnings(connection, candidate)
+    changes = await asyncio.to_thread(_compare, before, candidate, version)
+    return changes.model_copy(update={"warnings": [*candidate.warnings, *cycle_warnings]})
 
 
-def _compared(
+def _compare(
     before: StoredTemplate | None, candidate: StoredTemplate, version: int
 ) -> TemplateChanges:
     old = "nothing" if before is None else f"version {before.version}"

@@ -9,7 +9,7 @@ from weakref import WeakValueDictionary
 
 from sluice.contracts.common.problems import Finding
 from sluice.contracts.templates.plan import Plan
-from sluice.servicekit.access.delegation import person_asking
+from sluice.servicekit.access.delegation import current_person
 from wfms.operator.templates.domain.submitted_files import SubmittedFiles
 
 if TYPE_CHECKING:
@@ -57,40 +57,42 @@ class Compiler:
         if self._limited is not None:
             self._limited.stop()
 
-    async def take(self, sent: SubmittedFiles) -> "Upload":
+    async def take(self, submitted: SubmittedFiles) -> "Upload":
         """Return the files by path, with a zip unpacked.
 
         Raises:
             Unprocessable: The files are not acceptable.
         """
-        return await asyncio.to_thread(_take, sent)
+        return await asyncio.to_thread(_take, submitted)
 
     async def compile(self, upload: "Upload", *, name: str) -> CompilationResult:
         """Compile the files and return the plan and the findings, which include exceeded limits."""
-        async with self._turn_of_asker(), self._room:
-            limited = await asyncio.to_thread(self._loaded)
-            found = await asyncio.to_thread(limited.compile, upload, name=name)
-        compiled = found.compiled
-        return CompilationResult(compiled.plan, list(compiled.findings), found.main, found.document)
+        async with self._person_lock(), self._room:
+            compiler = await asyncio.to_thread(self._load_compiler)
+            result = await asyncio.to_thread(compiler.compile, upload, name=name)
+        compiled = result.compiled
+        return CompilationResult(
+            compiled.plan, list(compiled.findings), result.main, result.document
+        )
 
-    def _turn_of_asker(self) -> AbstractAsyncContextManager[None]:
-        person = person_asking()
+    def _person_lock(self) -> AbstractAsyncContextManager[None]:
+        person = current_person()
         if person is None:
             return nullcontext()
         return self._turns.setdefault(person.name, asyncio.Lock())
 
-    def _loaded(self) -> "LimitedCompiler":
+    def _load_compiler(self) -> "LimitedCompiler":
         from sluice.cwl.limited import LimitedCompiler  # noqa: PLC0415 - slow to import, and only needed here
 
         self._limited = self._limited or LimitedCompiler()
         return self._limited
 
 
-def _take(sent: SubmittedFiles) -> "Upload":
+def _take(submitted: SubmittedFiles) -> "Upload":
     from sluice.cwl import is_zip, take_files, unpack_zip  # noqa: PLC0415 - slow to import, and only needed here
 
-    files: Mapping[str, str | bytes] = sent.files
+    files: Mapping[str, str | bytes] = submitted.files
     only = next(iter(files.values())) if len(files) == 1 else ""
     if isinstance(only, bytes) and is_zip(only):
         files = unpack_zip(only)
-    return take_files(files, main=sent.main)
+    return take_files(files, main=submitted.main)

@@ -31,7 +31,7 @@ class ToolDescription:
     doc: str
 
 
-async def compose_tools(context: OperatorContext, asked: ComposeTools) -> Composition:
+async def compose_tools(context: OperatorContext, request: ComposeTools) -> Composition:
     """Join tools to a workflow and, if requested, store it as the next version of a template.
 
     Raises:
@@ -39,23 +39,25 @@ async def compose_tools(context: OperatorContext, asked: ComposeTools) -> Compos
         ToolsDoNotFit: The tools cannot be joined; the exception has every reason.
         TemplateRefused: The compiler rejects the workflow that is to be stored.
     """
-    chosen = await _chosen(context, asked)
-    text, misfits = await asyncio.to_thread(_composed, chosen, asked.bind)
+    chosen = await _find_tools(context, request)
+    text, misfits = await asyncio.to_thread(_compose, chosen, request.bind)
     if misfits:
-        raise ToolsDoNotFit(asked.name, misfits)
-    sent = SubmittedFiles({UNNAMED: text})
-    if not asked.store:
-        checked = await context.compiler.compile(await context.compiler.take(sent), name=asked.name)
-        return Composition(name=asked.name, cwl=text, findings=checked.findings)
-    outcome = await store_template(context, sent, name=asked.name, template_id=uuid4())
-    log.info("template.composed", template=asked.name, tools=asked.tools)
+        raise ToolsDoNotFit(request.name, misfits)
+    submitted = SubmittedFiles({UNNAMED: text})
+    if not request.store:
+        checked = await context.compiler.compile(
+            await context.compiler.take(submitted), name=request.name
+        )
+        return Composition(name=request.name, cwl=text, findings=checked.findings)
+    outcome = await store_template(context, submitted, name=request.name, template_id=uuid4())
+    log.info("template.composed", template=request.name, tools=request.tools)
     template = outcome.template
     return Composition(
-        name=asked.name, cwl=text, findings=template.warnings, template=template.contract()
+        name=request.name, cwl=text, findings=template.warnings, template=template.contract()
     )
 
 
-async def described(name: str, text: str) -> ToolDescription:
+async def describe_tool(name: str, text: str) -> ToolDescription:
     """Return the ports and the documentation of a tool.
 
     Raises:
@@ -71,7 +73,7 @@ async def described(name: str, text: str) -> ToolDescription:
     )
 
 
-async def checked_text(compiler: Compiler, name: str, text: str) -> list[Finding]:
+async def check_tool_text(compiler: Compiler, name: str, text: str) -> list[Finding]:
     """Compile a workflow of this tool alone and return the findings.
 
     Inputs that other tools would provide are replaced by assets.
@@ -83,7 +85,7 @@ async def checked_text(compiler: Compiler, name: str, text: str) -> list[Finding
     files = [port.name for port in tool.inputs.values() if port.item is not None]
     others = [port for port in files if port not in tool.bind][1:]
     alone = replace(tool, bind={**dict.fromkeys(others, "asset:any"), **tool.bind})
-    workflow, misfits = await asyncio.to_thread(_text_of, [(name, alone)], [name], {})
+    workflow, misfits = await asyncio.to_thread(_write_workflow, [(name, alone)], [name], {})
     if misfits:
         raise ToolRefused(name, [Finding(message=misfit) for misfit in misfits])
     checked = await compiler.compile(
@@ -94,7 +96,7 @@ async def checked_text(compiler: Compiler, name: str, text: str) -> list[Finding
     ]
 
 
-async def _chosen(context: OperatorContext, asked: ComposeTools) -> list[Tool]:
+async def _find_tools(context: OperatorContext, request: ComposeTools) -> list[Tool]:
     """Return the requested tools.
 
     Raises:
@@ -102,50 +104,54 @@ async def _chosen(context: OperatorContext, asked: ComposeTools) -> list[Tool]:
     """
     chosen: list[Tool] = []
     async with context.database.connection() as connection:
-        for ref in asked.tools:
+        for ref in request.tools:
             name, _, number = ref.partition("@")
-            versions = await tools.versions_of(connection, name)
-            found = next(
+            versions = await tools.list_versions(connection, name)
+            match = next(
                 (tool for tool in versions if not number or tool.version == int(number)), None
             )
-            if found is None:
-                library = await tools.newest_tools(connection)
-                known = [tool.version for tool in versions]
-                fitting = [] if known else await asyncio.to_thread(_fitting, chosen, library)
+            if match is None:
+                library = await tools.list_newest_tools(connection)
+                version_numbers = [tool.version for tool in versions]
+                fitting = (
+                    [] if version_numbers else await asyncio.to_thread(_fitting, chosen, library)
+                )
                 version = int(number) if number else None
-                raise ToolUnknown(name, version, known=known, fitting=fitting)
-            chosen.append(found)
+                raise ToolUnknown(name, version, versions=version_numbers, fitting=fitting)
+            chosen.append(match)
     return chosen
 
 
-def _composed(chosen: Sequence[Tool], bind: Mapping[str, str]) -> tuple[str, list[str]]:
+def _compose(chosen: Sequence[Tool], bind: Mapping[str, str]) -> tuple[str, list[str]]:
     """Return the text of the workflow, or the reasons why the tools do not fit.
 
     Raises:
         ToolRefused: The text of a tool is not valid.
     """
-    named = [(tool.name, _read(tool.name, tool.cwl or "")) for tool in chosen]
-    return _text_of(named, [f"{tool.name} {tool.version}" for tool in chosen], bind)
+    named_tools = [(tool.name, _read(tool.name, tool.cwl or "")) for tool in chosen]
+    return _write_workflow(named_tools, [f"{tool.name} {tool.version}" for tool in chosen], bind)
 
 
-def _text_of(
-    named: Sequence[tuple[str, "LibraryTool"]], labels: Sequence[str], bind: Mapping[str, str]
+def _write_workflow(
+    named_tools: Sequence[tuple[str, "LibraryTool"]], labels: Sequence[str], bind: Mapping[str, str]
 ) -> tuple[str, list[str]]:
     """Return the text of a workflow of the tools, or the reasons why they do not fit."""
     from sluice.cwl.composing import join_tools, workflow_text  # noqa: PLC0415 - slow to import, and only needed here
 
-    joined = join_tools(named, bind=bind)
+    joined = join_tools(named_tools, bind=bind)
     if joined.misfits:
         return "", joined.misfits
-    told = {step.name: label for step, label in zip(joined.steps, labels, strict=True)}
-    return workflow_text(joined, labels=told), []
+    labels_by_step = {step.name: label for step, label in zip(joined.steps, labels, strict=True)}
+    return workflow_text(joined, labels=labels_by_step), []
 
 
 def _fitting(before: Sequence[Tool], library: Sequence[Tool]) -> list[str]:
-    from sluice.cwl.composing.compose import fitting  # noqa: PLC0415 - as above
+    from sluice.cwl.composing.compose import fitting_tools  # noqa: PLC0415 - as above
 
-    known = {tool.name: _read(tool.name, tool.cwl or "") for tool in library}
-    return fitting([(tool.name, _read(tool.name, tool.cwl or "")) for tool in before], known)
+    library_tools = {tool.name: _read(tool.name, tool.cwl or "") for tool in library}
+    return fitting_tools(
+        [(tool.name, _read(tool.name, tool.cwl or "")) for tool in before], library_tools
+    )
 
 
 def _read(name: str, text: str) -> "LibraryTool":

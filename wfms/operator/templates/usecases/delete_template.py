@@ -49,14 +49,16 @@ async def _list_running_chains(chains: ChainsClient, template: str) -> list[Chai
     Raises:
         NotAvailable: The chain service does not answer.
     """
-    found: list[Chain] = []
+    running_chains: list[Chain] = []
     for state in (state for state in ChainState if not state.final):
         after = None
         while True:
             page = await chains.chains(state=state, after=after, limit=_PAGE)
-            named = [chain for chain in page.chains if chain.template == template]
-            found += [chain for chain in named if chain.template_version != RUN_VERSION]
+            chains_of_name = [chain for chain in page.chains if chain.template == template]
+            running_chains += [
+                chain for chain in chains_of_name if chain.template_version != RUN_VERSION
+            ]
             after = page.after
             if after is None:
                 break
-    return sorted(found, key=lambda chain: chain.created_at, reverse=True)
+    return sorted(running_chains, key=lambda chain: chain.created_at, reverse=True)

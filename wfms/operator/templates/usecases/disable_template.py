@@ -20,11 +20,11 @@ async def disable_template(database: Database, name: str) -> StoredTemplate:
         Forbidden: The principal may not change the template.
     """
     async with database.transaction() as transaction:
-        await _locked(transaction.connection, name)
+        await _lock_changeable(transaction.connection, name)
         await templates.mark_disabled(transaction.connection, name)
-        found = await require_changeable(transaction.connection, name)
+        template = await require_changeable(transaction.connection, name)
     log.info("template.disabled", template=name)
-    return found
+    return template
 
 
 async def enable_template(database: Database, name: str) -> StoredTemplate:
@@ -37,13 +37,13 @@ async def enable_template(database: Database, name: str) -> StoredTemplate:
         Forbidden: The principal may not change the template.
     """
     async with database.transaction() as transaction:
-        await _locked(transaction.connection, name)
+        await _lock_changeable(transaction.connection, name)
         await templates.mark_enabled(transaction.connection, name)
-        found = await require_changeable(transaction.connection, name)
+        template = await require_changeable(transaction.connection, name)
     log.info("template.enabled", template=name)
-    return found
+    return template
 
 
-async def _locked(connection: Connection, name: str) -> None:
+async def _lock_changeable(connection: Connection, name: str) -> None:
     await templates.lock_name(connection, name)
     await require_changeable(connection, name)

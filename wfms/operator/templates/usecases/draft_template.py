@@ -3,18 +3,18 @@
 from dataclasses import replace
 from uuid import UUID
 
-from sluice.servicekit.access.delegation import person_asking
+from sluice.servicekit.access.delegation import current_person
 from sluice.servicekit.access.ownership import ownership
 from wfms.operator.context import OperatorContext
 from wfms.operator.templates.db import run_templates
 from wfms.operator.templates.domain.submitted_files import SubmittedFiles
 from wfms.operator.templates.domain.template import StoredTemplate
 from wfms.operator.templates.usecases.read_run_templates import read_run_template
-from wfms.operator.templates.usecases.store_run_template import digest_of
+from wfms.operator.templates.usecases.store_run_template import compute_digest
 from wfms.operator.templates.usecases.store_template import (
     StoreOutcome,
-    compiled,
-    latest_if_same,
+    compile_template,
+    find_latest_if_same,
     store_template,
 )
 from wfms.operator.templates.usecases.template_owners import require_free
@@ -22,7 +22,7 @@ from wfms.operator.templates.usecases.template_owners import require_free
 
 async def save_draft(
     context: OperatorContext,
-    sent: SubmittedFiles,
+    submitted: SubmittedFiles,
     *,
     name: str,
     template_id: UUID,
@@ -34,7 +34,7 @@ async def save_draft(
 
     Args:
         context: The context of the operator service.
-        sent: The files.
+        submitted: The files.
         name: The name of the template.
         template_id: The id of the draft.
         group: The group that is to own the template.
@@ -42,20 +42,20 @@ async def save_draft(
     Raises:
         Unprocessable: The files are not acceptable.
         TemplateRefused: The template has errors; the exception lists all findings.
-        TemplateNameTaken: The name is taken.
+        TemplateNameConflict: The name is taken.
         Forbidden: The principal may not publish under the name.
     """
     database = context.database
-    upload = await context.compiler.take(sent)
-    whose = ownership(person_asking(), owner=None, group=group)
+    upload = await context.compiler.take(submitted)
+    owner = ownership(current_person(), owner=None, group=group)
     async with database.connection() as connection:
         await require_free(connection, name, group=group)
-        same = await latest_if_same(connection, name, upload)
+        same = await find_latest_if_same(connection, name, upload)
     if same is not None:
         return StoreOutcome(same, new=False)
-    candidate = await compiled(context.compiler, upload, name=name, template_id=template_id)
-    draft = replace(candidate, owner=whose.owner, group=whose.group)
-    digest = digest_of(name, upload, whose.group)
+    candidate = await compile_template(context.compiler, upload, name=name, template_id=template_id)
+    draft = replace(candidate, owner=owner.owner, group=owner.group)
+    digest = compute_digest(name, upload, owner.group)
     async with database.transaction() as transaction:
         connection = transaction.connection
         await run_templates.delete_old_draft_templates(connection)
@@ -82,15 +82,15 @@ async def publish_draft(
         OvertakenVersion: ``replaces`` is not the latest version.
         TemplateRefused: The current checks find errors.
     """
-    found: StoredTemplate = await read_run_template(context.database, draft)
-    sent = SubmittedFiles(found.files, found.main)
+    template: StoredTemplate = await read_run_template(context.database, draft)
+    submitted = SubmittedFiles(template.files, template.main)
     stored = await store_template(
         context,
-        sent,
-        name=found.name,
+        submitted,
+        name=template.name,
         template_id=template_id,
         replaces=replaces,
-        group=found.group if replaces == 0 else None,
+        group=template.group if replaces == 0 else None,
     )
     async with context.database.transaction() as transaction:
         connection = transaction.connection

@@ -14,7 +14,7 @@ from wfms.operator.templates.domain.template import StoredTemplate
 
 #: Characters of the digest of the values.
 _DIGEST = 12
-_GONE = {DatasetState.DELETING, DatasetState.DELETED}
+_DELETED_STATES = {DatasetState.DELETING, DatasetState.DELETED}
 
 
 async def placeholder_dataset(
@@ -28,18 +28,18 @@ async def placeholder_dataset(
     Raises:
         NotAvailable: The DMS does not answer.
     """
-    written = json.dumps(params, sort_keys=True, separators=(",", ":"))
-    of_group = "" if group == EVERYONE else f"/{group}"
-    digest = sha256(f"{template.id}/{written}{of_group}".encode()).hexdigest()[:_DIGEST]
+    params_json = json.dumps(params, sort_keys=True, separators=(",", ":"))
+    group_suffix = "" if group == EVERYONE else f"/{group}"
+    digest = sha256(f"{template.id}/{params_json}{group_suffix}".encode()).hexdigest()[:_DIGEST]
     ending, number = f"-{template.version}-{digest}", 1
     while True:
-        called = fitting_name(
+        name = fitting_name(
             template.name,
             ending if number == 1 else f"{ending}-{number}",
             most=MAX_DATASET_NAME,
         )
-        new = NewDataset(name=called, on_demand=True, group=group if of_group else None)
+        new = NewDataset(name=name, on_demand=True, group=group if group_suffix else None)
         dataset = await dms.register_dataset(new)
-        if dataset.state not in _GONE:
+        if dataset.state not in _DELETED_STATES:
             return await dms.close_dataset(dataset.uid, files=0)
         number += 1

@@ -4,7 +4,7 @@ from sluice.contracts.access.access import Role
 from sluice.contracts.access.owners import EVERYONE
 from sluice.contracts.common.problems import Forbidden
 from sluice.contracts.templates.plan import Plan
-from sluice.servicekit.access.delegation import person_asking
+from sluice.servicekit.access.delegation import current_person
 from sluice.text.visible_text import quoted
 
 #: The role that may publish templates of the group ``everyone`` that use secrets or match data.
@@ -28,7 +28,7 @@ def is_publisher() -> bool:
     A token can have a lower role than the account of its person. Where nobody signs in, all may
     publish.
     """
-    person = person_asking()
+    person = current_person()
     return person is None or person.role.includes(PUBLISHER)
 
 

@@ -9,7 +9,7 @@ from sluice.contracts.common.problems import ServiceError
 from sluice.contracts.data.append_only import ScheduleState, TemplateTrigger, TriggerDataset
 from sluice.contracts.data.append_only_list import AppendOnlyDataset
 from sluice.contracts.data.datasets import Dataset
-from sluice.contracts.templates.matching import due_text, facts_of, objection
+from sluice.contracts.templates.matching import describe_trigger, facts_of, objection
 from sluice.contracts.templates.trigger_cycles import why_cycle
 from sluice.scheduling.schedules import next_time
 from sluice.servicekit.access.delegation import current_visibility
@@ -32,7 +32,7 @@ async def read_due(context: OperatorContext, template: StoredTemplate) -> Templa
     now = context.database.clock.now()
     return TemplateTrigger(
         kind="schedule" if schedule is not None else "growth",
-        words=due_text(plan.due),
+        words=describe_trigger(plan.due),
         next_at=next_time(schedule or "", plan.due.zone, after=now) if runs else None,
         last_at=None if state is None else state.last_at,
         outcome="" if state is None else state.outcome,
@@ -50,10 +50,10 @@ async def get_append_only_dataset(
     if dataset.standing is None:
         return None
     try:
-        found = await context.dms.append_only_datasets(uid=dataset.uid)
+        datasets = await context.dms.append_only_datasets(uid=dataset.uid)
     except ServiceError:
         return None
-    return found[0] if found else None
+    return datasets[0] if datasets else None
 
 
 async def _state(context: OperatorContext, template: StoredTemplate) -> ScheduleState | None:
@@ -68,20 +68,20 @@ async def _sets(context: OperatorContext, template: StoredTemplate) -> list[Trig
     if not plan.takes_dataset or not plan.match:
         return []
     try:
-        standing = await context.dms.append_only_datasets(generations=True)
+        datasets = await context.dms.append_only_datasets(generations=True)
     except ServiceError:
         return []
     sets = [
         one
-        for one in standing
+        for one in datasets
         if may_take(template.group, one.dataset.group, one.dataset.shared_with)
         and objection(plan, facts_of(one.dataset)) is None
     ]
-    held = await _held(context, template, sets)
-    return [_set(one, template.name, held.get(one.dataset.uid)) for one in sets]
+    reasons = await _find_cycle_reasons(context, template, sets)
+    return [_set(one, template.name, reasons.get(one.dataset.uid)) for one in sets]
 
 
-async def _held(
+async def _find_cycle_reasons(
     context: OperatorContext, template: StoredTemplate, sets: Sequence[AppendOnlyDataset]
 ) -> dict[UUID, str | None]:
     """Return by data set why the intake does not give its new files to the template.
@@ -93,8 +93,8 @@ async def _held(
     except ServiceError:
         return {}
     async with context.database.connection() as connection:
-        found = await templates.all_latest(connection, ALL, disabled=False)
-    enabled, visibility = [each.contract() for each in found], current_visibility()
+        latest_templates = await templates.list_latest(connection, ALL, disabled=False)
+    enabled, visibility = [each.contract() for each in latest_templates], current_visibility()
     return {
         one.dataset.uid: why_cycle(
             template.contract(), one, enabled, most=most, visibility=visibility
@@ -103,15 +103,15 @@ async def _held(
     }
 
 
-def _set(one: AppendOnlyDataset, template: str, held: str | None) -> TriggerDataset:
-    reader = one.reader(template)
+def _set(append_only: AppendOnlyDataset, template: str, reason: str | None) -> TriggerDataset:
+    reader = append_only.reader(template)
     return TriggerDataset(
-        uid=one.dataset.uid,
-        name=one.dataset.name,
-        files=one.dataset.count_files,
-        new=one.new_to(template),
+        uid=append_only.dataset.uid,
+        name=append_only.dataset.name,
+        files=append_only.dataset.count_files,
+        new=append_only.new_to(template),
         slices=0 if reader is None else reader.slices,
         last_at=None if reader is None else reader.last_at,
         last=None if reader is None else reader.last,
-        held=held,
+        held=reason,
     )

@@ -32,11 +32,13 @@ async def list_run_templates(
     """
     visibility = current_visibility()
     async with database.connection() as connection:
-        before = after and await run_templates.run_template_by_id(connection, after, visibility)
+        before = after and await run_templates.find_run_template_by_id(
+            connection, after, visibility
+        )
         if after is not None and before is None:
             raise RunTemplateUnknown(after)
-        found = await run_templates.all_run(connection, visibility, limit=limit + 1, after=after)
-    return RunTemplates(found[:limit], found[limit - 1].id if len(found) > limit else None)
+        page = await run_templates.list_run(connection, visibility, limit=limit + 1, after=after)
+    return RunTemplates(page[:limit], page[limit - 1].id if len(page) > limit else None)
 
 
 async def read_run_template(database: Database, template_id: UUID) -> StoredTemplate:
@@ -46,12 +48,12 @@ async def read_run_template(database: Database, template_id: UUID) -> StoredTemp
         RunTemplateUnknown: There is no such template.
     """
     async with database.connection() as connection:
-        found = await run_templates.run_template_by_id(
+        template = await run_templates.find_run_template_by_id(
             connection, template_id, current_visibility()
         )
-    if found is None:
+    if template is None:
         raise RunTemplateUnknown(template_id)
-    return found
+    return template
 
 
 async def delete_run_template(database: Database, template_id: UUID) -> None:

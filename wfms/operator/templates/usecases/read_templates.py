@@ -25,8 +25,8 @@ async def read_templates(
     """
     async with database.connection() as connection:
         if every_version:
-            return await templates.all_versions(connection, current_visibility())
-        return await templates.all_latest(
+            return await templates.list_versions(connection, current_visibility())
+        return await templates.list_latest(
             connection, current_visibility(), disabled=disabled, text=text
         )
 
@@ -47,24 +47,24 @@ async def read_template(
     """
     async with database.connection() as connection:
         if version is None:
-            found = await templates.latest(connection, name, current_visibility())
+            template = await templates.find_latest(connection, name, current_visibility())
         else:
-            found = await templates.version_of(connection, name, version, current_visibility())
-    if found is None or (found.deleted_at is not None and not deleted):
+            template = await templates.find_version(connection, name, version, current_visibility())
+    if template is None or (template.deleted_at is not None and not deleted):
         raise TemplateUnknown(name, version)
-    return found
+    return template
 
 
 async def read_versions(database: Database, name: str) -> list[StoredTemplate]:
     """Return all versions that are not deleted, newest first, without their files."""
     async with database.connection() as connection:
-        return await templates.all_versions(connection, current_visibility(), name)
+        return await templates.list_versions(connection, current_visibility(), name)
 
 
 async def read_template_by_id(database: Database, template_id: UUID) -> StoredTemplate | None:
     """Return a template, even a deleted one or that of a run, because its chains show it."""
     visibility = current_visibility()
     async with database.connection() as connection:
-        return await templates.template_by_id(
+        return await templates.find_template_by_id(
             connection, template_id, visibility
-        ) or await run_templates.run_template_by_id(connection, template_id, visibility)
+        ) or await run_templates.find_run_template_by_id(connection, template_id, visibility)

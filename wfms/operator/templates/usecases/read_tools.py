@@ -9,8 +9,8 @@ from wfms.operator.templates.domain.errors import ToolUnknown
 async def read_tools(database: Database) -> list[Tool]:
     """Return the newest version of each tool, by name, without the texts."""
     async with database.connection() as connection:
-        found = await tools.newest_tools(connection)
-    return [tool.model_copy(update={"cwl": None}) for tool in found]
+        newest_tools = await tools.list_newest_tools(connection)
+    return [tool.model_copy(update={"cwl": None}) for tool in newest_tools]
 
 
 async def read_tool_versions(database: Database, name: str) -> list[Tool]:
@@ -20,10 +20,10 @@ async def read_tool_versions(database: Database, name: str) -> list[Tool]:
         ToolUnknown: There is no such tool.
     """
     async with database.connection() as connection:
-        found = await tools.versions_of(connection, name)
-    if not found:
+        versions = await tools.list_versions(connection, name)
+    if not versions:
         raise ToolUnknown(name)
-    return found
+    return versions
 
 
 async def read_tool(database: Database, name: str, *, version: int | None = None) -> Tool:
@@ -32,8 +32,8 @@ async def read_tool(database: Database, name: str, *, version: int | None = None
     Raises:
         ToolUnknown: There is no such tool or version.
     """
-    found = await read_tool_versions(database, name)
-    for tool in found:
+    versions = await read_tool_versions(database, name)
+    for tool in versions:
         if version in {None, tool.version}:
             return tool
-    raise ToolUnknown(name, version, known=[tool.version for tool in found])
+    raise ToolUnknown(name, version, versions=[tool.version for tool in versions])

@@ -10,13 +10,13 @@ from uuid import UUID
 import structlog
 
 from sluice.contracts.access.owners import EVERYONE
-from sluice.servicekit.access.delegation import person_asking
+from sluice.servicekit.access.delegation import current_person
 from sluice.servicekit.access.ownership import ownership
 from wfms.operator.context import OperatorContext
 from wfms.operator.templates.db import run_templates
 from wfms.operator.templates.domain.submitted_files import SubmittedFiles
 from wfms.operator.templates.usecases.publishers import is_publisher
-from wfms.operator.templates.usecases.store_template import StoreOutcome, compiled
+from wfms.operator.templates.usecases.store_template import StoreOutcome, compile_template
 
 if TYPE_CHECKING:
     from sluice.cwl import Upload
@@ -26,7 +26,7 @@ log = structlog.get_logger(__name__)
 
 async def store_run_template(
     context: OperatorContext,
-    sent: SubmittedFiles,
+    submitted: SubmittedFiles,
     *,
     name: str,
     template_id: UUID,
@@ -36,7 +36,7 @@ async def store_run_template(
 
     Args:
         context: The context of the operator service.
-        sent: The files.
+        submitted: The files.
         name: The name of the template, which may equal that of a published one.
         template_id: The id of a new template.
         group: The group that is to own the template.
@@ -46,15 +46,15 @@ async def store_run_template(
         TemplateRefused: The template has errors; the exception lists all findings.
     """
     database = context.database
-    upload = await context.compiler.take(sent)
-    whose = ownership(person_asking(), owner=None, group=group)
-    digest = digest_of(name, upload, whose.group)
+    upload = await context.compiler.take(submitted)
+    owner = ownership(current_person(), owner=None, group=group)
+    digest = compute_digest(name, upload, owner.group)
     async with database.connection() as connection:
         present = await run_templates.run_again(connection, digest, by_publisher=is_publisher())
     if present is not None:
         return StoreOutcome(present, new=False)
-    candidate = await compiled(context.compiler, upload, name=name, template_id=template_id)
-    candidate = replace(candidate, owner=whose.owner, group=whose.group)
+    candidate = await compile_template(context.compiler, upload, name=name, template_id=template_id)
+    candidate = replace(candidate, owner=owner.owner, group=owner.group)
     async with database.transaction() as transaction:
         connection = transaction.connection
         stored = await run_templates.insert_run_template(
@@ -64,7 +64,7 @@ async def store_run_template(
     return StoreOutcome(stored, new=stored.id == template_id)
 
 
-def digest_of(name: str, upload: "Upload", group: str) -> bytes:
+def compute_digest(name: str, upload: "Upload", group: str) -> bytes:
     """Return a digest of all that determines the plan and the owner.
 
     It includes the release, because another release may compile the files to another plan.

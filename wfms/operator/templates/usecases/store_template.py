@@ -15,12 +15,12 @@ from sluice.servicekit.database import Connection
 from wfms.operator.context import OperatorContext
 from wfms.operator.templates.db import templates
 from wfms.operator.templates.domain.errors import OvertakenVersion, TemplateRefused
-from wfms.operator.templates.domain.json_document import NotStorable, storable
+from wfms.operator.templates.domain.json_document import NotStorable, to_storable
 from wfms.operator.templates.domain.submitted_files import SubmittedFiles
 from wfms.operator.templates.domain.template import StoredTemplate
 from wfms.operator.templates.usecases.compile_files import Compiler
-from wfms.operator.templates.usecases.template_owners import require_free, take_for_asker
-from wfms.operator.templates.usecases.warn_of_trigger_cycles import trigger_cycle_warnings
+from wfms.operator.templates.usecases.template_owners import require_free, take_for_principal
+from wfms.operator.templates.usecases.warn_of_trigger_cycles import list_trigger_cycle_warnings
 
 if TYPE_CHECKING:
     from sluice.cwl import Upload
@@ -38,7 +38,7 @@ class StoreOutcome:
 
 async def store_template(
     context: OperatorContext,
-    sent: SubmittedFiles,
+    submitted: SubmittedFiles,
     *,
     name: str,
     template_id: UUID,
@@ -51,7 +51,7 @@ async def store_template(
 
     Args:
         context: The context of the operator service.
-        sent: The files.
+        submitted: The files.
         name: The name of the template.
         template_id: The id of the new version.
         replaces: The expected latest version (0: there is none); None skips this check.
@@ -61,44 +61,44 @@ async def store_template(
         Unprocessable: The files are not acceptable.
         TemplateRefused: The template has errors; the exception lists all findings.
         OvertakenVersion: The latest version is not ``replaces``.
-        TemplateNameTaken: The name is taken.
+        TemplateNameConflict: The name is taken.
         Forbidden: The principal may not publish under the name.
         MatchesForeignData: The template would take data sets of all groups.
     """
     database = context.database
-    upload = await context.compiler.take(sent)
+    upload = await context.compiler.take(submitted)
     async with database.connection() as connection:
         await require_free(connection, name, group=group)
-        present = await latest_if_same(connection, name, upload)
+        present = await find_latest_if_same(connection, name, upload)
     if present is not None:
         return StoreOutcome(present, new=False)
-    candidate = await compiled(context.compiler, upload, name=name, template_id=template_id)
+    candidate = await compile_template(context.compiler, upload, name=name, template_id=template_id)
     async with database.transaction() as transaction:
         await templates.lock_name(transaction.connection, name)
-        await take_for_asker(transaction.connection, name, candidate.plan, group=group)
-        present = await latest_if_same(transaction.connection, name, upload)
+        await take_for_principal(transaction.connection, name, candidate.plan, group=group)
+        present = await find_latest_if_same(transaction.connection, name, upload)
         if present is not None:
             return StoreOutcome(present, new=False)
-        latest = await templates.latest(transaction.connection, name, ALL)
+        latest = await templates.find_latest(transaction.connection, name, ALL)
         version = 0 if latest is None else latest.version
         if replaces not in {None, version}:
             raise OvertakenVersion(name, version)
         stored = await templates.insert_template(transaction.connection, candidate)
-        rings = await trigger_cycle_warnings(transaction.connection, stored)
+        cycle_warnings = await list_trigger_cycle_warnings(transaction.connection, stored)
     log.info(
         "template.stored", template=stored.name, version=stored.version, template_id=str(stored.id)
     )
-    return StoreOutcome(replace(stored, warnings=[*stored.warnings, *rings]), new=True)
+    return StoreOutcome(replace(stored, warnings=[*stored.warnings, *cycle_warnings]), new=True)
 
 
-async def latest_if_same(
+async def find_latest_if_same(
     connection: Connection, name: str, upload: "Upload"
 ) -> StoredTemplate | None:
     """Return the latest version if it has these files.
 
     The path of a single file does not matter.
     """
-    present = await templates.latest(connection, name, current_visibility())
+    present = await templates.find_latest(connection, name, current_visibility())
     if present is None:
         return None
     if len(present.files) == len(upload.texts) == 1:
@@ -108,7 +108,7 @@ async def latest_if_same(
     )
 
 
-async def compiled(
+async def compile_template(
     compiler: Compiler, upload: "Upload", *, name: str, template_id: UUID
 ) -> StoredTemplate:
     """Return the compiled template, which has no version number yet.
@@ -120,8 +120,8 @@ async def compiled(
     if checked.plan is None or checked.main is None:
         raise TemplateRefused(name, checked.findings, texts=upload.texts, main=checked.main)
     try:
-        document = await asyncio.to_thread(storable, checked.document)
-        storable(checked.plan.model_dump(mode="json"))
+        document = await asyncio.to_thread(to_storable, checked.document)
+        to_storable(checked.plan.model_dump(mode="json"))
     except NotStorable as error:
         finding = Finding(message=str(error), file=checked.main)
         raise TemplateRefused(

@@ -12,7 +12,7 @@ from wfms.operator.identity.db.name_owners import NamedKind
 from wfms.operator.identity.usecases.name_owners import require_name, take_or_require_name
 from wfms.operator.templates.db import tools
 from wfms.operator.templates.domain.errors import ToolRefused, ToolUnknown
-from wfms.operator.templates.usecases.compose_tools import checked_text, described
+from wfms.operator.templates.usecases.compose_tools import check_tool_text, describe_tool
 
 log = structlog.get_logger(__name__)
 
@@ -24,17 +24,19 @@ async def store_tool(context: OperatorContext, new: NewTool) -> StoredTool:
 
     Raises:
         ToolRefused: The tool has errors; the exception lists all findings.
-        NameTakenByOthers: The name belongs to somebody else.
+        NameOwnedByOthers: The name belongs to somebody else.
     """
     async with context.database.connection() as connection:
-        present = _same(await tools.versions_of(connection, new.name), new.cwl)
+        present = _newest_if_same(await tools.list_versions(connection, new.name), new.cwl)
     if present is not None:
         return StoredTool(tool=present, new=False)
-    found = await described(new.name, new.cwl)
-    warnings = await _checked(context, new)
+    description = await describe_tool(new.name, new.cwl)
+    warnings = await _check(context, new)
     async with context.database.transaction() as transaction:
         await tools.lock_tool(transaction.connection, new.name)
-        present = _same(await tools.versions_of(transaction.connection, new.name), new.cwl)
+        present = _newest_if_same(
+            await tools.list_versions(transaction.connection, new.name), new.cwl
+        )
         if present is not None:
             return StoredTool(tool=present, new=False)
         await take_or_require_name(
@@ -45,7 +47,7 @@ async def store_tool(context: OperatorContext, new: NewTool) -> StoredTool:
             group=new.group,
         )
         stored = await tools.insert_tool(
-            transaction.connection, new.name, new.cwl, ports=found.ports, doc=found.doc
+            transaction.connection, new.name, new.cwl, ports=description.ports, doc=description.doc
         )
     log.info("tool.stored", tool=stored.name, version=stored.version)
     return StoredTool(tool=stored, new=True, warnings=warnings)
@@ -58,7 +60,7 @@ async def remove_tool(database: Database, name: str, *, version: int | None = No
 
     Raises:
         ToolUnknown: There is no such tool or version.
-        NameTakenByOthers: The principal may not change the tool.
+        NameOwnedByOthers: The principal may not change the tool.
     """
     async with database.transaction() as transaction:
         await tools.lock_tool(transaction.connection, name)
@@ -69,18 +71,18 @@ async def remove_tool(database: Database, name: str, *, version: int | None = No
     log.info("tool.removed", tool=name, versions=removed)
 
 
-def _same(versions: Sequence[Tool], text: str) -> Tool | None:
+def _newest_if_same(versions: Sequence[Tool], text: str) -> Tool | None:
     newest = versions[0] if versions else None
     return newest if newest is not None and newest.cwl == text else None
 
 
-async def _checked(context: OperatorContext, new: NewTool) -> list[Finding]:
+async def _check(context: OperatorContext, new: NewTool) -> list[Finding]:
     """Return the warnings about the tool.
 
     Raises:
         ToolRefused: The tool has errors.
     """
-    findings = await checked_text(context.compiler, new.name, new.cwl)
+    findings = await check_tool_text(context.compiler, new.name, new.cwl)
     if any(finding.severity == "error" for finding in findings):
         raise ToolRefused(new.name, findings)
     return findings

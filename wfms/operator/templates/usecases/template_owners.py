@@ -5,13 +5,13 @@ import structlog
 from sluice.contracts.access.owners import EVERYONE, Share
 from sluice.contracts.common.problems import Conflict, Forbidden
 from sluice.contracts.templates.plan import Plan
-from sluice.servicekit.access.delegation import current_visibility, person_asking
+from sluice.servicekit.access.delegation import current_person, current_visibility
 from sluice.servicekit.access.ownership import ownership, require_member
 from sluice.servicekit.database import Connection, Database
 from sluice.text.visible_text import quoted
-from wfms.operator.identity.usecases.known_groups import are_there_any, require_known
+from wfms.operator.identity.usecases.known_groups import groups_exist, require_known_groups
 from wfms.operator.templates.db import templates
-from wfms.operator.templates.db.template_owners import owned_name, share_name, take_name
+from wfms.operator.templates.db.template_owners import find_owned_name, share_name, take_name
 from wfms.operator.templates.domain.errors import TemplateUnknown
 from wfms.operator.templates.domain.template import StoredTemplate
 from wfms.operator.templates.usecases.publishers import (
@@ -23,7 +23,7 @@ from wfms.operator.templates.usecases.publishers import (
 log = structlog.get_logger(__name__)
 
 
-class TemplateNameTaken(Conflict):
+class TemplateNameConflict(Conflict):
     """The name belongs to a template that the principal may not see."""
 
     def __init__(self, name: str) -> None:
@@ -54,7 +54,7 @@ async def require_may_take(connection: Connection, name: str, plan: Plan, *, gro
         SecretForAllGroups: The template uses secrets and the role of the principal is too low.
     """
     require_may_publish(name, plan, group=group)
-    if group == EVERYONE and plan.match and not is_publisher() and await are_there_any(connection):
+    if group == EVERYONE and plan.match and not is_publisher() and await groups_exist(connection):
         raise MatchesForeignData(name)
 
 
@@ -62,35 +62,35 @@ async def require_free(connection: Connection, name: str, *, group: str | None =
     """Check that the name is free or belongs to a group of the principal.
 
     Raises:
-        TemplateNameTaken: The name belongs to a template that the principal may not see.
+        TemplateNameConflict: The name belongs to a template that the principal may not see.
         Forbidden: The name belongs to another group.
         Conflict: The name belongs to another group than ``group``.
     """
-    known = await owned_name(connection, name)
-    if known is None:
+    owned = await find_owned_name(connection, name)
+    if owned is None:
         return
     visibility = current_visibility()
-    if not visibility.sees(known.whose.group, known.shared_with):
-        raise TemplateNameTaken(name)
-    if not visibility.is_member(known.whose.group):
+    if not visibility.sees(owned.ownership.group, owned.shared_with):
+        raise TemplateNameConflict(name)
+    if not visibility.is_member(owned.ownership.group):
         raise Forbidden(
-            f"template {quoted(name)} is the group {known.whose.group}'s, which shares it:"
+            f"template {quoted(name)} is the group {owned.ownership.group}'s, which shares it:"
             " publish under a name of your own"
         )
-    if group not in {None, known.whose.group}:
+    if group not in {None, owned.ownership.group}:
         raise Conflict(
-            f"template {quoted(name)} is the group {known.whose.group}'s: to give it to {group},"
-            f" share it (`sluice template share {name} --group {group}`)"
+            f"template {quoted(name)} is the group {owned.ownership.group}'s: to give it to"
+            f" {group}, share it (`sluice template share {name} --group {group}`)"
         )
 
 
-async def take_for_asker(
+async def take_for_principal(
     connection: Connection, name: str, plan: Plan, *, group: str | None
 ) -> None:
     """Assign a new name to the principal; the caller must hold the lock of the name.
 
     Raises:
-        TemplateNameTaken: The name belongs to a template that the principal may not see.
+        TemplateNameConflict: The name belongs to a template that the principal may not see.
         Forbidden: The name belongs to another group.
         Conflict: The name belongs to another group than ``group``.
         MatchesForeignData: The template would take data sets of all groups.
@@ -98,11 +98,11 @@ async def take_for_asker(
     """
     await require_free(connection, name, group=group)
     if await templates.next_version(connection, name) == 1:
-        whose = ownership(person_asking(), owner=None, group=group)
-        await take_name(connection, name, whose)
-    known = await owned_name(connection, name)
-    now = EVERYONE if known is None else known.whose.group
-    await require_may_take(connection, name, plan, group=now)
+        owner = ownership(current_person(), owner=None, group=group)
+        await take_name(connection, name, owner)
+    owned = await find_owned_name(connection, name)
+    owner_group = EVERYONE if owned is None else owned.ownership.group
+    await require_may_take(connection, name, plan, group=owner_group)
 
 
 async def require_changeable(connection: Connection, name: str) -> StoredTemplate:
@@ -114,12 +114,12 @@ async def require_changeable(connection: Connection, name: str) -> StoredTemplat
         TemplateUnknown: There is no such template.
         Forbidden: The template belongs to another group.
     """
-    found = await templates.latest(connection, name, current_visibility())
-    if found is None:
+    template = await templates.find_latest(connection, name, current_visibility())
+    if template is None:
         raise TemplateUnknown(name)
-    if not current_visibility().is_member(found.group):
-        raise Forbidden(f"template {quoted(name)} is the group {found.group}'s, which shares it")
-    return found
+    if not current_visibility().is_member(template.group):
+        raise Forbidden(f"template {quoted(name)} is the group {template.group}'s, which shares it")
+    return template
 
 
 async def share_template(database: Database, name: str, request: Share) -> StoredTemplate:
@@ -132,21 +132,23 @@ async def share_template(database: Database, name: str, request: Share) -> Store
         MatchesForeignData: The template would take data sets of all groups.
         SecretForAllGroups: The template uses secrets and the role of the principal is too low.
     """
-    person = person_asking()
+    person = current_person()
     if person is not None and request.group is not None:
         require_member(person, request.group)
     async with database.transaction() as transaction:
         connection = transaction.connection
         await templates.lock_name(connection, name)
-        found = await require_changeable(connection, name)
-        await require_known(connection, request.shared_with)
-        group = request.group or found.group
-        if group != found.group:
-            await require_may_take(connection, name, found.plan, group=group)
+        template = await require_changeable(connection, name)
+        await require_known_groups(connection, request.shared_with)
+        group = request.group or template.group
+        if group != template.group:
+            await require_may_take(connection, name, template.plan, group=group)
         await share_name(connection, name, group=group, shared_with=request.shared_with)
-        shared = await templates.version_of(connection, name, found.version, current_visibility())
+        shared = await templates.find_version(
+            connection, name, template.version, current_visibility()
+        )
     log.info(
         "template.shared", template=name, group=group, shared_with=request.shared_with,
         by=str(person),
     )  # fmt: skip
-    return shared or found
+    return shared or template

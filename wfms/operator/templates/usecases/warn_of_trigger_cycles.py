@@ -1,14 +1,14 @@
 """Warnings about trigger cycles with published templates."""
 
 from sluice.contracts.common.problems import Finding
-from sluice.contracts.templates.trigger_cycles import cycle_of, cycle_text
+from sluice.contracts.templates.trigger_cycles import describe_cycle, find_cycle
 from sluice.servicekit.access.delegation import current_visibility
 from sluice.servicekit.database import Connection
 from wfms.operator.templates.db import templates
 from wfms.operator.templates.domain.template import StoredTemplate
 
 
-async def trigger_cycle_warnings(
+async def list_trigger_cycle_warnings(
     connection: Connection, candidate: StoredTemplate
 ) -> list[Finding]:
     """Return a warning if the template forms a trigger cycle with enabled, visible templates.
@@ -17,14 +17,15 @@ async def trigger_cycle_warnings(
     """
     if candidate.plan.due is None:
         return []
-    found = await templates.all_latest(connection, current_visibility(), disabled=False)
-    others = [each.contract() for each in found if each.name != candidate.name]
+    latest_templates = await templates.list_latest(connection, current_visibility(), disabled=False)
+    others = [each.contract() for each in latest_templates if each.name != candidate.name]
     new = candidate.contract()
-    ring = cycle_of(new, [new, *others])
-    if len(ring) <= 2:
+    cycle = find_cycle(new, [new, *others])
+    if len(cycle) <= 2:
         return []
     message = (
-        f"it forms a ring with templates that are published: {cycle_text(ring)}. Each is given what"
-        " the one before has made, again and again, until the intake begins no more of their chains"
+        f"it forms a ring with templates that are published: {describe_cycle(cycle)}. Each is given"
+        " what the one before has made, again and again, until the intake begins no more of their"
+        " chains"
     )
     return [Finding(message=message, severity="warning", file=candidate.main)]

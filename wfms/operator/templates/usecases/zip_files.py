@@ -5,7 +5,7 @@ import zipfile
 from collections.abc import Mapping
 
 
-def zip_of(files: Mapping[str, str]) -> io.BytesIO:
+def zip_files(files: Mapping[str, str]) -> io.BytesIO:
     """Return an archive of the files that is identical for identical files."""
     data = io.BytesIO()
     with zipfile.ZipFile(data, "w", zipfile.ZIP_DEFLATED) as archive:

@@ -2,7 +2,7 @@
 
 import re
 
-#: In this order because a browser also claims to be those further down.
+#: The order matters because a browser also claims to be those further down.
 _NAMES = (
     (r"Edg(?:e|A|iOS)?/", "Edge"),
     (r"OPR/", "Opera"),

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from graphlib import TopologicalSorter
 
-from sluice.contracts.common.numbers import counted, in_full
+from sluice.contracts.common.numbers import format_count, in_full
 from sluice.contracts.common.states import InputMode, TaskMode
 from sluice.contracts.templates.plan import MergeGroups, Plan, PlanOutput, PlanStep
 
@@ -212,13 +212,15 @@ def _detail(branch: _Branch) -> str:
         return "each with each"
     if branch.step.main_input.mode is InputMode.NONE:
         return "value by value"
-    return "file by file" if branch.step.mode is TaskMode.MAP else groups_of(branch.step.groups)
+    return (
+        "file by file" if branch.step.mode is TaskMode.MAP else describe_groups(branch.step.groups)
+    )
 
 
-def groups_of(groups: MergeGroups) -> str:
+def describe_groups(groups: MergeGroups) -> str:
     """Return how the files of a merge step are grouped, in a few words."""
     if groups.files is not None:
-        return f"{counted(groups.files, 'file')} a job"
+        return f"{format_count(groups.files, 'file')} a job"
     if groups.bytes is not None:
         return f"{in_full(groups.bytes / 1e6)} MB a job"
     return "all files in one job"

@@ -60,22 +60,25 @@ def list_lines(
     source = text.split("\n")
     if source[-1] == "" and len(source) > 1:
         source.pop()
-    placed: dict[int, list[Finding]] = {}
+    findings_by_line: dict[int, list[Finding]] = {}
     general: list[Finding] = []
     for finding in findings:
         if finding.line is not None and 1 <= finding.line <= len(source):
-            placed.setdefault(finding.line, []).append(finding)
+            findings_by_line.setdefault(finding.line, []).append(finding)
         else:
             general.append(finding)
     long = len(source) > room
     blocks = []
-    for numbers, is_shown in _spans(placed if fold or long else None, len(source)):
+    for numbers, is_visible in _spans(findings_by_line if fold or long else None, len(source)):
         lines = (
-            [Line(number, _cut(source[number - 1]), placed.get(number, [])) for number in numbers]
-            if is_shown or not long
+            [
+                Line(number, _cut(source[number - 1]), findings_by_line.get(number, []))
+                for number in numbers
+            ]
+            if is_visible or not long
             else []
         )
-        blocks.append(Block(lines, len(numbers), folded=not is_shown))
+        blocks.append(Block(lines, len(numbers), folded=not is_visible))
     return Listing(blocks, general)
 
 
@@ -114,52 +117,56 @@ def list_sources(
     """Return the listings of files; ``fold`` is as in ``list_lines``."""
     paths = sorted(files, key=lambda path: (path != main, path))
     # The path of a single file does not matter: it may be stored under another one.
-    own = {
+    findings_by_path = {
         path: [finding for finding in findings if finding.file == path or len(paths) == 1]
         for path in paths
     }
     marks = {path: "" if number == 0 else f"F{number + 1}-" for number, path in enumerate(paths)}
-    listed, room = [], MAX_LINES
+    file_listings, room = [], MAX_LINES
     for path in paths:
-        listing = list_lines(files[path], own[path], fold=fold, room=room)
-        listed.append(FileListing(path, marks[path], listing))
+        listing = list_lines(files[path], findings_by_path[path], fold=fold, room=room)
+        file_listings.append(FileListing(path, marks[path], listing))
         room = max(0, room - sum(len(block.lines) for block in listing.blocks))
-    shown = {
+    anchors = {
         (file.path, line.number): f"{file.mark}L{line.number}"
-        for file in listed
+        for file in file_listings
         for block in file.listing.blocks
         for line in block.lines
     }
-    only = paths[0] if len(paths) == 1 else None
+    only_path = paths[0] if len(paths) == 1 else None
     return Listings(
-        listed,
+        file_listings,
         [
-            Reference(finding, shown.get((only or finding.file or "", finding.line or 0), ""))
+            Reference(
+                finding, anchors.get((only_path or finding.file or "", finding.line or 0), "")
+            )
             for finding in findings
         ],
     )
 
 
-def _spans(wanted: Iterable[int] | None, count: int) -> Iterator[tuple[range, bool]]:
+def _spans(line_numbers: Iterable[int] | None, count: int) -> Iterator[tuple[range, bool]]:
     """Yield ranges of lines and whether each is shown.
 
-    Shown are the beginning and the surroundings of the ``wanted`` lines, or all lines for None.
+    The beginning and the surroundings of ``line_numbers`` are shown, or all lines for None.
     """
-    shown = [range(1, min(count, AROUND if wanted is not None else count) + 1)]
-    for line in sorted(wanted or ()):
+    visible_ranges = [range(1, min(count, AROUND if line_numbers is not None else count) + 1)]
+    for line in sorted(line_numbers or ()):
         near = range(max(1, line - AROUND), min(count, line + AROUND) + 1)
-        if near.start <= shown[-1].stop:
-            shown[-1] = range(shown[-1].start, max(shown[-1].stop, near.stop))
+        if near.start <= visible_ranges[-1].stop:
+            visible_ranges[-1] = range(
+                visible_ranges[-1].start, max(visible_ranges[-1].stop, near.stop)
+            )
         else:
-            shown.append(near)
-    at = 1
-    for lines in shown:
-        if at < lines.start:
-            yield range(at, lines.start), False
+            visible_ranges.append(near)
+    position = 1
+    for lines in visible_ranges:
+        if position < lines.start:
+            yield range(position, lines.start), False
         yield lines, True
-        at = lines.stop
-    if at <= count:
-        yield range(at, count + 1), False
+        position = lines.stop
+    if position <= count:
+        yield range(position, count + 1), False
 
 
 def _cut(line: str) -> str:

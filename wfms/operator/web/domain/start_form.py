@@ -8,7 +8,7 @@ from enum import StrEnum
 from typing import Any, assert_never
 from uuid import UUID
 
-from sluice.contracts.common.bounds import not_finite, shown_number
+from sluice.contracts.common.bounds import describe_number, find_non_finite
 from sluice.contracts.common.problems import Finding
 from sluice.contracts.data.asset_refs import AssetRef, is_asset
 from sluice.contracts.templates.plan import DIRECTORIES, FILES, Parameter, Plan
@@ -49,7 +49,7 @@ class Field:
     Attributes:
         otherwise: The value if nothing is typed, in words.
         typed: The text that was sent.
-        wrong: What is wrong with the text.
+        problem: What is wrong with the text.
     """
 
     name: str
@@ -60,12 +60,12 @@ class Field:
     otherwise: str
     choices: Sequence[str] = ()
     typed: str = ""
-    wrong: str = ""
+    problem: str = ""
 
 
-def fields_of(
+def list_fields(
     plan: Plan,
-    bound: Mapping[str, Any],
+    metadata_values: Mapping[str, Any],
     *,
     typed: Mapping[str, str] | None = None,
     findings: Sequence[Finding] = (),
@@ -74,13 +74,19 @@ def fields_of(
 
     Args:
         plan: The plan of the template.
-        bound: Values from the metadata of the data set.
+        metadata_values: Values from the metadata of the data set.
         typed: The texts that were sent, by parameter.
         findings: The errors of the request, which name their parameters.
     """
     return [
         _asset_field(
-            _field(name, parameter, bound=bound, typed=typed or {}, findings=findings),
+            _field(
+                name,
+                parameter,
+                metadata_values=metadata_values,
+                typed=typed or {},
+                findings=findings,
+            ),
             plan.assets.get(name),
         )
         for name, parameter in plan.parameters.items()
@@ -98,40 +104,42 @@ def _field(
     name: str,
     parameter: Parameter,
     *,
-    bound: Mapping[str, Any],
+    metadata_values: Mapping[str, Any],
     typed: Mapping[str, str],
     findings: Sequence[Finding],
 ) -> Field:
-    wrong = [
+    messages = [
         finding.message
         for finding in findings
         if finding.message.startswith(f"parameter {quoted(name)} ")
     ]
     return Field(
         name=name,
-        kind=kind_of(parameter),
+        kind=choose_field_kind(parameter),
         type=type_name(parameter.type),
         doc=parameter.doc,
-        required=parameter.required and parameter.default is None and name not in bound,
-        otherwise=_otherwise(name, parameter, bound),
+        required=parameter.required and parameter.default is None and name not in metadata_values,
+        otherwise=_describe_default(name, parameter, metadata_values),
         choices=_choices(parameter),
         typed=typed.get(name, ""),
-        wrong="; ".join(message.removeprefix(f"parameter {quoted(name)} ") for message in wrong),
+        problem="; ".join(
+            message.removeprefix(f"parameter {quoted(name)} ") for message in messages
+        ),
     )
 
 
-def _otherwise(name: str, parameter: Parameter, bound: Mapping[str, Any]) -> str:
-    if name in bound:
-        return f"{shown(bound[name])}, from the data set"
-    return "" if parameter.default is None else shown(parameter.default)
+def _describe_default(name: str, parameter: Parameter, metadata_values: Mapping[str, Any]) -> str:
+    if name in metadata_values:
+        return f"{value_text(metadata_values[name])}, from the data set"
+    return "" if parameter.default is None else value_text(parameter.default)
 
 
-def shown(value: Any) -> str:
+def value_text(value: Any) -> str:
     """Return a value as text: strings unchanged, other values as JSON."""
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
-def kind_of(parameter: Parameter) -> FieldKind:
+def choose_field_kind(parameter: Parameter) -> FieldKind:
     """Return the kind of input for a parameter."""
     if parameter.type in (FILES, DIRECTORIES):
         return FieldKind.FILES
@@ -153,22 +161,22 @@ def read_values(plan: Plan, typed: Mapping[str, str]) -> tuple[dict[str, Any], l
     Empty texts are left out, so that the default applies.
     """
     values: dict[str, Any] = {}
-    wrong: list[Finding] = []
+    problems: list[Finding] = []
     for name, parameter in plan.parameters.items():
         text = typed.get(name, "")
         if text.strip():
             try:
-                named = is_asset(text.strip()) and name in plan.file_parameters
-                values[name] = text.strip() if named else _value_of(text, parameter)
+                is_asset_name = is_asset(text.strip()) and name in plan.file_parameters
+                values[name] = text.strip() if is_asset_name else _parse_value(text, parameter)
             except NotReadable as error:
-                wrong.append(
+                problems.append(
                     Finding(message=f"parameter {quoted(name)} {error}, not {quoted(text)}")
                 )
-    return values, wrong
+    return values, problems
 
 
-def _value_of(text: str, parameter: Parameter) -> Any:
-    value = _value(text, kind_of(parameter))
+def _parse_value(text: str, parameter: Parameter) -> Any:
+    value = _value(text, choose_field_kind(parameter))
     return {**value, "class": "Directory"} if parameter.type == "Directory" else value
 
 
@@ -193,9 +201,9 @@ def _json(text: str) -> Any:
         value = json.loads(text)
     except ValueError as error:
         raise NotReadable("must be written as JSON") from error
-    if (number := not_finite(value)) is not None:
+    if (number := find_non_finite(value)) is not None:
         raise NotReadable(
-            f"must be written as JSON, which has no number such as {shown_number(number)}"
+            f"must be written as JSON, which has no number such as {describe_number(number)}"
         )
     return value
 

@@ -36,11 +36,13 @@ class StorageLine:
     @property
     def marks(self) -> list[tuple[str, float | None]]:
         """The low and the high watermark, in words and in per cent of the capacity."""
-        found = self.storage.marks
+        watermarks = self.storage.marks
         return (
             []
-            if found is None
-            else [(_mark_text(mark), self._place(mark)) for mark in (found.low, found.high)]
+            if watermarks is None
+            else [
+                (_mark_text(mark), self._place(mark)) for mark in (watermarks.low, watermarks.high)
+            ]
         )
 
     def _place(self, mark: float) -> float | None:

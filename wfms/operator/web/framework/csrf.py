@@ -10,7 +10,7 @@ from flask import current_app, request, session
 from itsdangerous import BadSignature, URLSafeTimedSerializer
 
 from wfms.operator.errors import ForeignRequest
-from wfms.operator.http.access import person_who_asks
+from wfms.operator.http.access import find_requesting_person
 
 FIELD = "csrf_token"
 
@@ -46,7 +46,7 @@ def check_token() -> None:
 
 
 def _person() -> str:
-    person = person_who_asks()
+    person = find_requesting_person()
     return "" if person is None else person.name
 
 

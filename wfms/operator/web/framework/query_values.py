@@ -16,13 +16,13 @@ def query_choice(kind: type[ChoiceT], key: str = "state") -> ChoiceT | None:
     Raises:
         AddressRefused: The value is no choice of this kind.
     """
-    named = request.args.get(key, "")
-    if not named:
+    value = request.args.get(key, "")
+    if not value:
         return None
     try:
-        return kind(named)
+        return kind(value)
     except ValueError:
-        raise AddressRefused(key, named, "one of " + ", ".join(kind)) from None
+        raise AddressRefused(key, value, "one of " + ", ".join(kind)) from None
 
 
 def query_number(key: str) -> int | None:
@@ -31,10 +31,10 @@ def query_number(key: str) -> int | None:
     Raises:
         AddressRefused: The value is not a number.
     """
-    named = request.args.get(key, "")
-    if not named:
+    value = request.args.get(key, "")
+    if not value:
         return None
     try:
-        return int(named)
+        return int(value)
     except ValueError:
-        raise AddressRefused(key, named, "a number") from None
+        raise AddressRefused(key, value, "a number") from None

@@ -13,14 +13,14 @@ from sluice.contracts.common.numbers import size_text
 from sluice.contracts.common.problems import Problem, Unauthenticated
 from sluice.contracts.data.counts import produced_texts
 from sluice.contracts.templates.chain_requirements import required
-from sluice.contracts.templates.matching import condition_text, due_text
+from sluice.contracts.templates.matching import condition_text, describe_trigger
 from sluice.contracts.templates.scatters import value_in_short
 from sluice.contracts.templates.templates import RUN_VERSION
-from sluice.servicekit.access.provider_sign_in import THERE
+from sluice.servicekit.access.provider_sign_in import PROVIDER_PATH
 from sluice.servicekit.access.sign_in import SIGN_IN, SIGN_OUT
 from sluice.text.visible_text import visible_order
 from wfms.operator.chains.domain import formatting
-from wfms.operator.http.access import may, person_who_asks
+from wfms.operator.http.access import find_requesting_person, may
 from wfms.operator.templates.domain.parameters import type_name
 from wfms.operator.web.domain.browsers import browser_in_short
 from wfms.operator.web.domain.plan_drawing import HEIGHT, WIDTH
@@ -47,7 +47,7 @@ def prepare_rendering(flask: Flask) -> None:
         needs=formatting.needs_text,
         memory=formatting.memory_text,
         condition=condition_text,
-        due=due_text,
+        due=describe_trigger,
         required=required,
         produced=produced_texts,
         own=own_name,
@@ -70,11 +70,11 @@ def prepare_rendering(flask: Flask) -> None:
         box_height=HEIGHT,
         run_version=RUN_VERSION,
         navigation=navigation,
-        person=person_who_asks,
+        person=find_requesting_person,
         may=may,
         sign_in=SIGN_IN,
         sign_out=SIGN_OUT,
-        provider_sign_in=THERE,
+        provider_sign_in=PROVIDER_PATH,
     )
 
 

@@ -6,7 +6,7 @@ from flask import request
 from pydantic import ValidationError
 
 from sluice.contracts.access.owners import EVERYONE, Share
-from wfms.operator.web.framework.wrong_form import wrong_form
+from wfms.operator.web.framework.form_errors import to_form_error
 
 
 def read_share() -> Share:
@@ -19,10 +19,10 @@ def read_share() -> Share:
     try:
         return Share(shared_with=names, group=request.form.get("group", "").strip() or None)
     except ValidationError as error:
-        raise wrong_form(error) from error
+        raise to_form_error(error) from error
 
 
-def seen_by(group: str, shared_with: Sequence[str]) -> str:
+def describe_visibility(group: str, shared_with: Sequence[str]) -> str:
     """Return text like ``is seen by the group ocr, and by spd``."""
     if EVERYONE in {group, *shared_with}:
         return "is seen by everyone"

@@ -23,9 +23,9 @@ from sluice.contracts.human_tasks.asking_watch import (
 from wfms.operator.context import OperatorContext
 from wfms.operator.http.access import may
 from wfms.operator.http.bridge import Bridge
+from wfms.operator.web.framework.form_errors import to_form_error
 from wfms.operator.web.framework.page_routes import PageRoutes
 from wfms.operator.web.framework.rendering import live
-from wfms.operator.web.framework.wrong_form import wrong_form
 
 _STEP = "/asking/<group>/<template>/<step>"
 #: Maximum number of browsers on a page; the highest scores come first.
@@ -75,61 +75,70 @@ class AskingPages:
         return live(parts, again=True, **self._read(HumanStepKey(group, template, step)))
 
     def _page(
-        self, of: HumanStepKey, *, refusal: ServiceError | None = None, made: AskLink | None = None
+        self,
+        key: HumanStepKey,
+        *,
+        refusal: ServiceError | None = None,
+        new_link: AskLink | None = None,
     ) -> str:
         """Render the page of a step.
 
         Args:
-            of: The step.
+            key: The step.
             refusal: Why a form was refused.
-            made: A new link, whose address is shown only this time.
+            new_link: A new link, whose address is shown only this time.
         """
         now = datetime.now(UTC)
         links = []
         if may("make_ask_link"):
-            links = self._bridge.run(self._ask.ask_links(of)).links
+            links = self._bridge.run(self._ask.ask_links(key)).links
         return render_template(
             "asking_step.html",
             links=[link for link in links if link.opens(now)],
             ended=sum(not link.opens(now) for link in links),
             refusal=refusal,
-            made=made,
+            new_link=new_link,
             address_is_own="mine" in request.form,
-            address=None if made is None else _address(made.url or ""),
-            export=f"{of.path}/answers",
-            file=quote(f"{of.template}.{of.step}.jsonl", safe=" ."),
-            **self._read(of),
+            address=None if new_link is None else _address(new_link.url or ""),
+            export=f"{key.path}/answers",
+            file=quote(f"{key.template}.{key.step}.jsonl", safe=" ."),
+            **self._read(key),
         )
 
-    def _read(self, of: HumanStepKey) -> dict[str, object]:
-        found, devices = self._bridge.run(self._now(of))
-        return {"of": of, "asking": found, "devices": devices[:_MOST], "more": devices[_MOST:]}
+    def _read(self, key: HumanStepKey) -> dict[str, object]:
+        human_step, devices = self._bridge.run(self._now(key))
+        return {
+            "key": key,
+            "asking": human_step,
+            "devices": devices[:_MOST],
+            "more": devices[_MOST:],
+        }
 
-    async def _now(self, of: HumanStepKey) -> tuple[HumanStep, Sequence[AskDevice]]:
+    async def _now(self, key: HumanStepKey) -> tuple[HumanStep, Sequence[AskDevice]]:
         """Return the step and its browsers.
 
         Raises:
             NotFound: The step does not exist or does not ask people.
         """
-        for found in (await self._ask.asking_steps()).steps:
-            if (found.group, found.template, found.step) == of:
-                return found, (await self._ask.ask_devices(of)).devices
-        raise NotFound(f"no step {of.step} of template {of.template} asks people of {of.group}")
+        for human_step in (await self._ask.asking_steps()).steps:
+            if (human_step.group, human_step.template, human_step.step) == key:
+                return human_step, (await self._ask.ask_devices(key)).devices
+        raise NotFound(f"no step {key.step} of template {key.template} asks people of {key.group}")
 
     def make_link(self, group: str, template: str, step: str) -> AnyResponse:
         """Create a link to the step's page and show it."""
-        of = HumanStepKey(group, template, step)
+        key = HumanStepKey(group, template, step)
         try:
             form = {"days": request.form.get("days", "1"), "mine": "mine" in request.form}
-            made = self._bridge.run(self._ask.make_ask_link(of, NewLink.model_validate(form)))
+            new_link = self._bridge.run(self._ask.make_ask_link(key, NewLink.model_validate(form)))
         except ValidationError as error:
-            return self._refused(of, wrong_form(error))
+            return self._show_refusal(key, to_form_error(error))
         except Conflict as refusal:
-            return self._refused(of, refusal)
-        return Response(self._page(of, made=made), status=201, mimetype="text/html")
+            return self._show_refusal(key, refusal)
+        return Response(self._page(key, new_link=new_link), status=201, mimetype="text/html")
 
-    def _refused(self, of: HumanStepKey, refusal: ServiceError) -> AnyResponse:
-        page = self._page(of, refusal=refusal)
+    def _show_refusal(self, key: HumanStepKey, refusal: ServiceError) -> AnyResponse:
+        page = self._page(key, refusal=refusal)
         return Response(page, status=refusal.status, mimetype="text/html")
 
     def end_link(self, group: str, template: str, step: str, *, uid: UUID) -> AnyResponse:
@@ -150,19 +159,19 @@ class AskingPages:
                     "reason": request.form.get("reason", "").strip(),
                 }
             )
-            found = self._bridge.run(self._ask.set_device_state(uid, new))
-            counts = "counts" if found.standing is DeviceState.COUNTED else "counts no more"
+            device = self._bridge.run(self._ask.set_device_state(uid, new))
+            counts = "counts" if device.standing is DeviceState.COUNTED else "counts no more"
             flash(f"What browser {str(uid)[:8]} answered {counts}.")
         except ValidationError as error:
-            wrong = "; ".join(finding.message for finding in wrong_form(error).findings)
-            flash(f"Nothing was changed: {wrong}.")
+            problems = "; ".join(finding.message for finding in to_form_error(error).findings)
+            flash(f"Nothing was changed: {problems}.")
         except Conflict as refusal:
             flash(f"Nothing was changed: {refusal.detail}.")
         return _back(HumanStepKey(group, template, step))
 
 
-def _back(of: HumanStepKey) -> AnyResponse:
-    where = url_for("pages.asking_step", group=of.group, template=of.template, step=of.step)
+def _back(key: HumanStepKey) -> AnyResponse:
+    where = url_for("pages.asking_step", group=key.group, template=key.template, step=key.step)
     return redirect(where, 303)
 
 

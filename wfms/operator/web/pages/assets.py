@@ -8,7 +8,7 @@ from werkzeug.datastructures import FileStorage
 from werkzeug.wrappers import Response as AnyResponse
 
 from sluice.contracts.access.access import Role
-from sluice.contracts.common.numbers import counted
+from sluice.contracts.common.numbers import format_count
 from sluice.contracts.common.problems import Finding, ServiceError, Unprocessable
 from sluice.contracts.common.wording import sentence_of
 from sluice.contracts.data.assets import NewAsset, NewAssetFile, StoredAsset
@@ -54,9 +54,11 @@ class AssetPages:
         """
         try:
             name = require_name(request.form.get("name", "").strip())
-            stored = self._bridge.run(self._put(name, _sent(), request.form.get("note", "")))
+            stored = self._bridge.run(
+                self._store(name, _read_files(), request.form.get("note", ""))
+            )
         except ValidationError as error:
-            findings = [Finding(message=sentence_of(wrong)) for wrong in error.errors()]
+            findings = [Finding(message=sentence_of(detail)) for detail in error.errors()]
             refusal = Unprocessable("These files cannot be put", findings=findings)
             return Response(self._page(refusal), status=422, mimetype="text/html")
         except ServiceError as refusal:
@@ -65,7 +67,7 @@ class AssetPages:
         flash(f"Stored as {version}." if stored.new else f"It is {version} already.")
         return redirect(url_for("pages.asset", name=name), 303)
 
-    async def _put(self, name: str, files: dict[str, bytes], note: str) -> StoredAsset:
+    async def _store(self, name: str, files: dict[str, bytes], note: str) -> StoredAsset:
         new = NewAsset(
             files=[
                 NewAssetFile(
@@ -103,12 +105,12 @@ class AssetPages:
         version = request.form.get("version", type=int)
         removed = self._bridge.run(remove_asset(self._context, name, version=version))
         using = sum(len(use.chains) for use in removed.kept)
-        stay = f" Its files stay until {counted(using, 'chain')} ended." if using else ""
+        stay = f" Its files stay until {format_count(using, 'chain')} ended." if using else ""
         flash(f"Version {version} is given to no new chain.{stay}")
         return redirect(url_for("pages.asset", name=name), 303)
 
 
-def _sent() -> dict[str, bytes]:
+def _read_files() -> dict[str, bytes]:
     """Return the uploaded files by their path in the asset.
 
     Raises:
@@ -116,11 +118,11 @@ def _sent() -> dict[str, bytes]:
     """
     files = [file for file in request.files.getlist("file") if file.filename]
     folder = [file for file in request.files.getlist("folder") if file.filename]
-    found = {_name(file): file.read() for file in files}
-    found |= {_name(file).partition("/")[2] or _name(file): file.read() for file in folder}
-    if not found:
+    contents = {_name(file): file.read() for file in files}
+    contents |= {_name(file).partition("/")[2] or _name(file): file.read() for file in folder}
+    if not contents:
         raise Unprocessable("no file was chosen")
-    return found
+    return contents
 
 
 def _name(file: FileStorage) -> str:

@@ -26,13 +26,13 @@ class AuditPages:
 
     def list(self) -> str:
         """Show the audit log, filtered by the query."""
-        asked = {
+        filters = {
             field: text
             for field, most in (("who", 200), ("what", 200), ("object", 240), ("after", 100))
             if (text := request.args.get(field, "").strip()[:most])
         }
-        query = AuditFilter(**asked, limit=_PAGE)
+        query = AuditFilter(**filters, limit=_PAGE)
         page = self._bridge.run(read_audit(self._context, query))
         checked = "check" in request.args
         verdicts = self._bridge.run(check_audit(self._context)).services if checked else []
-        return render_template("audit.html", page=page, asked=asked, verdicts=verdicts)
+        return render_template("audit.html", page=page, filters=filters, verdicts=verdicts)

@@ -17,7 +17,7 @@ from wfms.operator.context import OperatorContext
 from wfms.operator.http.bridge import Bridge
 from wfms.operator.web.framework.page_routes import PageRoutes
 from wfms.operator.web.framework.query_values import query_choice
-from wfms.operator.web.framework.share_form import read_share, seen_by
+from wfms.operator.web.framework.share_form import describe_visibility, read_share
 from wfms.operator.web.usecases.read_file_detail import read_file_detail
 
 #: Data sets on one page.
@@ -75,7 +75,7 @@ class DatasetPages:
     def share(self, uid: UUID) -> AnyResponse:
         """Set the owner of a data set and the groups that see it."""
         shared = self._bridge.run(share_dataset(self._context, uid, read_share()))
-        flash(f"{shared.name} {seen_by(shared.group, shared.shared_with)}.")
+        flash(f"{shared.name} {describe_visibility(shared.group, shared.shared_with)}.")
         return redirect(url_for("pages.dataset", uid=uid), 303)
 
     def file(self, uid: UUID, file: int) -> str:
@@ -86,24 +86,30 @@ class DatasetPages:
     def unmatched(self) -> str:
         """Show the data sets that match no template."""
         template = request.args.get("template")
-        listed = self._bridge.run(
+        unmatched_list = self._bridge.run(
             review_unmatched(self._context, limit=_UNMATCHED, template=template)
         )
         ties = self._bridge.run(current_ties(self._context))
         return render_template(
-            "unmatched.html", listed=listed, ties=ties, template=template, takers=takers
+            "unmatched.html",
+            unmatched_list=unmatched_list,
+            ties=ties,
+            template=template,
+            takers=takers,
         )
 
     def match(self) -> AnyResponse:
         """Match the data set of the form again, or all if the form says so."""
         if request.form.get("all") == "yes":
-            found = self._bridge.run(self._context.intake.rematch_all())
-            gone = (
-                f" {count_text(found.gone, 'was', 'were')} deleted meanwhile." if found.gone else ""
+            outcome = self._bridge.run(self._context.intake.rematch_all())
+            deleted_text = (
+                f" {count_text(outcome.gone, 'was', 'were')} deleted meanwhile."
+                if outcome.gone
+                else ""
             )
             flash(
-                f"{count_text(found.matched, 'data set')} taken by a template, {found.left} still"
-                f" unmatched.{gone}"
+                f"{count_text(outcome.matched, 'data set')} taken by a template,"
+                f" {outcome.left} still unmatched.{deleted_text}"
             )
         elif (uid := _uid()) is not None:
             try:

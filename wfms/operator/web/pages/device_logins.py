@@ -4,7 +4,7 @@ from flask import Response, flash, redirect, render_template, request, url_for
 from werkzeug.wrappers import Response as AnyResponse
 
 from sluice.contracts.access.access import Role
-from sluice.contracts.access.device_login import shown_code
+from sluice.contracts.access.device_login import format_code
 from sluice.contracts.common.problems import ServiceError
 from wfms.operator.context import OperatorContext
 from wfms.operator.http.access import caller
@@ -15,8 +15,8 @@ from wfms.operator.identity.usecases.device_login import (
     decide_device_login,
     get_pending_device_login,
 )
+from wfms.operator.web.framework.form_errors import parse_role
 from wfms.operator.web.framework.page_routes import PageRoutes
-from wfms.operator.web.framework.wrong_form import role_called
 
 
 class DeviceLoginPages:
@@ -48,7 +48,7 @@ class DeviceLoginPages:
         code = request.form.get("code", "")
         lets_in = request.form.get("does") == "allow"
         try:
-            role = role_called(request.form.get("role", Role.VIEWER)) if lets_in else None
+            role = parse_role(request.form.get("role", Role.VIEWER)) if lets_in else None
             decided = self._bridge.run(
                 decide_device_login(self._context, code, by=caller(), role=role)
             )
@@ -63,7 +63,7 @@ def _page(login: DeviceLoginRow | None = None, refusal: ServiceError | None = No
     page = render_template(
         "device.html",
         login=login,
-        code=None if login is None else shown_code(login.user_code),
+        code=None if login is None else format_code(login.user_code),
         roles=[role for role in Role if caller().role.includes(role)],
         refusal=refusal,
     )

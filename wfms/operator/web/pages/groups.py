@@ -22,5 +22,5 @@ class GroupPages:
 
     def list(self) -> str:
         """Show the groups that the person may see."""
-        found = self._bridge.run(read_groups(self._context))
-        return render_template("groups.html", groups=found.groups)
+        group_list = self._bridge.run(read_groups(self._context))
+        return render_template("groups.html", groups=group_list.groups)

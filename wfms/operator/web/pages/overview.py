@@ -48,14 +48,16 @@ class OverviewPages:
     def acknowledge(self) -> AnyResponse:
         """Acknowledge one notice, or all that the page showed."""
         everything = request.form.get("all") == "yes"
-        shown = request.form.getlist("shown" if everything else "id")
+        notice_ids = request.form.getlist("shown" if everything else "id")
         try:
-            asked = Acknowledge(by=request.form.get("by", ""))
-            session[_NAME] = asked.by
-            answers = self._bridge.run(acknowledge_notices(self._context, shown, asked))
+            acknowledgement = Acknowledge(by=request.form.get("by", ""))
+            session[_NAME] = acknowledgement.by
+            answers = self._bridge.run(
+                acknowledge_notices(self._context, notice_ids, acknowledgement)
+            )
             refusals = [] if everything else [refusal for refusal in answers if refusal is not None]
-            for refused in refusals:
-                flash(f"{refused.detail}.")
+            for refusal_of_notice in refusals:
+                flash(f"{refusal_of_notice.detail}.")
             if len(refusals) < len(answers) or everything:
                 flash(f"{count_text(answers.count(None), 'notice')} acknowledged.")
         except ValidationError:

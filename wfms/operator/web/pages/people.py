@@ -34,8 +34,8 @@ from wfms.operator.identity.usecases.change_accounts import (
 from wfms.operator.identity.usecases.give_token import give_token, revoke_token
 from wfms.operator.identity.usecases.quotas import read_person_quotas
 from wfms.operator.identity.usecases.read_people import read_accounts, read_me, read_tokens
+from wfms.operator.web.framework.form_errors import parse_role, to_form_error
 from wfms.operator.web.framework.page_routes import PageRoutes
-from wfms.operator.web.framework.wrong_form import role_called, wrong_form
 
 
 class PeoplePages:
@@ -62,9 +62,9 @@ class PeoplePages:
         return self._account()
 
     def _account(
-        self, refusal: ServiceError | None = None, given: NewTokenSecret | None = None
+        self, refusal: ServiceError | None = None, new_token: NewTokenSecret | None = None
     ) -> str:
-        """Render the account page. ``given``: a new token, which is shown only this time."""
+        """Render the account page. ``new_token``: a new token, which is shown only this time."""
         person, now = caller(), datetime.now(UTC)
         tokens = self._bridge.run(read_tokens(self._database, person.name))
         return render_template(
@@ -74,8 +74,8 @@ class PeoplePages:
             tokens=[token for token in tokens if token.holds(now)],
             roles=[role for role in Role if person.role.includes(role)],
             refusal=refusal,
-            given=given,
-            form={} if given else request.form,
+            new_token=new_token,
+            form={} if new_token else request.form,
             least=LEAST_PASSWORD,
             usual_days=USUAL_DAYS,
             most_days=MAX_DAYS,
@@ -98,8 +98,8 @@ class PeoplePages:
             new = NewPassword(old=_secret("old"), new=_secret("new"))
             self._bridge.run(change_own_password(self._context, caller(), new))
 
-        if refused := _refused(change, self._account):
-            return refused
+        if response := _show_refusal(change, self._account):
+            return response
         flash("Your password is another one now: sign in with it.")
         return redirect(url_for("pages.account"), 303)
 
@@ -110,19 +110,19 @@ class PeoplePages:
 
     def give(self) -> AnyResponse:
         """Create a token and show it."""
-        given: list[NewTokenSecret] = []
+        new_tokens: list[NewTokenSecret] = []
 
         def give() -> None:
             new = NewToken(
                 label=request.form.get("label", "").strip(),
-                role=role_called(request.form.get("role", caller().role)),
+                role=parse_role(request.form.get("role", caller().role)),
                 days=request.form.get("days", USUAL_DAYS, type=int),
             )
-            given.append(self._bridge.run(give_token(self._database, new, by=caller())))
+            new_tokens.append(self._bridge.run(give_token(self._database, new, by=caller())))
 
-        if refused := _refused(give, self._account):
-            return refused
-        return Response(self._account(given=given[0]), status=201, mimetype="text/html")
+        if response := _show_refusal(give, self._account):
+            return response
+        return Response(self._account(new_token=new_tokens[0]), status=201, mimetype="text/html")
 
     def revoke(self, token: UUID) -> AnyResponse:
         """Revoke a token of the caller."""
@@ -148,17 +148,17 @@ class PeoplePages:
         """Create an account."""
 
         def add() -> None:
-            given = request.form.get("password", "")
+            password = request.form.get("password", "")
             new = NewAccount(
                 name=request.form.get("name", "").strip().lower(),
-                role=role_called(request.form.get("role", Role.VIEWER)),
-                password=SecretStr(given) if given else None,
+                role=parse_role(request.form.get("role", Role.VIEWER)),
+                password=SecretStr(password) if password else None,
                 groups=_groups() or [],
             )
-            made = self._bridge.run(create_account(self._context, new, by=caller()))
-            flash(f"{made.name} is {made.role}.")
+            account = self._bridge.run(create_account(self._context, new, by=caller()))
+            flash(f"{account.name} is {account.role}.")
 
-        return _refused(add, self._people) or redirect(url_for("pages.people"), 303)
+        return _show_refusal(add, self._people) or redirect(url_for("pages.people"), 303)
 
     def change(self, name: str) -> AnyResponse:
         """Change the account in the fields that the form has."""
@@ -168,7 +168,7 @@ class PeoplePages:
                 request.form.get(field, "") for field in ("role", "disabled", "password")
             )
             new = AccountChange(
-                role=role_called(role) if role else None,
+                role=parse_role(role) if role else None,
                 disabled=disabled == "yes" if disabled else None,
                 password=SecretStr(password) if password else None,
                 groups=_groups(),
@@ -177,25 +177,27 @@ class PeoplePages:
             may = f"is {changed.role}" if changed.disabled_at is None else "may do nothing any more"
             flash(f"{changed.name} {may}{', with another password' if password else ''}.")
 
-        return _refused(change, self._people) or redirect(url_for("pages.people"), 303)
+        return _show_refusal(change, self._people) or redirect(url_for("pages.people"), 303)
 
 
 def _groups() -> list[str] | None:
     """Return the groups in the form, in their order, or None if the form has no such field."""
-    given = request.form.get("groups")
-    return None if given is None else given.replace(",", " ").split()
+    text = request.form.get("groups")
+    return None if text is None else text.replace(",", " ").split()
 
 
 def _secret(field: str) -> SecretStr:
     return SecretStr(request.form.get(field, ""))
 
 
-def _refused(work: Callable[[], None], page: Callable[[ServiceError], str]) -> AnyResponse | None:
+def _show_refusal(
+    work: Callable[[], None], page: Callable[[ServiceError], str]
+) -> AnyResponse | None:
     """Do the ``work``; if it is refused, return the ``page`` of the form with the reason."""
     try:
         work()
     except ValidationError as error:
-        refusal: ServiceError = wrong_form(error)
+        refusal: ServiceError = to_form_error(error)
     except ServiceError as error:
         refusal = error
     except ValueError as error:

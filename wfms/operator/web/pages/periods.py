@@ -33,5 +33,7 @@ class PeriodPages:
     def run(self, number: int) -> str:
         """Show a run with its frames."""
         after = request.args.get("after", -1, type=int)
-        found = self._bridge.run(read_run(self._context, number, after=after, limit=_FRAMES))
-        return render_template("run.html", found=found)
+        run_with_frames = self._bridge.run(
+            read_run(self._context, number, after=after, limit=_FRAMES)
+        )
+        return render_template("run.html", detail=run_with_frames)

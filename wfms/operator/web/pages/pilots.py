@@ -19,7 +19,7 @@ from wfms.operator.web.framework.page_routes import PageRoutes
 from wfms.operator.web.framework.rendering import live
 
 #: Maximum number of pilots on the page of all.
-_SHOWN = 200
+_MAX_PILOTS = 200
 
 
 class PilotPages:
@@ -43,8 +43,8 @@ class PilotPages:
         pages.post(f"{one}/remove", "remove_pilot", self.remove, Role.SHIFT)
 
     def _list(self) -> dict[str, object]:
-        found = self._bridge.run(self._wms.pilots(limit=_SHOWN))
-        return {"pilots": found.pilots, "number": found.total}
+        pilot_list = self._bridge.run(self._wms.pilots(limit=_MAX_PILOTS))
+        return {"pilots": pilot_list.pilots, "number": pilot_list.total}
 
     def list(self) -> str:
         """Show the list of pilots."""
@@ -65,8 +65,8 @@ class PilotPages:
         """Return the current state of a pilot for a live update."""
         read = self._read(uid)
         parts = {"pilot": "parts/pilot.html", "actions": "parts/pilot_actions.html"}
-        has_gone = read["detail"].pilot.state is PilotState.GONE
-        return live(parts, again=not has_gone, **read)
+        is_gone = read["detail"].pilot.state is PilotState.GONE
+        return live(parts, again=not is_gone, **read)
 
     def drain(self, uid: UUID) -> AnyResponse:
         """Ask a pilot to finish its jobs and end."""
@@ -81,7 +81,7 @@ class PilotPages:
     def load(self, uid: UUID) -> AnyResponse:
         """Let a pilot prefer the jobs of a step, or of none."""
         step = request.form.get("step", "").strip()[:200]
-        told = (
+        message = (
             f"It finishes what it has; then jobs of {step} go to it before all others."
             if step
             else "Jobs go to it by their rank again."
@@ -89,26 +89,26 @@ class PilotPages:
         return self._ask(
             uid,
             lambda pilot: load_tool(self._context, pilot, LoadTool(step=step or None)),
-            told,
+            message,
         )
 
     def remove(self, uid: UUID) -> AnyResponse:
         """Remove a pilot from the lists."""
-        told = "It is on no list any more; what it did stays known."
-        return self._ask(uid, self._wms.remove_pilot, told, to=url_for("pages.pilots"))
+        message = "It is on no list any more; what it did stays known."
+        return self._ask(uid, self._wms.remove_pilot, message, to=url_for("pages.pilots"))
 
     def _ask(
-        self, uid: UUID, ask: Callable[[UUID], Awaitable[None]], told: str, *, to: str = ""
+        self, uid: UUID, ask: Callable[[UUID], Awaitable[None]], message: str, *, to: str = ""
     ) -> AnyResponse:
         here = url_for("pages.pilot", uid=uid)
         try:
-            self._bridge.run(_done(ask(uid)))
-            flash(told)
+            self._bridge.run(_wait(ask(uid)))
+            flash(message)
         except (Conflict, StepUnknown) as refusal:
             flash(f"{refusal.detail[:1].upper()}{refusal.detail[1:]}.")
             return redirect(here, 303)
         return redirect(to or here, 303)
 
 
-async def _done(asked: Awaitable[None]) -> None:
-    await asked
+async def _wait(action: Awaitable[None]) -> None:
+    await action

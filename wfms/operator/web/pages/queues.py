@@ -5,7 +5,7 @@ from werkzeug.wrappers import Response as AnyResponse
 
 from sluice.contracts.access.access import Role
 from sluice.contracts.common.problems import NotFound
-from sluice.contracts.queues import SHOWN, ChooseMessages, DeadMessages
+from sluice.contracts.queues import MAX_BODY_PREVIEW, ChooseMessages, DeadMessages
 from wfms.operator.chains.domain.formatting import count_text
 from wfms.operator.context import OperatorContext
 from wfms.operator.http.bridge import Bridge
@@ -20,7 +20,7 @@ class QueuePages:
     """The pages of message queues."""
 
     def __init__(self, context: OperatorContext, bridge: Bridge) -> None:
-        self._desk = context.queues
+        self._queues = context.queues
         self._bridge = bridge
 
     def add_to(self, pages: PageRoutes) -> None:
@@ -33,26 +33,26 @@ class QueuePages:
 
     def list(self) -> str:
         """Show the list of queues."""
-        return render_template("queues.html", queues=self._bridge.run(self._desk.queues()).queues)
+        return render_template("queues.html", queues=self._bridge.run(self._queues.queues()).queues)
 
     def list_live(self) -> Response:
         """Return the current list for a live update."""
         return live(
             {"queues": "parts/queues.html"},
             again=True,
-            queues=self._bridge.run(self._desk.queues()).queues,
+            queues=self._bridge.run(self._queues.queues()).queues,
         )
 
     def show(self, queue: str) -> str:
         """Show the dead letters of a queue."""
-        found: DeadMessages = self._bridge.run(self._desk.dead(queue, limit=_MOST))
-        return render_template("queue.html", found=found, shown=SHOWN)
+        dead_messages: DeadMessages = self._bridge.run(self._queues.dead(queue, limit=_MOST))
+        return render_template("queue.html", dead_messages=dead_messages, shown=MAX_BODY_PREVIEW)
 
     def requeue(self, queue: str) -> AnyResponse:
         """Put dead letters back into the queue."""
         if (choice := _choice()) is not None:
             try:
-                moved = self._bridge.run(self._desk.requeue(queue, choice)).moved
+                moved = self._bridge.run(self._queues.requeue(queue, choice)).moved
                 flash(f"{count_text(moved, 'message')} put back into the queue.")
             except NotFound as refusal:
                 flash(f"Nothing was put back: {refusal.detail}.")
@@ -62,7 +62,7 @@ class QueuePages:
         """Delete dead letters."""
         if (choice := _choice()) is not None:
             try:
-                moved = self._bridge.run(self._desk.drop(queue, choice)).moved
+                moved = self._bridge.run(self._queues.drop(queue, choice)).moved
                 flash(f"{count_text(moved, 'message')} dropped for good.")
             except NotFound as refusal:
                 flash(f"Nothing was dropped: {refusal.detail}.")

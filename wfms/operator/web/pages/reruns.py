@@ -14,7 +14,7 @@ from wfms.operator.chains.usecases.request_rerun import request_rerun, request_r
 from wfms.operator.context import OperatorContext
 from wfms.operator.errors import RequestRefused
 from wfms.operator.http.bridge import Bridge
-from wfms.operator.web.domain.start_form import Field, fields_of, read_values, shown
+from wfms.operator.web.domain.start_form import Field, list_fields, read_values, value_text
 from wfms.operator.web.framework.page_routes import PageRoutes
 from wfms.operator.web.usecases.read_chain_detail import ChainDetail, read_chain_detail
 
@@ -42,7 +42,7 @@ class RerunPages:
         detail = self._read(uid)
         try:
             plan = self._bridge.run(
-                request_rerun_plan(self._context, uid, _asked(detail, request.args))
+                request_rerun_plan(self._context, uid, _read_form(detail, request.args))
             )
         except (Conflict, Unprocessable) as refusal:
             return _page(detail, request.args, None, refusal=refusal)
@@ -52,13 +52,13 @@ class RerunPages:
         """Start a rerun."""
         detail = self._read(uid)
         try:
-            asked = _asked(detail, request.form)
-            chain, made = self._bridge.run(request_rerun(self._context, uid, asked))
+            rerun = _read_form(detail, request.form)
+            chain, is_new = self._bridge.run(request_rerun(self._context, uid, rerun))
         except (Conflict, Unprocessable) as refusal:
             return _page(detail, request.form, None, refusal=refusal)
         flash(
             "The chain runs again, as this one."
-            if made
+            if is_new
             else "It was started before: as this chain."
         )
         return redirect(url_for("pages.chain", uid=chain.uid), 303)
@@ -67,23 +67,23 @@ class RerunPages:
         return self._bridge.run(read_chain_detail(self._context, uid))
 
 
-def _asked(detail: ChainDetail, form: Mapping[str, str]) -> RerunChain:
+def _read_form(detail: ChainDetail, form: Mapping[str, str]) -> RerunChain:
     """Return the rerun that a form asks for.
 
     Raises:
         RequestRefused: Fields are wrong.
     """
     choice = form.get("what", "")
-    values, wrong = (
+    values, problems = (
         ({}, []) if detail.template is None else read_values(detail.template.plan, _typed(form))
     )
     try:
         key = UUID(form["key"]) if "key" in form else None
     except ValueError:
-        wrong = [*wrong, Finding(message="the form's key is none: reload the page")]
+        problems = [*problems, Finding(message="the form's key is none: reload the page")]
         key = None
-    if wrong:
-        raise RequestRefused(wrong)
+    if problems:
+        raise RequestRefused(problems)
     step = choice.removeprefix(_STEP) if choice.startswith(_STEP) else None
     return RerunChain(from_step=step, failed_only=choice == _FAILED, params=values, key=key)
 
@@ -99,12 +99,12 @@ def _fields(detail: ChainDetail, form: Mapping[str, str], findings: list[Finding
     if detail.template is None:
         return []
     before = detail.progress.chain.params
-    fields = fields_of(detail.template.plan, {}, typed=_typed(form), findings=findings)
+    fields = list_fields(detail.template.plan, {}, typed=_typed(form), findings=findings)
     return [
         replace(
             field,
             required=False,
-            otherwise=shown(before[field.name]) if field.name in before else "",
+            otherwise=value_text(before[field.name]) if field.name in before else "",
         )
         for field in fields
     ]

@@ -15,7 +15,7 @@ from wfms.operator.templates.usecases.read_run_templates import (
     list_run_templates,
     read_run_template,
 )
-from wfms.operator.templates.usecases.zip_files import zip_of
+from wfms.operator.templates.usecases.zip_files import zip_files
 from wfms.operator.web.domain.plan_drawing import draw
 from wfms.operator.web.domain.source_listing import list_sources
 from wfms.operator.web.framework.page_routes import PageRoutes
@@ -72,7 +72,7 @@ class RunTemplatePages:
         template = self._read(template_id)
         name = f"{template.name}-run.zip"
         return send_file(
-            zip_of(template.files),
+            zip_files(template.files),
             mimetype="application/zip",
             as_attachment=True,
             download_name=name,

@@ -11,7 +11,7 @@ from wfms.operator.chains.usecases.request_chain import request_chain
 from wfms.operator.context import OperatorContext
 from wfms.operator.errors import RequestRefused
 from wfms.operator.http.bridge import Bridge
-from wfms.operator.web.domain.start_form import Field, fields_of, read_values
+from wfms.operator.web.domain.start_form import Field, list_fields, read_values
 from wfms.operator.web.framework.page_routes import PageRoutes
 from wfms.operator.web.usecases.prepare_chain import StartPage, prepare_chain
 
@@ -36,70 +36,79 @@ class StartPages:
         pages.get("/chains/new", "new_chain", self.show, Role.SUBMITTER)
         pages.post("/chains/new", "start_chain", self.start, Role.SUBMITTER)
 
-    def _prepared(self, dataset: str, template: str) -> StartPage:
+    def _prepare(self, dataset: str, template: str) -> StartPage:
         return self._bridge.run(
             prepare_chain(self._context, dataset=dataset.strip(), template=template)
         )
 
     def show(self) -> str:
         """Show the form."""
-        prepared = self._prepared(request.args.get("dataset", ""), request.args.get("template", ""))
+        prepared = self._prepare(request.args.get("dataset", ""), request.args.get("template", ""))
         fields = (
-            fields_of(prepared.template.plan, prepared.bound)
+            list_fields(prepared.template.plan, prepared.metadata_values)
             if prepared.template is not None
             else []
         )
-        return _page(prepared, fields=fields, named=request.args.get("dataset", ""))
+        return _page(prepared, fields=fields, typed_dataset=request.args.get("dataset", ""))
 
     def start(self) -> AnyResponse:
         """Start a chain. If it is refused, show the form with the values and the errors."""
         dataset, template = request.form.get("dataset", ""), request.form.get("template", "")
-        prepared = self._prepared(dataset, template)
+        prepared = self._prepare(dataset, template)
         if prepared.template is None or not prepared.ready:
             return Response(
-                _page(prepared, fields=[], named=dataset), status=422, mimetype="text/html"
+                _page(prepared, fields=[], typed_dataset=dataset), status=422, mimetype="text/html"
             )
         typed = {
             key.removeprefix(_PREFIX): text
             for key, text in request.form.items()
             if key.startswith(_PREFIX)
         }
-        values, wrong = read_values(prepared.template.plan, typed)
-        asked = RequestChain(
+        values, problems = read_values(prepared.template.plan, typed)
+        chain_request = RequestChain(
             dataset_uid=None if prepared.dataset is None else prepared.dataset.uid,
             template=prepared.template.name,
             params=values,
         )
         try:
-            if wrong:
-                raise RequestRefused(wrong)
-            chain, made = self._bridge.run(request_chain(self._context, asked))
+            if problems:
+                raise RequestRefused(problems)
+            chain, is_new = self._bridge.run(request_chain(self._context, chain_request))
         except (Unprocessable, Conflict) as refusal:
-            fields = fields_of(
-                prepared.template.plan, prepared.bound, typed=typed, findings=refusal.findings
+            fields = list_fields(
+                prepared.template.plan,
+                prepared.metadata_values,
+                typed=typed,
+                findings=refusal.findings,
             )
-            page = _page(prepared, fields=fields, named=dataset, refusal=refusal)
+            page = _page(prepared, fields=fields, typed_dataset=dataset, refusal=refusal)
             return Response(page, status=refusal.status, mimetype="text/html")
-        flash("The chain is started." if made else _REPEATED)
+        flash("The chain is started." if is_new else _REPEATED)
         return redirect(url_for("pages.chain", uid=chain.uid), 303)
 
 
 def _page(
-    prepared: StartPage, *, fields: list[Field], named: str, refusal: ServiceError | None = None
+    prepared: StartPage,
+    *,
+    fields: list[Field],
+    typed_dataset: str,
+    refusal: ServiceError | None = None,
 ) -> str:
     general: list[Finding] = []
     if refusal is not None:
-        placed = {field.name for field in fields if field.wrong}
+        field_names = {field.name for field in fields if field.problem}
         general = [
             finding
             for finding in refusal.findings
-            if not any(finding.message.startswith(f"parameter {quoted(name)} ") for name in placed)
+            if not any(
+                finding.message.startswith(f"parameter {quoted(name)} ") for name in field_names
+            )
         ]
     return render_template(
         "new_chain.html",
         prepared=prepared,
         fields=fields,
-        named=named,
+        typed_dataset=typed_dataset,
         refusal=refusal,
         general=general,
         prefix=_PREFIX,

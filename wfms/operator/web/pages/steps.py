@@ -63,7 +63,7 @@ class StepPages:
                 }
             )
             self._bridge.run(set_step_priority(self._context, step, new))
-            flash(_told(step, new.priority))
+            flash(_describe_priority(step, new.priority))
         except ValueError:  # the text is not a number, or outside the limits
             flash(
                 "Nothing was changed: a priority is a number from 0 to 1 000 000, or -1, which"
@@ -74,7 +74,7 @@ class StepPages:
         return redirect(url_for("pages.steps"), 303)
 
 
-def _told(step: str, priority: float) -> str:
+def _describe_priority(step: str, priority: float) -> str:
     if priority == OFF:
         return f"Step {step} is switched off: what runs of it is finished, nothing more is started."
     if priority == 0:

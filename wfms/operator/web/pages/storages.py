@@ -22,5 +22,7 @@ class StoragePages:
 
     def list(self) -> str:
         """Show all storages."""
-        found = self._bridge.run(self._dms.storages(everything=True, measured=True))
-        return render_template("storages.html", lines=[StorageLine(storage) for storage in found])
+        storages = self._bridge.run(self._dms.storages(everything=True, measured=True))
+        return render_template(
+            "storages.html", lines=[StorageLine(storage) for storage in storages]
+        )

@@ -14,7 +14,7 @@ from sluice.contracts.common.states import JobState, StepState
 from sluice.contracts.jobs.logs import FollowedLog
 from sluice.contracts.jobs.tasks import Job, JobOrder, Prioritise
 from wfms.operator.chains.domain.errors import LogUnknown
-from wfms.operator.chains.domain.progress import counts_of, shortfall_of
+from wfms.operator.chains.domain.progress import count_jobs_by_part, find_shortfall
 from wfms.operator.chains.usecases.follow_log import follow_log
 from wfms.operator.chains.usecases.read_log import read_log
 from wfms.operator.context import OperatorContext
@@ -57,8 +57,8 @@ class TaskPages:
             page = self._bridge.run(
                 self._chains.tasks(state=state, limit=_PAGE)
             )  # an invalid cursor: show the first page
-        shown = {"counts_of": counts_of, "shortfall_of": shortfall_of}
-        return {"tasks": page.tasks, "next": page.after, "state": state, **shown}
+        functions = {"count_jobs_by_part": count_jobs_by_part, "find_shortfall": find_shortfall}
+        return {"tasks": page.tasks, "next": page.after, "state": state, **functions}
 
     def list(self) -> str:
         """Show the list of tasks."""
@@ -77,7 +77,7 @@ class TaskPages:
             read_task_detail(
                 self._context,
                 uid,
-                shown=JobFilter(state, order, request.args.get("after")),
+                job_filter=JobFilter(state, order, request.args.get("after")),
             )
         )
 
@@ -116,8 +116,8 @@ class TaskPages:
     def rank(self, uid: UUID) -> AnyResponse:
         """Set the rank of a task."""
         try:
-            wanted = Prioritise.model_validate({"rank": request.form.get("rank", "")})
-            status = self._bridge.run(self._chains.prioritise(uid, wanted.rank))
+            request_body = Prioritise.model_validate({"rank": request.form.get("rank", "")})
+            status = self._bridge.run(self._chains.prioritise(uid, request_body.rank))
             flash(f"The rank is {in_full(status.rank)} now.")
         except ValidationError:
             flash("The rank was not changed: it must be a number from 0 to 1 000 000.")
@@ -140,16 +140,16 @@ class TaskPages:
         return live(parts, again=not read["job"].state.final, **read)
 
     def _read_job(self, job: int) -> dict[str, Any]:
-        """Read the data of the page. ``written`` has the output of a running job, by stream."""
+        """Read the data of the page. ``live_output`` has the output of a running job, by stream."""
         attempt = query_number("attempt")
-        found, live_log = self._bridge.run(self._job_now(job))
-        written = {
+        current_job, live_log = self._bridge.run(self._job_now(job))
+        live_output = {
             name: stream.data.decode(errors="replace") for name, stream in live_log.streams.items()
         }
-        if written and attempt in {None, live_log.attempt}:
+        if live_output and attempt in {None, live_log.attempt}:
             return {
-                "job": found,
-                "written": written,
+                "job": current_job,
+                "live_output": live_output,
                 "attempt": live_log.attempt,
                 "log": None,
                 "trouble": "",
@@ -159,8 +159,14 @@ class TaskPages:
             log = self._bridge.run(read_log(self._context, job, attempt=attempt))
         except LogUnknown as error:
             trouble = error.detail
-        return {"job": found, "written": {}, "attempt": attempt, "log": log, "trouble": trouble}
+        return {
+            "job": current_job,
+            "live_output": {},
+            "attempt": attempt,
+            "log": log,
+            "trouble": trouble,
+        }
 
     async def _job_now(self, job: int) -> tuple[Job, FollowedLog]:
-        found = await self._wms.job(job)
-        return found, await follow_log(self._context, job)
+        current_job = await self._wms.job(job)
+        return current_job, await follow_log(self._context, job)

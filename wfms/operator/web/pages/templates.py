@@ -29,12 +29,12 @@ from wfms.operator.templates.usecases.read_templates import (
 from wfms.operator.templates.usecases.restore_template import restore_template
 from wfms.operator.templates.usecases.store_template import StoreOutcome
 from wfms.operator.templates.usecases.template_owners import share_template
-from wfms.operator.templates.usecases.zip_files import zip_of
+from wfms.operator.templates.usecases.zip_files import zip_files
 from wfms.operator.web.domain.plan_drawing import draw
 from wfms.operator.web.domain.source_listing import list_sources
 from wfms.operator.web.framework.page_routes import PageRoutes
 from wfms.operator.web.framework.query_values import query_number
-from wfms.operator.web.framework.share_form import read_share, seen_by
+from wfms.operator.web.framework.share_form import describe_visibility, read_share
 
 
 class TemplatePages:
@@ -76,24 +76,30 @@ class TemplatePages:
         """
         name, text = request.form.get("name", ""), request.form.get("cwl", "").replace("\r\n", "\n")
         try:
-            sent = read_form()
-            name = sent.name
+            uploaded = read_form()
+            name = uploaded.name
             draft = self._bridge.run(
                 save_draft(
-                    self._context, sent.sent, name=name, template_id=uuid4(), group=sent.group
+                    self._context,
+                    uploaded.files,
+                    name=name,
+                    template_id=uuid4(),
+                    group=uploaded.group,
                 )
             )
         except Unprocessable as refusal:
-            return self._refused(refusal, name, text)
+            return self._show_refusal(refusal, name, text)
         if not draft.new:
-            return self._told(draft, "This very text is {} already; nothing was changed.")
+            return self._redirect_to_template(
+                draft, "This very text is {} already; nothing was changed."
+            )
         return redirect(url_for("pages.review_template", draft=draft.template.id), 303)
 
     def review(self, draft: UUID) -> str:
         """Show a draft and what it would change."""
-        return self._reviewed(self._bridge.run(read_run_template(self._database, draft)))
+        return self._show_review(self._bridge.run(read_run_template(self._database, draft)))
 
-    def _reviewed(self, draft: StoredTemplate, trouble: str = "") -> str:
+    def _show_review(self, draft: StoredTemplate, trouble: str = "") -> str:
         """Render the review page. ``trouble``: why the draft was not published."""
         changes = self._bridge.run(compare_with_latest(self._database, draft))
         listings = list_sources(draft.files, draft.main, findings=changes.warnings)
@@ -116,24 +122,26 @@ class TemplatePages:
                 publish_draft(self._context, draft, replaces=replaces, template_id=uuid4())
             )
         except OvertakenVersion as overtaken:
-            page = self._reviewed(template, overtaken.detail)
+            page = self._show_review(template, overtaken.detail)
             return Response(page, status=overtaken.status, mimetype="text/html")
         except Unprocessable as refusal:
-            return self._refused(refusal, template.name, "")
-        return self._told(stored, "This very text is {} already; nothing was changed.")
+            return self._show_refusal(refusal, template.name, "")
+        return self._redirect_to_template(
+            stored, "This very text is {} already; nothing was changed."
+        )
 
-    def _told(self, stored: StoreOutcome, otherwise: str) -> AnyResponse:
+    def _redirect_to_template(self, stored: StoreOutcome, otherwise: str) -> AnyResponse:
         version = f"version {stored.template.version}"
         flash(f"Published as {version}." if stored.new else otherwise.format(version))
         return redirect(url_for("pages.template", name=stored.template.name), 303)
 
-    def _refused(self, refusal: ServiceError, name: str, text: str) -> Response:
-        sent, main = {UNNAMED: text} if text.strip() else {}, None
+    def _show_refusal(self, refusal: ServiceError, name: str, text: str) -> Response:
+        texts, main = {UNNAMED: text} if text.strip() else {}, None
         if isinstance(refusal, TemplateRefused):
-            sent, main = dict(refusal.texts), refusal.main
-        if len(sent) == 1:
-            (text,) = sent.values()
-        listings = list_sources(sent, main, findings=refusal.findings, fold=True)
+            texts, main = dict(refusal.texts), refusal.main
+        if len(texts) == 1:
+            (text,) = texts.values()
+        listings = list_sources(texts, main, findings=refusal.findings, fold=True)
         page = render_template(
             "refused.html", refusal=refusal, name=name, text=text, listings=listings
         )
@@ -141,10 +149,10 @@ class TemplatePages:
 
     def show(self, name: str) -> str:
         """Show one version of a template."""
-        asked = query_number("version")
+        version = query_number("version")
         versions = self._bridge.run(read_versions(self._database, name))
         template = self._bridge.run(
-            read_template(self._database, name, version=asked, deleted=True)
+            read_template(self._database, name, version=version, deleted=True)
         )
         waiting = 0
         if versions and template.version == versions[0].version:
@@ -167,8 +175,10 @@ class TemplatePages:
                 restore_template(self._context, name, version=older, template_id=uuid4())
             )
         except Unprocessable as refusal:
-            return self._refused(refusal, name, "")
-        return self._told(stored, "The latest, {}, has these very files; nothing was changed.")
+            return self._show_refusal(refusal, name, "")
+        return self._redirect_to_template(
+            stored, "The latest, {}, has these very files; nothing was changed."
+        )
 
     def download(self, name: str) -> Response:
         """Send all files of a template unchanged, as a zip archive."""
@@ -177,7 +187,7 @@ class TemplatePages:
         )
         name = f"{template.name}-{template.version}.zip"
         return send_file(
-            zip_of(template.files),
+            zip_files(template.files),
             mimetype="application/zip",
             as_attachment=True,
             download_name=name,
@@ -204,7 +214,7 @@ class TemplatePages:
     def share(self, name: str) -> AnyResponse:
         """Set the owner of a template and the groups that see it."""
         shared = self._bridge.run(share_template(self._database, name, read_share()))
-        flash(f"{name} {seen_by(shared.group, shared.shared_with)}.")
+        flash(f"{name} {describe_visibility(shared.group, shared.shared_with)}.")
         return redirect(url_for("pages.template", name=name), 303)
 
     def delete(self, name: str) -> AnyResponse:

@@ -47,9 +47,9 @@ class TimesPages:
     def period(self) -> str:
         """Show the times of a template, or of all templates, in the last days."""
         template = request.args.get("template") or None
-        asked = request.args.get("days", "")
-        days = next((number for number in _DAYS if str(number) == asked), _DAYS[0])
+        typed_days = request.args.get("days", "")
+        days = next((number for number in _DAYS if str(number) == typed_days), _DAYS[0])
         since = datetime.now(UTC) - timedelta(days=days)
         times = self._bridge.run(read_template_times(self._context, template, since=since))
-        shown = {"template": template, "days": days, "choices": _DAYS, "since": since}
-        return render_template("times.html", times=times, **shown)
+        selection = {"template": template, "days": days, "choices": _DAYS, "since": since}
+        return render_template("times.html", times=times, **selection)

@@ -17,9 +17,9 @@ from wfms.operator.templates.usecases.compose_tools import compose_tools
 from wfms.operator.templates.usecases.draft_template import save_draft
 from wfms.operator.templates.usecases.read_tools import read_tool, read_tool_versions, read_tools
 from wfms.operator.templates.usecases.store_tool import remove_tool, store_tool
+from wfms.operator.web.framework.form_errors import to_form_error
 from wfms.operator.web.framework.page_routes import PageRoutes
 from wfms.operator.web.framework.query_values import query_number
-from wfms.operator.web.framework.wrong_form import wrong_form
 
 
 class ToolPages:
@@ -47,53 +47,55 @@ class ToolPages:
         tools = self._bridge.run(read_tools(self._database))
         return render_template("tools.html", tools=tools, refusal=refusal, form=request.form)
 
-    def _refused(self, refusal: ServiceError) -> Response:
+    def _show_refusal(self, refusal: ServiceError) -> Response:
         return Response(self._page(refusal), status=refusal.status, mimetype="text/html")
 
     def store(self) -> AnyResponse:
         """Store a tool as its next version."""
         file = request.files.get("file")
-        sent = file.read().decode(errors="replace") if file is not None and file.filename else ""
-        text = sent or request.form.get("cwl", "").replace("\r\n", "\n")
+        uploaded_text = (
+            file.read().decode(errors="replace") if file is not None and file.filename else ""
+        )
+        text = uploaded_text or request.form.get("cwl", "").replace("\r\n", "\n")
         stem = (file.filename or "").rsplit(".", 1)[0] if file is not None else ""
         try:
             new = NewTool(name=request.form.get("name", "").strip() or stem, cwl=text)
             stored = self._bridge.run(store_tool(self._context, new))
         except ValidationError as error:
-            return self._refused(wrong_form(error))
+            return self._show_refusal(to_form_error(error))
         except Unprocessable as refusal:
-            return self._refused(refusal)
+            return self._show_refusal(refusal)
         version = f"version {stored.tool.version}"
-        said = f"Stored as {version}." if stored.new else f"This very text is {version} already."
-        flash(said)
+        message = f"Stored as {version}." if stored.new else f"This very text is {version} already."
+        flash(message)
         return redirect(url_for("pages.tool", name=stored.tool.name), 303)
 
     def compose(self) -> AnyResponse:
         """Compose a workflow as a draft and show it for review before it is published."""
         try:
-            asked = ComposeTools(
+            request_body = ComposeTools(
                 name=request.form.get("name", "").strip(),
                 tools=request.form.get("tools", "").replace(",", " ").split(),
                 bind=_bindings(request.form.get("bind", "")),
             )
-            made = self._bridge.run(compose_tools(self._context, asked))
-            sent = SubmittedFiles({UNNAMED: made.cwl})
+            composition = self._bridge.run(compose_tools(self._context, request_body))
+            submitted = SubmittedFiles({UNNAMED: composition.cwl})
             draft = self._bridge.run(
-                save_draft(self._context, sent, name=asked.name, template_id=uuid4())
+                save_draft(self._context, submitted, name=request_body.name, template_id=uuid4())
             )
         except ValidationError as error:
-            return self._refused(wrong_form(error))
+            return self._show_refusal(to_form_error(error))
         except (Unprocessable, NotFound) as refusal:
-            return self._refused(refusal)
+            return self._show_refusal(refusal)
         if not draft.new:
             flash(f"This very text is version {draft.template.version} already.")
-            return redirect(url_for("pages.template", name=asked.name), 303)
+            return redirect(url_for("pages.template", name=request_body.name), 303)
         return redirect(url_for("pages.review_template", draft=draft.template.id), 303)
 
     def show(self, name: str) -> str:
         """Show one version of a tool."""
-        asked = query_number("version")
-        tool = self._bridge.run(read_tool(self._database, name, version=asked))
+        version = query_number("version")
+        tool = self._bridge.run(read_tool(self._database, name, version=version))
         versions = self._bridge.run(read_tool_versions(self._database, name))
         return render_template("tool.html", tool=tool, versions=versions)
 

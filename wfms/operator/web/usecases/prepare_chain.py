@@ -8,7 +8,7 @@ from uuid import UUID
 
 from sluice.clients.dms import DmsClient
 from sluice.contracts.chains.chains import Chain
-from sluice.contracts.common.labels import Ambiguous, meant
+from sluice.contracts.common.labels import Ambiguous, select_dataset
 from sluice.contracts.common.problems import NotFound
 from sluice.contracts.common.states import DatasetState
 from sluice.contracts.data.datasets import Dataset
@@ -44,7 +44,7 @@ class StartPage:
     dataset: Dataset | None
     template: StoredTemplate | None
     trouble: str
-    bound: Mapping[str, Any]
+    metadata_values: Mapping[str, Any]
     present: Chain | None
     objection: str
     #: The requirement of the template that the data set does not meet, in words.
@@ -54,10 +54,10 @@ class StartPage:
     @property
     def ready(self) -> bool:
         """Whether the selection is complete; not every template needs a data set."""
-        return self.template is not None and (self.dataset is not None or self.of_values)
+        return self.template is not None and (self.dataset is not None or self.takes_only_values)
 
     @property
-    def of_values(self) -> bool:
+    def takes_only_values(self) -> bool:
         """Whether a template is selected that takes no data set."""
         return self.template is not None and not self.template.plan.takes_dataset
 
@@ -73,46 +73,52 @@ async def prepare_chain(context: OperatorContext, *, dataset: str, template: str
     Raises:
         NotAvailable: Another service does not answer.
     """
-    offered, templates, called = await asyncio.gather(
+    dataset_page, templates, candidates = await asyncio.gather(
         context.dms.datasets(_WORKABLE, limit=OFFERED, newest=True),
         read_templates(context.database, disabled=True),
         _datasets(context.dms, dataset),
     )
-    chosen = next((candidate for candidate in templates if candidate.name == template), None)
-    found, trouble = None, ""
+    selected_template = next(
+        (candidate for candidate in templates if candidate.name == template), None
+    )
+    selected_dataset, trouble = None, ""
     try:
-        found = meant(dataset, called)
+        selected_dataset = select_dataset(dataset, candidates)
     except Ambiguous as refusal:
         trouble = refusal.detail
-    if chosen is not None and chosen.disabled_at is not None:
-        trouble = TemplateDisabled(chosen.name, chosen.disabled_at).detail
-        chosen = None
-    elif chosen is not None and not chosen.plan.takes_dataset:
-        found, called, trouble = None, [], ""
-    elif dataset and not called:
+    if selected_template is not None and selected_template.disabled_at is not None:
+        trouble = TemplateDisabled(selected_template.name, selected_template.disabled_at).detail
+        selected_template = None
+    elif selected_template is not None and not selected_template.plan.takes_dataset:
+        selected_dataset, candidates, trouble = None, [], ""
+    elif dataset and not candidates:
         trouble = f"there is no data set {quoted(dataset)}"
-    elif template and chosen is None:
+    elif template and selected_template is None:
         trouble = f"there is no template {quoted(template)}"
-    bound: Mapping[str, Any] = {}
-    present, why = None, None
+    metadata_values: Mapping[str, Any] = {}
+    present, objection = None, None
     unmet = ""
-    if found is not None and chosen is not None:
-        bound, _ = bind(chosen.plan, facts_of(found))
-        why = objection_to(found, chosen.plan, template=chosen.name)
-        broken = unmet_dataset(chosen.plan, DatasetFacts.of(found))
+    if selected_dataset is not None and selected_template is not None:
+        metadata_values, _ = bind(selected_template.plan, facts_of(selected_dataset))
+        objection = objection_to(
+            selected_dataset, selected_template.plan, template=selected_template.name
+        )
+        broken = unmet_dataset(selected_template.plan, DatasetFacts.of(selected_dataset))
         unmet = requires_text(broken) if broken else ""
-        made = await context.chains.chains(dataset_uid=found.uid)
-        present = next((chain for chain in made.chains if _same_version(chain, chosen)), None)
-    several = called if found is None else ()
+        chain_page = await context.chains.chains(dataset_uid=selected_dataset.uid)
+        present = next(
+            (chain for chain in chain_page.chains if _same_version(chain, selected_template)), None
+        )
+    several = candidates if selected_dataset is None else ()
     return StartPage(
-        datasets=offered.datasets,
+        datasets=dataset_page.datasets,
         templates=templates,
-        dataset=found,
-        template=chosen,
+        dataset=selected_dataset,
+        template=selected_template,
         trouble=trouble,
-        bound=bound,
+        metadata_values=metadata_values,
         present=present,
-        objection=why or "",
+        objection=objection or "",
         unmet=unmet,
         called=several,
     )
@@ -122,13 +128,13 @@ def _same_version(chain: Chain, template: StoredTemplate) -> bool:
     return (chain.template_id, chain.template_version) == (template.id, template.version)
 
 
-async def _datasets(dms: DmsClient, named: str) -> list[Dataset]:
+async def _datasets(dms: DmsClient, name_or_uid: str) -> list[Dataset]:
     """Return the data sets with this name or uid."""
-    if not named:
+    if not name_or_uid:
         return []
     try:
-        return [await dms.dataset(UUID(named))]
+        return [await dms.dataset(UUID(name_or_uid))]
     except NotFound:
         return []
     except ValueError:
-        return await dms.datasets_called(named)
+        return await dms.list_datasets_by_name(name_or_uid)

@@ -15,10 +15,10 @@ from typing import NoReturn
 #: Rows and columns of a table, and characters of a cell, that are shown.
 MAX_ROWS, MAX_COLUMNS, MAX_LETTERS = 100, 30, 200
 #: Bytes of a binary file that are shown, and bytes in a line.
-DUMPED, IN_A_LINE = 256, 16
+MAX_DUMPED_BYTES, BYTES_IN_LINE = 256, 16
 #: Limit of the indented JSON in characters: the larger of a constant and a multiple of its size.
 #: Each nesting level widens every line.
-MAX_SET_OUT, TIMES_ITS_OWN = 1024 * 1024, 4
+MAX_INDENTED, MAX_GROWTH = 1024 * 1024, 4
 
 #: Signatures of picture formats that browsers show and that cannot contain scripts.
 _IMAGES = (
@@ -49,14 +49,14 @@ class Preview:
     """The part of a file that is shown.
 
     Attributes:
-        shown: Bytes of the file that the preview was made from.
+        size_shown: Bytes of the file that the preview was made from.
         cut: Whether there is more than is shown.
         text: The text, indented JSON or dump.
         rows: The rows of a table, with the heading first.
     """
 
     kind: PreviewKind
-    shown: int
+    size_shown: int
     cut: bool
     text: str = ""
     rows: list[list[str]] = field(default_factory=list)
@@ -69,17 +69,20 @@ def image_type(head: bytes) -> str | None:
     return next((media for start, media in _IMAGES if head.startswith(start)), None)
 
 
-def preview_of(name: str, head: bytes, size: int) -> Preview:
+def make_preview(name: str, head: bytes, size: int) -> Preview:
     """Return the preview of a file from its beginning."""
     cut = size > len(head)
     if not head:
         return Preview(PreviewKind.EMPTY, 0, cut)
     if image_type(head) is not None:
         return Preview(PreviewKind.IMAGE, len(head), cut)
-    text = _text_of(head, cut=cut)
+    text = _decode(head, cut=cut)
     if text is None:
         return Preview(
-            PreviewKind.BINARY, min(len(head), DUMPED), size > DUMPED, _dump(head[:DUMPED])
+            PreviewKind.BINARY,
+            min(len(head), MAX_DUMPED_BYTES),
+            size > MAX_DUMPED_BYTES,
+            _dump(head[:MAX_DUMPED_BYTES]),
         )
     ending = name.rpartition(".")[2].lower()
     if (
@@ -95,13 +98,13 @@ def preview_of(name: str, head: bytes, size: int) -> Preview:
     return Preview(PreviewKind.TEXT, len(head), cut, text)
 
 
-def _text_of(head: bytes, *, cut: bool) -> str | None:
+def _decode(head: bytes, *, cut: bool) -> str | None:
     """Return the beginning as text without a truncated character, or None if it is not UTF-8."""
     if b"\0" in head:
         return None
-    for left_out in range(4 if cut else 1):
+    for omitted in range(4 if cut else 1):
         try:
-            return head[: len(head) - left_out].decode("utf-8-sig")
+            return head[: len(head) - omitted].decode("utf-8-sig")
         except UnicodeDecodeError:
             continue
     return None
@@ -116,9 +119,9 @@ def _pretty(text: str) -> str | None:
         json.loads(text, parse_int=str, parse_float=str, parse_constant=_no_number)
     except (ValueError, RecursionError):
         return None
-    room = max(MAX_SET_OUT, TIMES_ITS_OWN * len(text))
+    room = max(MAX_INDENTED, MAX_GROWTH * len(text))
     pieces = []
-    for piece in _set_out(text):
+    for piece in _indent_parts(text):
         room -= len(piece)
         if room < 0:
             return None
@@ -131,19 +134,19 @@ def _no_number(name: str) -> NoReturn:
     raise ValueError(name)
 
 
-def _set_out(text: str) -> Iterator[str]:
+def _indent_parts(text: str) -> Iterator[str]:
     """Yield the parts of valid JSON, with lists and objects that are not empty on several lines."""
-    depth, before = 0, ""
-    for found in _TOKEN.finditer(text):
-        part = found[0]
+    depth, previous = 0, ""
+    for token in _TOKEN.finditer(text):
+        part = token[0]
         if part in _CLOSING:
             depth -= 1
-        if before and ((before in _OPENING) != (part in _CLOSING) or before == ","):
+        if previous and ((previous in _OPENING) != (part in _CLOSING) or previous == ","):
             yield "\n" + _INDENT * depth
         yield ": " if part == ":" else part
         if part in _OPENING:
             depth += 1
-        before = part
+        previous = part
 
 
 def _table(text: str, delimiters: str, *, cut: bool) -> list[list[str]] | None:
@@ -170,8 +173,8 @@ def _table(text: str, delimiters: str, *, cut: bool) -> list[list[str]] | None:
 
 def _dump(data: bytes) -> str:
     lines = []
-    for start in range(0, len(data), IN_A_LINE):
-        piece = data[start : start + IN_A_LINE]
+    for start in range(0, len(data), BYTES_IN_LINE):
+        piece = data[start : start + BYTES_IN_LINE]
         letters = "".join(chr(byte) if 32 <= byte < 127 else "·" for byte in piece)
-        lines.append(f"{start:08x}  {piece.hex(' '):<{3 * IN_A_LINE}} {letters}")
+        lines.append(f"{start:08x}  {piece.hex(' '):<{3 * BYTES_IN_LINE}} {letters}")
     return "\n".join(lines)

@@ -14,7 +14,7 @@ from sluice.contracts.data.partial import PartialOutput
 from wfms.operator.chains.domain.partial import partial_outputs
 from wfms.operator.chains.domain.progress import ChainProgress, StepProgress
 from wfms.operator.chains.usecases.read_chain_list import read_progress
-from wfms.operator.chains.usecases.read_outputs import outputs_of
+from wfms.operator.chains.usecases.read_outputs import list_outputs
 from wfms.operator.chains.usecases.read_step_waits import with_step_waits
 from wfms.operator.chains.usecases.read_upload_waits import with_upload_waits
 from wfms.operator.context import OperatorContext
@@ -34,7 +34,7 @@ class KnownDataset:
     dataset: Dataset | None
 
     @property
-    def standing(self) -> str:
+    def state_text(self) -> str:
         """The state of the data set, in words."""
         return entry_state_text(self.entry, self.dataset)
 
@@ -92,7 +92,7 @@ async def read_chain_detail(context: OperatorContext, uid: UUID) -> ChainDetail:
     progress, template, datasets = await asyncio.gather(
         read_progress(context.wms, [chain]),
         read_template_by_id(context.database, chain.template_id),
-        asyncio.gather(*(_known(dms, entry) for entry in chain.datasets)),
+        asyncio.gather(*(_find_dataset(dms, entry) for entry in chain.datasets)),
     )
     [explained], results = await asyncio.gather(
         with_step_waits(context.wms, progress), _results(dms, chain, template)
@@ -105,8 +105,10 @@ def _partial(
 ) -> list[PartialOutput]:
     if not chain.state.final or chain.state is ChainState.FINISHED:
         return []
-    known = {found.dataset.uid: found.dataset for found in datasets if found.dataset is not None}
-    return partial_outputs(chain, known, None if template is None else template.plan)
+    datasets_by_uid = {
+        entry.dataset.uid: entry.dataset for entry in datasets if entry.dataset is not None
+    }
+    return partial_outputs(chain, datasets_by_uid, None if template is None else template.plan)
 
 
 async def _results(
@@ -115,7 +117,7 @@ async def _results(
     if chain.state is not ChainState.FINISHED:
         return []
     try:
-        outputs = await outputs_of(dms, chain, template)
+        outputs = await list_outputs(dms, chain, template)
         return list(await asyncio.gather(*(_result(dms, output) for output in outputs)))
     except ServiceError:
         return []
@@ -130,7 +132,7 @@ async def _result(dms: DmsClient, output: ChainOutput) -> OutputPreview:
     return OutputPreview(output, files[:FIRST_FILES])
 
 
-async def _known(dms: DmsClient, entry: ChainDataset) -> KnownDataset:
+async def _find_dataset(dms: DmsClient, entry: ChainDataset) -> KnownDataset:
     try:
         return KnownDataset(entry, await dms.dataset(entry.uid))
     except ServiceError:

@@ -8,7 +8,7 @@ from sluice.contracts.common.naming import own_name
 from sluice.contracts.common.problems import NotAvailable, NotFound
 from sluice.contracts.data.datasets import Dataset, File
 from wfms.operator.context import OperatorContext
-from wfms.operator.web.usecases.preview_file import Preview, preview_of
+from wfms.operator.web.usecases.preview_file import Preview, make_preview
 from wfms.operator.web.usecases.read_image import LARGEST
 
 
@@ -27,7 +27,7 @@ class FileDetail:
         return own_name(self.file.name)
 
     @property
-    def pictured(self) -> bool:
+    def is_picture(self) -> bool:
         """Whether the file is small enough to be shown as a picture."""
         return self.file.size <= LARGEST
 
@@ -45,4 +45,4 @@ async def read_file_detail(context: OperatorContext, uid: UUID, file_id: int) ->
         head = await dms.part(uid, file_id, length=context.file_preview) if file.size else b""
     except (NotFound, NotAvailable) as error:
         return FileDetail(dataset, file, None, error.detail)
-    return FileDetail(dataset, file, preview_of(own_name(file.name), head, file.size))
+    return FileDetail(dataset, file, make_preview(own_name(file.name), head, file.size))

@@ -7,7 +7,7 @@ from sluice.clients.wms import WmsClient
 from sluice.contracts.chains.chains import Chain
 from sluice.contracts.common.problems import ServiceError
 from sluice.contracts.jobs.limits import ResourceLimit
-from wfms.operator.chains.usecases.read_chain_list import newest_running, read_progress
+from wfms.operator.chains.usecases.read_chain_list import list_newest_running, read_progress
 from wfms.operator.chains.usecases.read_step_waits import with_step_waits
 from wfms.operator.context import OperatorContext
 from wfms.operator.monitoring.domain.overview import Overview
@@ -54,7 +54,7 @@ async def _chains(chains: ChainsClient) -> tuple[list[Chain], list[Chain]]:
     """Return the running chains and those that ended last; none if the service is unavailable."""
     try:
         return await asyncio.gather(
-            newest_running(chains, limit=_MAX_RUNNING), chains.last_ended(limit=_MAX_ENDED)
+            list_newest_running(chains, limit=_MAX_RUNNING), chains.last_ended(limit=_MAX_ENDED)
         )
     except ServiceError:
         return [], []

@@ -9,7 +9,12 @@ from sluice.contracts.chains.chains import STARTING_TEXT, ChainTask
 from sluice.contracts.common.problems import NotFound, ServiceError, Unprocessable
 from sluice.contracts.common.states import JobState
 from sluice.contracts.jobs.tasks import Job, JobOrder, TaskStatus
-from wfms.operator.chains.domain.progress import ProgressCounts, Shortfall, counts_of, shortfall_of
+from wfms.operator.chains.domain.progress import (
+    ProgressCounts,
+    Shortfall,
+    count_jobs_by_part,
+    find_shortfall,
+)
 from wfms.operator.context import OperatorContext
 
 #: Jobs on one page.
@@ -33,14 +38,14 @@ class TaskDetail:
     """What the page of a task shows.
 
     Attributes:
-        shown: The filter of the jobs.
+        job_filter: The filter of the jobs.
         jobs: None if the WMS does not answer.
         next: The start of the next page of jobs; None on the last page.
     """
 
     row: ChainTask
     explanation: str
-    shown: JobFilter
+    job_filter: JobFilter
     jobs: list[Job] | None
     next: str | None
 
@@ -58,25 +63,33 @@ class TaskDetail:
     def counts(self) -> ProgressCounts | None:
         """The job counts as parts of a bar, if there are jobs."""
         return (
-            None if self.row.jobs is None or self.row.jobs.total == 0 else counts_of(self.row.jobs)
+            None
+            if self.row.jobs is None or self.row.jobs.total == 0
+            else count_jobs_by_part(self.row.jobs)
         )
 
     @property
     def shortfall(self) -> Shortfall | None:
         """The jobs that are missing from a finished step, if any."""
-        return shortfall_of(self.row.state, self.row.jobs)
+        return find_shortfall(self.row.state, self.row.jobs)
 
     @property
     def states(self) -> list[tuple[JobState, int]]:
         """The states that jobs are in, with their counts, and the selected state."""
         status = self.row.jobs
-        counted = [
+        counts_by_state = [
             (state, getattr(status, state.value) if status is not None else 0) for state in JobState
         ]
-        return [(state, count) for state, count in counted if count or state is self.shown.state]
+        return [
+            (state, count)
+            for state, count in counts_by_state
+            if count or state is self.job_filter.state
+        ]
 
 
-async def read_task_detail(context: OperatorContext, uid: UUID, *, shown: JobFilter) -> TaskDetail:
+async def read_task_detail(
+    context: OperatorContext, uid: UUID, *, job_filter: JobFilter
+) -> TaskDetail:
     """Return a task with its explanation and a page of its jobs.
 
     Raises:
@@ -86,11 +99,11 @@ async def read_task_detail(context: OperatorContext, uid: UUID, *, shown: JobFil
     row, explanation, (jobs, after) = await asyncio.gather(
         context.chains.task(uid),
         _explain(context.wms, uid),
-        _jobs(context.wms, uid, shown),
+        _jobs(context.wms, uid, job_filter),
     )
     if explanation is None:
         explanation = "The WMS does not know the task." if row.state.final else STARTING_TEXT
-    return TaskDetail(row, explanation, shown, jobs, after)
+    return TaskDetail(row, explanation, job_filter, jobs, after)
 
 
 async def _explain(wms: WmsClient, uid: UUID) -> str | None:
@@ -103,14 +116,21 @@ async def _explain(wms: WmsClient, uid: UUID) -> str | None:
         return error.detail
 
 
-async def _jobs(wms: WmsClient, uid: UUID, shown: JobFilter) -> tuple[list[Job] | None, str | None]:
+async def _jobs(
+    wms: WmsClient, uid: UUID, job_filter: JobFilter
+) -> tuple[list[Job] | None, str | None]:
     try:
         page = await wms.jobs(
-            uid, state=shown.state, sort=shown.order, after=shown.after, limit=PAGE, full=True
+            uid,
+            state=job_filter.state,
+            sort=job_filter.order,
+            after=job_filter.after,
+            limit=PAGE,
+            full=True,
         )
     except Unprocessable:
         page = await wms.jobs(
-            uid, state=shown.state, limit=PAGE, full=True
+            uid, state=job_filter.state, limit=PAGE, full=True
         )  # the user typed a value for ``after`` that is not valid
     except ServiceError:
         return None, None

@@ -53,7 +53,7 @@ class AttemptAlone:
 
     def go_on(self) -> dict[str, str]:
         """Restore the checkpoint and return the content of each file by its path."""
-        self.checkpoints.put_in_place(str(self.folder), lambda: None)
+        self.checkpoints.restore_newest(str(self.folder), lambda: None)
         return {
             str(path.relative_to(self.out)): path.read_text()
             for path in self.out.rglob("*")

@@ -8,7 +8,7 @@ import pytest
 
 from pilot.reports.journal import read_journals
 from sluice.contracts.common.states import AttemptOutcome, ErrorClass, TaskMode
-from sluice.storage import checksum_of
+from sluice.storage import compute_checksum
 from tests.unit.pilot.attempts import failed, files_in, log_of, python, run
 from tests.unit.pilot.builders import SHA, input_file, output, task, tool
 from tests.unit.pilot.sandboxes import found_sandbox
@@ -28,7 +28,7 @@ def test_successful_job_reports_its_output_and_log(runner: Runner, root: Path) -
     assert written.read_text().split()[0] == hashlib.sha256(b"hits").hexdigest()
     (stored,) = report.outputs
     assert (stored.port, stored.name, stored.url) == ("o", written.name, f"file://{written}")
-    assert (stored.size, stored.checksum) == (written.stat().st_size, checksum_of(written))
+    assert (stored.size, stored.checksum) == (written.stat().st_size, compute_checksum(written))
     assert report.log is not None
     assert report.log.name == "00000007.2.log"
     assert "command sha256sum" in log_of(report)

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from pilot.checkpoints.checkpoint_store import CheckpointStore, remove_job
+from pilot.checkpoints.checkpoint_store import CheckpointStore, remove_job_checkpoints
 from pilot.runner.files import matching_files
 from sluice.contracts.common.naming import written_by_attempt
 from sluice.contracts.jobs.checkpoints import KeptCheckpoint
@@ -38,8 +38,8 @@ def test_next_attempt_gets_the_files_that_match(root: Path) -> None:
         "state/deep/seen": "a b c",
         "model.pt": "weights",
     }
-    assert "went on from the checkpoint of " in second.checkpoints.went_on
-    assert second.checkpoints.went_on.endswith("(attempt 1), 3 files, 20 bytes")
+    assert "went on from the checkpoint of " in second.checkpoints.resume_note
+    assert second.checkpoints.resume_note.endswith("(attempt 1), 3 files, 20 bytes")
     assert os.access(second.out / "state" / "queue", os.W_OK)
 
 
@@ -49,8 +49,8 @@ def test_attempt_without_a_checkpoint_starts_from_nothing(root: Path) -> None:
     first.keep()
     assert not (root / "logs").exists()
     second = AttemptAlone(root, 2)
-    assert (second.go_on(), second.notes, second.checkpoints.went_on) == ({}, [], "")
-    assert (first.checkpoints.may_be_there, second.checkpoints.may_be_there) == (False, True)
+    assert (second.go_on(), second.notes, second.checkpoints.resume_note) == ({}, [], "")
+    assert (first.checkpoints.may_exist, second.checkpoints.may_exist) == (False, True)
 
 
 def test_unchanged_files_are_not_copied_again(root: Path) -> None:
@@ -195,13 +195,13 @@ def test_pilot_with_a_limit_of_zero_keeps_no_checkpoints_and_logs_it(root: Path)
     assert first.notes == [
         "this pilot keeps no checkpoints (SLUICE_PILOT_CHECKPOINT_LIMIT is 0)",
     ]
-    assert not first.checkpoints.may_be_there
+    assert not first.checkpoints.may_exist
 
 
 def test_checkpoint_with_too_many_files_is_not_kept(
     root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("pilot.runner.files.matching_files.MAX_KEPT_FILES", 2)
+    monkeypatch.setattr("pilot.runner.files.matching_files.MAX_CHECKPOINT_FILES", 2)
     first = AttemptAlone(root, 1)
     for name in "abc":
         first.write(f"state/{name}", name)
@@ -254,7 +254,7 @@ def test_files_renamed_during_the_search_are_searched_again(
     first = AttemptAlone(root, 1)
     first.write("state/a", "a1")
     first.write("state/b", "b1")
-    take, taken = matching_files._Search._take, list[object]()
+    take, taken = matching_files._Search._add, list[object]()
 
     def take_one_before(*given: Any) -> None:
         take(*given)
@@ -263,7 +263,7 @@ def test_files_renamed_during_the_search_are_searched_again(
             first.write("state/b", "b2")
         taken.append(given)
 
-    monkeypatch.setattr(matching_files._Search, "_take", take_one_before)
+    monkeypatch.setattr(matching_files._Search, "_add", take_one_before)
     first.keep()
     assert AttemptAlone(root, 2).go_on() == {"state/a": "a2", "state/b": "b2"}
 
@@ -323,7 +323,7 @@ def test_file_names_of_any_bytes_are_restored(root: Path) -> None:
             file.write(name)
     first.keep()
     second = AttemptAlone(root, 2)
-    second.checkpoints.put_in_place(str(second.folder), lambda: None)
+    second.checkpoints.restore_newest(str(second.folder), lambda: None)
     found = os.fsencode(second.out / "state")
     assert sorted(os.listdir(found)) == sorted(names)
     assert all(Path(os.fsdecode(found + b"/" + name)).read_bytes() == name for name in names)
@@ -371,7 +371,7 @@ def test_checkpoints_of_different_jobs_are_separate(root: Path) -> None:
         one.write("state/n", str(seq))
         one.keep()
     assert AttemptAlone(root, 2, seq=1).go_on() == {"state/n": "1"}
-    remove_job(url(root), 1, 2, remove)
+    remove_job_checkpoints(url(root), 1, 2, remove)
     assert kept(root) == ["00000011.1-checkpoint-list.0.json", "00000011.1-checkpoint.0"]
 
 
@@ -392,5 +392,5 @@ def test_all_checkpoint_files_of_a_job_are_removed(root: Path) -> None:
     told = KeptCheckpoint.model_validate_json(index.read_bytes())
     (root / "logs" / "00000007.1-checkpoint.0").write_text("not removed yet")
     assert told.spent == [0]
-    remove_job(url(root), 7, 3, remove)
+    remove_job_checkpoints(url(root), 7, 3, remove)
     assert kept(root) == []

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from pilot.isolation.sandbox.process_limits import ProcessLimits
-from pilot.runner.attempts.limit_hints import KernelRefusals
+from pilot.runner.attempts.limit_hints import KernelLimits
 from sluice.contracts.common.states import ErrorClass
 from sluice.contracts.jobs.needs import Resources
 from tests.unit.pilot.attempts import failed, python, run
@@ -110,7 +110,7 @@ def test_message_says_how_to_request_network_access(limited: Runner, root: Path)
     assert "tools have no network" not in failed(having)[1]
 
 
-CONTAINED = KernelRefusals(ProcessLimits(), largest_file=0, shared_memory=64)
+CONTAINED = KernelLimits(ProcessLimits(), largest_file=0, shared_memory=64)
 
 
 @pytest.mark.parametrize(
@@ -129,9 +129,9 @@ CONTAINED = KernelRefusals(ProcessLimits(), largest_file=0, shared_memory=64)
     ],
 )
 def test_network_errors_in_the_last_line_are_recognized(said: str) -> None:
-    assert "NetworkAccess" in CONTAINED.network_hint(said, container=False)
+    assert "NetworkAccess" in CONTAINED.create_network_hint(said, container=False)
 
 
 @pytest.mark.parametrize("said", ["", "ValueError: 7", "No such file or directory: 'host.txt'"])
 def test_other_last_lines_give_no_network_hint(said: str) -> None:
-    assert CONTAINED.network_hint(said, container=True) == ""
+    assert CONTAINED.create_network_hint(said, container=True) == ""

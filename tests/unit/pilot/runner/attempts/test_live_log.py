@@ -66,7 +66,7 @@ def test_live_log_has_the_end_of_a_long_stream_and_its_offset(tmp_path: Path) ->
     logs.start()
     with stream(tmp_path / "out") as out:
         os.write(out, b"a" * LIVE_BYTES + b"b" * 1000)
-        with logs.following(url, {"stdout": out}):
+        with logs.follow(url, {"stdout": out}):
             wait_until(
                 lambda: (
                     told(tmp_path / "live.json", "stdout")
@@ -82,7 +82,7 @@ def test_short_run_writes_no_live_log(tmp_path: Path) -> None:
     logs.start()
     with stream(tmp_path / "out") as out:
         os.write(out, b"text")
-        with logs.following(f"file://{tmp_path}/logs/live.json", {"stdout": out}):
+        with logs.follow(f"file://{tmp_path}/logs/live.json", {"stdout": out}):
             pass
     assert os.listdir(tmp_path) == ["out"]
 
@@ -91,7 +91,7 @@ def test_live_log_is_not_written_before_the_tool_writes(tmp_path: Path) -> None:
     logs = LiveLogs(0.01)
     logs.start()
     file = tmp_path / "logs" / "live.json"
-    with stream(tmp_path / "err") as err, logs.following(f"file://{file}", {"stderr": err}):
+    with stream(tmp_path / "err") as err, logs.follow(f"file://{file}", {"stderr": err}):
         assert not file.exists()
         os.write(err, b"text")
         wait_until(lambda: told(file) == (0, b"text"))
@@ -104,6 +104,6 @@ def test_live_log_that_cannot_be_written_does_not_disturb_the_job(root: Path) ->
     logs.start()
     with stream(root / "out") as out:
         os.write(out, b"x")
-        with logs.following(f"file://{root}/logs/00000000.1-live.json", {"stdout": out}):
+        with logs.follow(f"file://{root}/logs/00000000.1-live.json", {"stdout": out}):
             os.write(out, b"y")
     assert (root / "logs" / "00000000.1-live.json").is_dir()

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from pilot.isolation.sandbox.sandbox import gpu_devices
+from pilot.isolation.sandbox.sandbox import list_gpu_devices
 from sluice.contracts.common.states import DeviceType, ErrorClass
 from sluice.contracts.pilots.pilots import AttemptReport
 from tests.unit.pilot.attempts import python
@@ -90,9 +90,9 @@ def test_job_gets_the_device_files_of_its_gpus_and_of_the_driver(
         "pilot.isolation.sandbox.sandbox._ONE_GPU",
         re.compile(rf"{re.escape(str(tmp_path))}/nvidia\d+"),
     )
-    found = [Path(path).name for path in gpu_devices([f"{tmp_path}/nvidia1"])]
+    found = [Path(path).name for path in list_gpu_devices([f"{tmp_path}/nvidia1"])]
     assert found == ["nvidia-uvm", "nvidia1", "nvidiactl"]
-    assert gpu_devices([]) == ()
+    assert list_gpu_devices([]) == ()
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from pilot.runner.attempts.warm_inputs import with_inputs
+from pilot.runner.attempts.warm_inputs import add_inputs
 from pilot.runner.tools.prepared_job import WarmCommand
 from sluice.contracts.jobs.needs import Warm
 from tests.unit.pilot.builders import input_file, task
@@ -20,8 +20,8 @@ def test_warm_worker_key_and_request_have_each_file_of_a_folder(tmp_path: Path) 
         "f": [{"class": "File", "location": "file:///job/0.dat"}],
         "config": [{"class": "Directory", "location": "file:///job/folder-1/pero-cz"}],
     }
-    command = with_inputs(
-        WarmCommand(Warm(key=["config"]), started=0), task_, [data, ini, words], values
+    command = add_inputs(
+        WarmCommand(Warm(key=["config"]), start_count=0), task_, [data, ini, words], values
     )
     assert command.loads == [
         ("config", "config.ini", ini.checksum),

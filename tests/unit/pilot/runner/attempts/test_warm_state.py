@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from pilot.runner.attempts.warm_inputs import with_inputs
+from pilot.runner.attempts.warm_inputs import add_inputs
 from pilot.runner.tools.prepared_job import WarmCommand
 from sluice.contracts.access.secrets import SecretRef
 from sluice.contracts.jobs.needs import Warm
@@ -69,7 +69,7 @@ def test_secret_in_the_key_counts_with_its_version(tmp_path: Path) -> None:
         )  # fmt: skip
         file = input_file(tmp_path / "in" / "1.txt", data=b"x")
         values = {of.dat_in_port: [{"class": "File", "location": "file:///in/1.txt"}]}
-        return with_inputs(WarmCommand(of.needs.warm or Warm(), 1), of, [file], values).loads
+        return add_inputs(WarmCommand(of.needs.warm or Warm(), 1), of, [file], values).loads
 
     assert loads(1) == loads(1)
     assert loads(1) != loads(2)

@@ -33,9 +33,9 @@ def name_of(file: InputFile) -> str:
 
 def test_asset_file_is_fetched_once_and_jobs_get_links(tmp_path: Path) -> None:
     cache, file = AssetCache(str(tmp_path / "cache"), 100), asset(tmp_path / "m", b"model")
-    assert cache.give(file, str(tmp_path / "one"))
+    assert cache.link_file(file, str(tmp_path / "one"))
     Path(file.url.removeprefix("file://")).unlink()
-    assert cache.give(file, str(tmp_path / "two")), "the file is in the cache"
+    assert cache.link_file(file, str(tmp_path / "two")), "the file is in the cache"
     assert (tmp_path / "two").read_bytes() == b"model"
     assert os.path.samefile(tmp_path / "one", tmp_path / "two")
     assert os.stat(tmp_path / "two").st_mode & 0o777 == 0o444
@@ -43,10 +43,10 @@ def test_asset_file_is_fetched_once_and_jobs_get_links(tmp_path: Path) -> None:
 
 def test_changed_asset_file_is_fetched_again(tmp_path: Path) -> None:
     cache, file = AssetCache(str(tmp_path / "cache"), 100), asset(tmp_path / "m", b"model")
-    assert cache.give(file, str(tmp_path / "one"))
+    assert cache.link_file(file, str(tmp_path / "one"))
     os.chmod(tmp_path / "one", 0o644)
     (tmp_path / "one").write_bytes(b"bad!!")
-    assert cache.give(file, str(tmp_path / "two"))
+    assert cache.link_file(file, str(tmp_path / "two"))
     assert (tmp_path / "two").read_bytes() == b"model"
 
 
@@ -54,7 +54,7 @@ def test_asset_file_with_a_wrong_checksum_is_not_kept(tmp_path: Path) -> None:
     cache, file = AssetCache(str(tmp_path / "cache"), 100), asset(tmp_path / "m", b"model")
     (tmp_path / "m").write_bytes(b"other")
     with pytest.raises(AttemptError) as refused:
-        cache.give(file, str(tmp_path / "one"))
+        cache.link_file(file, str(tmp_path / "one"))
     assert refused.value.error_class is ErrorClass.CHECKSUM_MISMATCH
     assert not kept(cache)
     assert not (tmp_path / "one").exists()
@@ -64,28 +64,30 @@ def test_least_recently_used_asset_file_is_removed_unless_it_is_in_use(tmp_path:
     cache = AssetCache(str(tmp_path / "cache"), 10)
     files = [asset(tmp_path / f"m{number}", bytes([number]) * 4) for number in range(4)]
     for number, file in enumerate(files[:2]):
-        assert cache.give(file, str(tmp_path / f"job{number}"))
+        assert cache.link_file(file, str(tmp_path / f"job{number}"))
         os.utime(f"{cache.folder}/files/{name_of(file)}.verified", (number, number))
     (tmp_path / "job1").unlink()
-    assert cache.give(files[2], str(tmp_path / "job2"))
+    assert cache.link_file(files[2], str(tmp_path / "job2"))
     assert kept(cache) == {name_of(files[0]), name_of(files[2])}, "the first file is in use"
-    assert not cache.give(files[3], str(tmp_path / "job3")), "all files of the cache are in use"
-    assert not cache.give(asset(tmp_path / "large", b"x" * 11), str(tmp_path / "job4"))
+    assert not cache.link_file(files[3], str(tmp_path / "job3")), (
+        "all files of the cache are in use"
+    )
+    assert not cache.link_file(asset(tmp_path / "large", b"x" * 11), str(tmp_path / "job4"))
     (tmp_path / "job0").unlink()
-    assert cache.give(files[3], str(tmp_path / "job3"))
+    assert cache.link_file(files[3], str(tmp_path / "job3"))
     assert kept(cache) == {name_of(files[2]), name_of(files[3])}
 
 
 def test_asset_file_that_a_job_is_getting_is_not_removed(tmp_path: Path) -> None:
     cache = AssetCache(str(tmp_path / "cache"), 10)
     first, second = asset(tmp_path / "a", b"1234567"), asset(tmp_path / "b", b"abcdefg")
-    assert cache.give(first, str(tmp_path / "one"))
+    assert cache.link_file(first, str(tmp_path / "one"))
     (tmp_path / "one").unlink()
     with open(f"{cache.folder}/locks/{name_of(first)}", "rb") as giving:
         fcntl.flock(giving, fcntl.LOCK_EX)
-        assert not cache.give(second, str(tmp_path / "two"))
+        assert not cache.link_file(second, str(tmp_path / "two"))
     assert kept(cache) == {name_of(first)}
-    assert cache.give(second, str(tmp_path / "two"))
+    assert cache.link_file(second, str(tmp_path / "two"))
     assert kept(cache) == {name_of(second)}
 
 
@@ -96,13 +98,13 @@ def test_incomplete_file_of_a_killed_process_takes_no_room(tmp_path: Path) -> No
     (left.parent.parent / "locks").mkdir()
     left.with_name(left.name + ".coming").write_text("8")
     left.with_name(left.name + ".part").write_bytes(b"half")
-    assert cache.give(file, str(tmp_path / "one"))
+    assert cache.link_file(file, str(tmp_path / "one"))
     assert kept(cache) == {name_of(file)}
 
 
 def _give(cache: AssetCache, file: InputFile, path: str, start: Barrier) -> None:
     start.wait()
-    if not cache.give(file, path):
+    if not cache.link_file(file, path):
         raise SystemExit(1)
 
 

@@ -144,10 +144,10 @@ def test_input_that_was_replaced_behind_a_symbolic_link_is_detected(
     path = Path(file.url.removeprefix("file://"))
     protected = ProtectedInputs(SpareFiles(str(root / "spare")))
     (root / "link").symlink_to(path)
-    protected.note(file.name, file.url, str(root / "link"), checksum=file.checksum)
+    protected.record_link(file.name, file.url, str(root / "link"), checksum=file.checksum)
     (root / "new").write_bytes(path.read_bytes() if content is None else content)
     (root / "new").rename(path)
-    assert (protected.damage(tool_may_write=False) is not None) == found
+    assert (protected.find_damage(tool_may_write=False) is not None) == found
 
 
 @pytest.mark.parametrize("shared", [False, True])

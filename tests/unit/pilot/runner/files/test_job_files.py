@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from pilot.folders.dotless_alias import DotlessAlias
-from pilot.folders.openat2 import look_beneath
+from pilot.folders.openat2 import open_beneath
 from pilot.folders.work_folder import WorkFolder
-from pilot.runner.cwl.file_access import access_to
+from pilot.runner.cwl.file_access import create_access_factory
 from pilot.runner.files import path_walk
 from pilot.runner.files.job_files import ForeignFileError, JobFiles
 from pilot.runner.files.output_globs import matching_paths
@@ -36,7 +36,7 @@ def own(
     """Return the files of the job, found by the kernel with openat2 and step by step as on an older
     kernel."""
     if request.param == "walk":
-        monkeypatch.setattr(path_walk, "look_beneath", lambda folder, path: None)
+        monkeypatch.setattr(path_walk, "open_beneath", lambda folder, path: None)
     return JobFiles(work.folders, inputs)
 
 
@@ -100,9 +100,9 @@ def test_name_with_brackets_is_found_if_it_matches_nothing_as_a_pattern(
 )
 def test_links_within_the_job_folder_are_followed(own: JobFiles, out: Path, name: str) -> None:
     assert own.is_file(f"{out}/{name}")
-    with own.taken(f"{out}/{name}") as found:
+    with own.open_output(f"{out}/{name}") as found:
         assert os.read(found.descriptor, 100) == (out / name).read_bytes()
-        assert found.given
+        assert found.is_movable
 
 
 def test_openat2_finds_files_below_a_folder_and_follows_no_links(
@@ -110,21 +110,21 @@ def test_openat2_finds_files_below_a_folder_and_follows_no_links(
 ) -> None:
     root = work.folders[0].descriptor
     for name in ("", "out", "out/sub/deep/d.txt", "out/sub/../a.txt", "out/ü ö"):
-        found = look_beneath(root, name)
+        found = open_beneath(root, name)
         assert found is not None
         assert os.path.samestat(os.fstat(found), os.stat(f"{work.path}/{name}"))
         os.close(found)
     for name in ("out/file", "out/folder/c.txt", "out/dangling", "..", "out/../..", "/etc/passwd"):
-        assert look_beneath(root, name) is None
+        assert open_beneath(root, name) is None
     with pytest.raises(FileNotFoundError):
-        look_beneath(root, "out/nothing")
+        open_beneath(root, "out/nothing")
     with pytest.raises(NotADirectoryError):
-        look_beneath(root, "out/a.txt/x")
+        open_beneath(root, "out/a.txt/x")
 
 
 def test_output_with_a_name_that_is_not_utf_8_is_refused(own: JobFiles, out: Path) -> None:
     (out / "n\udcff.dat").write_text("x")
-    access = access_to(own)(str(out))
+    access = create_access_factory(own)(str(out))
     refused = pytest.raises(ForeignFileError, match=r"the name 'n\\xff.dat' is not valid UTF-8")
     with refused:
         access.glob("*.dat")
@@ -142,7 +142,7 @@ def test_missing_paths_have_no_status_and_cannot_be_opened(own: JobFiles, out: P
     assert not own.is_file(f"{out}/sub")
     assert not own.is_folder(f"{out}/a.txt")
     assert own.is_folder(f"{out}/folder")
-    assert sorted(own.names(f"{out}/folder")) == [".e", "c.txt", "deep"]
+    assert sorted(own.list_names(f"{out}/folder")) == [".e", "c.txt", "deep"]
 
 
 @pytest.mark.parametrize(
@@ -171,10 +171,10 @@ def test_paths_outside_the_job_are_refused_whether_they_exist_or_not(
         f"{out}/x/f",
         f"{out}/{target}" if target.startswith("..") else target,
     ):
-        for use in (own.status, own.open, own.names, own.is_file, own.is_folder, own.require):
+        for use in (own.status, own.open, own.list_names, own.is_file, own.is_folder, own.require):
             with pytest.raises(ForeignFileError, match="no file of the job"):
                 use(path)
-        with pytest.raises(ForeignFileError), own.taken(path):
+        with pytest.raises(ForeignFileError), own.open_output(path):
             raise AssertionError
     with pytest.raises(ForeignFileError):
         matching_paths(f"{out}/x/*", own)
@@ -195,8 +195,8 @@ def test_input_outside_the_job_is_recognized_by_its_inode_and_never_moved(
         (out / f"link-{number}").symlink_to(target)
     os.link(stored, out / "name")
     for name in ("link-0", "link-1", "name"):
-        with own.taken(f"{out}/{name}") as found_:
-            assert not found_.given
+        with own.open_output(f"{out}/{name}") as found_:
+            assert not found_.is_movable
     with pytest.raises(ForeignFileError):
         own.open(f"{out}/link-2")
 
@@ -205,10 +205,10 @@ def test_opened_output_is_stored_even_if_its_path_is_replaced(
     own: JobFiles, out: Path, tmp_path: Path
 ) -> None:
     (tmp_path / "foreign").write_text("foreign")
-    with own.taken(f"{out}/a.txt") as found:
+    with own.open_output(f"{out}/a.txt") as found:
         (out / "a.txt").unlink()
         (out / "a.txt").symlink_to(tmp_path / "foreign")
-        put_open(found.descriptor, f"file://{tmp_path}/storage/a", given=found.given)
+        put_open(found.descriptor, f"file://{tmp_path}/storage/a", may_link=found.is_movable)
     assert (tmp_path / "storage" / "a").read_text() == "a.txt"
 
 
@@ -216,8 +216,10 @@ def test_output_with_two_names_is_moved_once_and_copied_once(
     own: JobFiles, out: Path, tmp_path: Path
 ) -> None:
     for number, name in enumerate(("a.txt", "file")):
-        with own.taken(f"{out}/{name}") as found:
-            put_open(found.descriptor, f"file://{tmp_path}/storage/{number}", given=found.given)
+        with own.open_output(f"{out}/{name}") as found:
+            put_open(
+                found.descriptor, f"file://{tmp_path}/storage/{number}", may_link=found.is_movable
+            )
     first, second = (tmp_path / "storage" / name for name in "01")
     assert first.samefile(out / "a.txt")
     assert not second.samefile(first)
@@ -254,7 +256,7 @@ def test_files_are_not_created_through_links(
 
 def test_status_is_cached_after_the_tool_has_ended(own: JobFiles, out: Path) -> None:
     (out / "away").symlink_to("/")
-    own.settle()
+    own.cache_status()
     assert own.is_file(f"{out}/a.txt")
     assert not own.is_file(f"{out}/nothing")
     (out / "a.txt").unlink()
@@ -268,19 +270,19 @@ def test_status_is_cached_after_the_tool_has_ended(own: JobFiles, out: Path) -> 
 
 def test_cached_status_is_not_used_to_open_files(own: JobFiles, out: Path, tmp_path: Path) -> None:
     (tmp_path / "foreign").write_text("foreign")
-    own.settle()
+    own.cache_status()
     assert own.is_file(f"{out}/a.txt")
     os.close(own.open(f"{out}/a.txt"))
     (out / "a.txt").unlink()
     (out / "a.txt").symlink_to(tmp_path / "foreign")
     with pytest.raises(ForeignFileError):
         own.open(f"{out}/a.txt")
-    with pytest.raises(ForeignFileError), own.taken(f"{out}/a.txt"):
+    with pytest.raises(ForeignFileError), own.open_output(f"{out}/a.txt"):
         pass
 
 
 def test_own_changes_update_the_cached_status(own: JobFiles, out: Path) -> None:
-    own.settle()
+    own.cache_status()
     assert own.status(f"{out}/new") is None
     os.close(own.create(f"{out}/new"))
     assert own.is_file(f"{out}/new")

@@ -10,7 +10,7 @@ from cwltool.utils import get_listing
 
 from pilot.folders.dotless_alias import DotlessAlias
 from pilot.folders.work_folder import WorkFolder
-from pilot.runner.cwl.file_access import access_to
+from pilot.runner.cwl.file_access import create_access_factory
 from pilot.runner.files.access_errors import UnsoundError
 from pilot.runner.files.job_files import ForeignFileError, JobFiles
 from pilot.runner.files.output_allowance import OutputAllowance
@@ -49,14 +49,16 @@ def out(work: WorkFolder) -> Path:
 
 def listed(own: JobFiles, out: Path) -> None:
     get_listing(
-        access_to(own)(str(out)), {"class": "Directory", "location": f"file://{out}/d0"}, True
+        create_access_factory(own)(str(out)),
+        {"class": "Directory", "location": f"file://{out}/d0"},
+        True,
     )
 
 
 def packed(own: JobFiles, out: Path) -> None:
     allowance = OutputAllowance(own, disk=0, inputs=0)
     value = {"class": "Directory", "location": f"file://{out}/d0"}
-    pack(value, out.parent / "bundle", opened=allowance.open)
+    pack(value, out.parent / "bundle", open_file=allowance.open)
 
 
 def found(own: JobFiles, out: Path) -> None:

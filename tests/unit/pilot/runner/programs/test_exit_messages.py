@@ -4,7 +4,7 @@ import signal
 
 import pytest
 
-from pilot.runner.programs.exit_messages import ended_badly
+from pilot.runner.programs.exit_messages import describe_failure
 
 
 @pytest.mark.parametrize(
@@ -22,5 +22,5 @@ from pilot.runner.programs.exit_messages import ended_badly
     ],
 )
 def test_exit_message_has_the_exit_code_or_the_name_of_the_signal(code: int, said: str) -> None:
-    assert ended_badly("sort", code, said="") == said
-    assert ended_badly("sort", code, said="no room") == f"{said}: no room"
+    assert describe_failure("sort", code, last_output="") == said
+    assert describe_failure("sort", code, last_output="no room") == f"{said}: no room"

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from pilot.runner.programs.unlinked_files import unlinked_size
-from pilot.runner.programs.usage import group_memory, proportional_memory
+from pilot.runner.programs.usage import proportional_memory, resident_memory
 from tests.needs import ROOT_RIGHTS
 from tests.unit.pilot.runner.programs.other_programs import started
 
@@ -68,5 +68,5 @@ def test_unlinked_file_that_is_partly_mapped_counts_in_full(way: str, tmp_path: 
 @ways
 def test_memory_counts_after_the_first_thread_has_ended(way: str, tmp_path: Path) -> None:
     with started(way, "global kept; kept = b'x' * (64 << 20)", folder=tmp_path) as pid:
-        assert group_memory(pid) > 64
+        assert resident_memory(pid) > 64
         assert proportional_memory(pid) > 64

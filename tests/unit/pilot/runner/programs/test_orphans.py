@@ -22,7 +22,7 @@ threading.Thread(target=start).start()
 #: counted as ended.
 ADOPTER = f"""
 import os, signal, subprocess, sys
-from pilot.runner.programs.orphans import adopt_orphans, children, has_ended, kill_orphans
+from pilot.runner.programs.orphans import adopt_orphans, list_children, has_ended, kill_orphans
 adopt_orphans()
 missed = 0
 for _ in range({ROUNDS}):
@@ -31,7 +31,7 @@ for _ in range({ROUNDS}):
     parent.kill()
     while not has_ended(parent.pid):
         pass
-    missed += orphan not in children()
+    missed += orphan not in list_children()
     parent.wait()
     kill_orphans()
     if os.path.exists(f"/proc/{{orphan}}"):

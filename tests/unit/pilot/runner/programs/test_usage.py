@@ -7,7 +7,7 @@ import pytest
 
 from pilot.runner.programs.memory import OutOfMemory, ProcessMemory
 from pilot.runner.programs.running import Child
-from pilot.runner.programs.usage import group_memory, proportional_memory
+from pilot.runner.programs.usage import proportional_memory, resident_memory
 from tests.unit.pilot.runner.programs.other_programs import started
 
 #: MiB of each of the four processes.
@@ -47,7 +47,7 @@ signal.pause()
 
 def test_shared_pages_count_once(tmp_path: Path) -> None:
     with started(_SHARED, folder=tmp_path) as pid:
-        assert group_memory(pid) > 4 * _EACH
+        assert resident_memory(pid) > 4 * _EACH
         assert _EACH < proportional_memory(pid) < 2 * _EACH
 
 
@@ -74,5 +74,5 @@ def test_tool_is_ended_for_the_memory_that_its_processes_use_together(
     with started(code, folder=tmp_path) as pid:
         running = Child(pid, frozenset)
         os.close(running.descriptor)
-        memory.started(running)
-        assert memory.over(memory.used()) is over
+        memory.set_running(running)
+        assert memory.find_excess(memory.used()) is over

@@ -14,7 +14,7 @@ from pilot.runner.programs.zygote import Zygote
 
 zygote = Zygote()
 program = Program(
-    arguments=["python", "-m", "shows"], environment=dict(os.environ), folder=".", watched=".",
+    arguments=["python", "-m", "shows"], environment=dict(os.environ), folder=".", disk_folder=".",
     stdin=subprocess.DEVNULL, stdout=1, stderr=2,
 )
 pid = zygote.start(program, ProcessLimits(file_size=12345))

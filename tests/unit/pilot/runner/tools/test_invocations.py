@@ -14,7 +14,7 @@ from sluice.contracts.common.states import AttemptOutcome, ErrorClass
 from sluice.contracts.jobs.job_inputs import InputFile
 from sluice.contracts.jobs.needs import Warm
 from sluice.contracts.pilots.pilots import AttemptReport
-from sluice.storage import checksum_of, pack, unpack
+from sluice.storage import compute_checksum, pack, unpack
 from tests.unit.pilot.attempts import failed, run
 from tests.unit.pilot.builders import input_file, task, tool
 from tests.unit.pilot.slot_runner import Runner
@@ -38,7 +38,7 @@ def stored(root: Path, name: str, text: str) -> dict[str, Any]:
     path = root / "store" / "files" / name
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text)
-    return {"class": "File", "location": f"files/{name}", "checksum": checksum_of(path)}
+    return {"class": "File", "location": f"files/{name}", "checksum": compute_checksum(path)}
 
 
 def stored_tree(root: Path) -> dict[str, Any]:
@@ -52,7 +52,7 @@ def stored_tree(root: Path) -> dict[str, Any]:
         "class": "Directory",
         "location": "files/tree.tar",
         "basename": "tree",
-        "checksum": checksum_of(archive),
+        "checksum": compute_checksum(archive),
     }
 
 
@@ -238,7 +238,7 @@ def test_bundle_of_a_directory_cannot_move_files_outside(runner: Runner, root: P
         member = tarfile.TarInfo("value.json")
         member.size = len(content)
         made.addfile(member, io.BytesIO(content))
-    checksum = checksum_of(root / "store" / "files" / "tree.tar")
+    checksum = compute_checksum(root / "store" / "files" / "tree.tar")
     order = {"d": {**archive, "class": "Directory", "basename": "tree", "checksum": checksum}}
     show = tool(["ls"], inputs={"d": {"type": "Directory", "inputBinding": {}}})
     error, message = failed(run(runner, task(root, OPERATION), [invocation(root, show, order)]))

@@ -11,9 +11,9 @@ from pydantic import SecretStr
 
 from pilot.domain.model import StopReason
 from pilot.node.engines import Engine
-from pilot.runner.containers.options import runtime_of
+from pilot.runner.containers.options import build_engine_command
 from pilot.runner.failures import AttemptError
-from pilot.runner.job_secrets import NO_SECRETS, JobSecrets, taken
+from pilot.runner.job_secrets import NO_SECRETS, JobSecrets, read_secrets
 from sluice.contracts.access.secrets import SecretRef, SecretValues
 from sluice.contracts.common.states import AttemptOutcome, ContainerEngine, ErrorClass
 from sluice.contracts.pilots.pilots import AttemptReport, PilotTask
@@ -173,10 +173,10 @@ def test_job_with_a_pending_stop_does_not_run(runner: Runner, root: Path) -> Non
 
 def test_secrets_reach_the_inner_process_and_are_hidden_in_representations() -> None:
     secrets = JobSecrets({"key": SecretRef(name="a")}, {"key": SecretStr(VALUE)})
-    store, redaction = taken(secrets.for_inner_process())
+    store, redaction = read_secrets(secrets.serialize_for_inner_process())
     assert store.retrieve(secrets.placeholders["key"]) == VALUE
-    assert redaction.text("x " + VALUE) == "x (secret a)\n"
-    assert NO_SECRETS.for_inner_process() == b""
+    assert redaction.redact_text("x " + VALUE) == "x (secret a)\n"
+    assert NO_SECRETS.serialize_for_inner_process() == b""
     assert "hunter2" not in repr(SecretValues(values={"key": SecretStr(VALUE)}))
 
 
@@ -186,7 +186,7 @@ def _runtime(kind: ContainerEngine, variable: str) -> tuple[list[str], dict[str,
     value = f"Bearer {secrets.placeholders['key']}"
     made = ["engine", "run", f"--env={variable}={value}", "--env=PLAIN=1"]
     engine = Engine(kind=kind, program="engine", version="1")
-    command, environment = runtime_of(lambda *_: (list(made), None), context, engine, [])
+    command, environment = build_engine_command(lambda *_: (list(made), None), context, engine, [])
     return command, environment, secrets
 
 

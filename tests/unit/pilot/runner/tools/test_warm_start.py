@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from pilot.runner.tools.warm_start import started_with
+from pilot.runner.tools.warm_start import count_start_arguments
 
 
 @pytest.mark.parametrize(
@@ -29,4 +29,4 @@ def test_script_of_an_interpreter_belongs_to_the_start_of_the_worker(
         (tmp_path / name).mkdir()
         (tmp_path / name / "s.py").touch()
     arguments = [part.format(job=tmp_path) for part in command]
-    assert started_with(arguments, base, str(tmp_path)) == started
+    assert count_start_arguments(arguments, base, str(tmp_path)) == started

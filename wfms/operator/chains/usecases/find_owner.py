@@ -7,7 +7,7 @@ from wfms.operator.context import OperatorContext
 from wfms.operator.templates.usecases.read_templates import read_template
 
 
-async def owner_of(context: OperatorContext, rule: str, path: Mapping[str, Any]) -> str | None:
+async def find_owner(context: OperatorContext, rule: str, path: Mapping[str, Any]) -> str | None:
     """Return the owner of the object that the address names, or None if it is not known.
 
     Args:
@@ -24,32 +24,32 @@ async def owner_of(context: OperatorContext, rule: str, path: Mapping[str, Any])
     return await _OWNERS[kind](context, path)
 
 
-async def _of_chain(context: OperatorContext, path: Mapping[str, Any]) -> str | None:
+async def _find_chain_owner(context: OperatorContext, path: Mapping[str, Any]) -> str | None:
     return (await context.chains.chain(path["uid"])).owner
 
 
-async def _of_task(context: OperatorContext, path: Mapping[str, Any]) -> str | None:
+async def _find_task_owner(context: OperatorContext, path: Mapping[str, Any]) -> str | None:
     task = await context.chains.task(path["uid"])
     return (await context.chains.chain(task.chain_uid)).owner
 
 
-async def _of_job(context: OperatorContext, path: Mapping[str, Any]) -> str | None:
+async def _find_job_owner(context: OperatorContext, path: Mapping[str, Any]) -> str | None:
     job = await context.wms.job(path["job"])
     return (await context.wms.task(job.task_uid)).owner
 
 
-async def _of_dataset(context: OperatorContext, path: Mapping[str, Any]) -> str | None:
+async def _find_dataset_owner(context: OperatorContext, path: Mapping[str, Any]) -> str | None:
     return (await context.dms.dataset(path["uid"])).owner
 
 
-async def _of_template(context: OperatorContext, path: Mapping[str, Any]) -> str | None:
+async def _find_template_owner(context: OperatorContext, path: Mapping[str, Any]) -> str | None:
     return (await read_template(context.database, path["name"])).owner
 
 
 _OWNERS = {
-    "chains": _of_chain,
-    "tasks": _of_task,
-    "jobs": _of_job,
-    "datasets": _of_dataset,
-    "templates": _of_template,
+    "chains": _find_chain_owner,
+    "tasks": _find_task_owner,
+    "jobs": _find_job_owner,
+    "datasets": _find_dataset_owner,
+    "templates": _find_template_owner,
 }

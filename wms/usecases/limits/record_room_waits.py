@@ -10,11 +10,11 @@ from sluice.contracts.pilots.pilots import AttemptReport
 from sluice.servicekit.database import Connection
 from wms.db.jobs.attempts import EndedAttempt
 from wms.db.limits.room_waits import StorageFullReport, end_room_waits, put_room_waits
-from wms.db.tasks.task_cache import KnownTask
+from wms.db.tasks.task_cache import CachedTask
 from wms.usecases.context import WmsContext
 
 
-def full_storage(task: Task, report: AttemptReport) -> str | None:
+def find_full_storage(task: Task, report: AttemptReport) -> str | None:
     """Return the URL of the task's storage that the attempt found full, or None."""
     if report.error_class is not ErrorClass.NO_ROOM or report.no_room is None:
         return None
@@ -29,13 +29,13 @@ def full_storage(task: Task, report: AttemptReport) -> str | None:
     )
 
 
-async def note_room(
+async def record_room_waits(
     context: WmsContext,
     connection: Connection,
     attempts: Iterable[EndedAttempt],
     reports: Mapping[tuple[int, int], AttemptReport],
     *,
-    known: Mapping[UUID, KnownTask],
+    cached_tasks: Mapping[UUID, CachedTask],
 ) -> bool:
     """Let tasks wait whose attempts found a storage full; end the wait of those with outputs.
 
@@ -44,27 +44,31 @@ async def note_room(
         connection: A connection whose transaction has locked the tasks.
         attempts: Attempts that have ended.
         reports: Reports of pilots on them, by job and attempt.
-        known: The tasks.
+        cached_tasks: The tasks.
 
     Returns:
         Whether a task no longer waits, so that its jobs may be leased.
     """
     stored: dict[UUID, datetime] = {}
-    found: dict[UUID, StorageFullReport] = {}
+    full_reports: dict[UUID, StorageFullReport] = {}
     for attempt in attempts:
         uid = attempt.job.task_uid
         report = reports[attempt.job.id, attempt.job.attempt]
         if attempt.outcome is AttemptOutcome.FINISHED:
             stored[uid] = max(attempt.job.leased_at, stored.get(uid, attempt.job.leased_at))
-        elif (url := full_storage(known[uid].task, report)) and report.no_room is not None:
-            missing = StorageFullReport(
+        elif (
+            url := find_full_storage(cached_tasks[uid].task, report)
+        ) and report.no_room is not None:
+            full_report = StorageFullReport(
                 url, report.no_room.needed, attempt.job.pilot, attempt.job.leased_at
             )
-            found[uid] = max(found.get(uid, missing), missing, key=lambda room: room.needed)
-    for uid in found:
+            full_reports[uid] = max(
+                full_reports.get(uid, full_report), full_report, key=lambda room: room.needed
+            )
+    for uid in full_reports:
         stored.pop(uid, None)
-    await put_room_waits(connection, found)
-    context.waiting_for_room.update(found)
+    await put_room_waits(connection, full_reports)
+    context.waiting_for_room.update(full_reports)
     # Most reports come while no task waits.
     waited = context.waiting_for_room & stored.keys()
     ended = await end_room_waits(connection, {uid: stored[uid] for uid in waited})

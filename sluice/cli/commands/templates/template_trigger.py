@@ -4,19 +4,19 @@ from collections.abc import Iterator
 
 from sluice.cli.moments import local_time
 from sluice.cli.system import System
-from sluice.contracts.common.numbers import counted
+from sluice.contracts.common.numbers import format_count
 from sluice.contracts.common.problems import NotFound
 from sluice.contracts.data.append_only import TemplateTrigger, TriggerDataset
-from sluice.contracts.templates.matching import condition_text, due_text
+from sluice.contracts.templates.matching import condition_text, describe_trigger
 from sluice.contracts.templates.plan import Plan
 from sluice.contracts.templates.templates import RUN_VERSION, Template
 
 
-def taken(plan: Plan) -> Iterator[str]:
+def accepted_dataset_lines(plan: Plan) -> Iterator[str]:
     """Yield which data sets a template takes, with a line for each condition."""
     conditions = [f"{key} {condition_text(condition)}" for key, condition in plan.match.items()]
     if plan.due is not None:
-        yield f"runs by itself {due_text(plan.due)}"
+        yield f"runs by itself {describe_trigger(plan.due)}"
         if conditions:
             yield "takes what is new in standing data sets where:"
     else:
@@ -25,30 +25,30 @@ def taken(plan: Plan) -> Iterator[str]:
     yield from (f"  {condition}" for condition in conditions)
 
 
-def due_lines(system: System, template: Template) -> Iterator[str]:
+def trigger_lines(system: System, template: Template) -> Iterator[str]:
     """Yield when a template with a trigger runs next, and when it ran last."""
     if template.plan.due is None or template.version == RUN_VERSION:
         return
     try:
-        due = system.ask(lambda c: c.operator.template_due(template.name))
+        trigger = system.ask(lambda c: c.operator.template_due(template.name))
     except NotFound:  # it was published again
         return
-    yield from _times(due)
-    for one in due.sets:
-        yield _set(one)
-        if one.held is not None:
-            yield f"  {one.held}"
+    yield from _time_lines(trigger)
+    for dataset in trigger.sets:
+        yield _dataset_line(dataset)
+        if dataset.held is not None:
+            yield f"  {dataset.held}"
 
 
-def _times(due: TemplateTrigger) -> Iterator[str]:
-    if due.next_at is not None:
-        yield f"next time: {local_time(due.next_at)}"
-    if due.last_at is not None:
-        yield f"last time: {local_time(due.last_at)}: {due.outcome}"
+def _time_lines(trigger: TemplateTrigger) -> Iterator[str]:
+    if trigger.next_at is not None:
+        yield f"next time: {local_time(trigger.next_at)}"
+    if trigger.last_at is not None:
+        yield f"last time: {local_time(trigger.last_at)}: {trigger.outcome}"
 
 
-def _set(one: TriggerDataset) -> str:
+def _dataset_line(dataset: TriggerDataset) -> str:
     slices = "no slice yet"
-    if one.last_at is not None:
-        slices = f"{counted(one.slices, 'slice')}, the last {local_time(one.last_at)}"
-    return f"{one.name}: {counted(one.new, 'new file')} of {one.files}; {slices}"
+    if dataset.last_at is not None:
+        slices = f"{format_count(dataset.slices, 'slice')}, the last {local_time(dataset.last_at)}"
+    return f"{dataset.name}: {format_count(dataset.new, 'new file')} of {dataset.files}; {slices}"

@@ -9,10 +9,10 @@ from sluice.contracts.pilots.sites import SITE_TOKEN_PREFIX
 from sluice.servicekit.access.principal import PilotCaller, Principal
 from sluice.servicekit.access.tokens import PilotTokens
 from sluice.servicekit.database import Database
-from wms.db.pilots.sites import revoked_sites, site_by_token
+from wms.db.pilots.sites import find_site_by_token, list_revoked_sites
 
 #: Seconds for which the list of revoked sites is cached.
-REMEMBERED = 5.0
+CACHE_SECONDS = 5.0
 
 
 class RevokedSites:
@@ -20,19 +20,19 @@ class RevokedSites:
 
     def __init__(self, database: Database) -> None:
         self._database = database
-        self._known = frozenset[UUID]()
-        self._asked_at = -REMEMBERED
-        self._asking = asyncio.Lock()
+        self._revoked = frozenset[UUID]()
+        self._fetched_at = -CACHE_SECONDS
+        self._lock = asyncio.Lock()
 
     async def has(self, site: UUID) -> bool:
         """Return whether the site is revoked, as of a few seconds ago."""
-        async with self._asking:
-            if time.monotonic() - self._asked_at >= REMEMBERED:
-                asked_at = time.monotonic()
+        async with self._lock:
+            if time.monotonic() - self._fetched_at >= CACHE_SECONDS:
+                fetched_at = time.monotonic()
                 async with self._database.connection() as connection:
-                    self._known = await revoked_sites(connection)
-                self._asked_at = asked_at
-        return site in self._known
+                    self._revoked = await list_revoked_sites(connection)
+                self._fetched_at = fetched_at
+        return site in self._revoked
 
 
 class PilotAuthenticator:
@@ -50,15 +50,15 @@ class PilotAuthenticator:
             Unauthenticated: The token has expired or was revoked.
         """
         if token.startswith(SITE_TOKEN_PREFIX):
-            return await self._enrolling(token)
-        found = await self._own.principal(token)
-        if isinstance(found, PilotCaller) and found.site and await self._revoked.has(found.site):
+            return await self._authenticate_enrolling(token)
+        caller = await self._own.principal(token)
+        if isinstance(caller, PilotCaller) and caller.site and await self._revoked.has(caller.site):
             raise Unauthenticated("the site of this pilot was revoked")
-        return found
+        return caller
 
-    async def _enrolling(self, token: str) -> Principal | None:
+    async def _authenticate_enrolling(self, token: str) -> Principal | None:
         async with self._database.connection() as connection:
-            site = await site_by_token(connection, token)
+            site = await find_site_by_token(connection, token)
         if site is None:
             return None
         if site.revoked_at is not None:

@@ -28,11 +28,11 @@ class KnownPage:
     @property
     def conditions(self) -> dict[str, str]:
         """Return the headers of a conditional request."""
-        named = {"If-None-Match": self.etag, "If-Modified-Since": self.modified}
-        return {name: value for name, value in named.items() if value}
+        headers = {"If-None-Match": self.etag, "If-Modified-Since": self.modified}
+        return {name: value for name, value in headers.items() if value}
 
 
-def known_files(places: Iterable[Path]) -> dict[str, Path]:
+def find_known_files(places: Iterable[Path]) -> dict[str, Path]:
     """Return the files with known pages by the id of the parish.
 
     ``places`` are folders that an earlier run wrote, or files of them.
@@ -40,16 +40,16 @@ def known_files(places: Iterable[Path]) -> dict[str, Path]:
     Raises:
         MissingInput: A place does not exist.
     """
-    found: dict[str, Path] = {}
+    files: dict[str, Path] = {}
     for place in places:
         if not place.exists():
             raise MissingInput(place, "no such file or folder")
         for path in place.glob(f"*{_ENDING}") if place.is_dir() else [place]:
-            found[path.name.removesuffix(_ENDING)] = path
-    return found
+            files[path.name.removesuffix(_ENDING)] = path
+    return files
 
 
-def read_known(path: Path | None) -> dict[str, KnownPage]:
+def read_known_pages(path: Path | None) -> dict[str, KnownPage]:
     """Return known pages by address, none without a file.
 
     Raises:
@@ -58,18 +58,18 @@ def read_known(path: Path | None) -> dict[str, KnownPage]:
     if path is None:
         return {}
     try:
-        found = parse_json(path, read_input(path))
-        return {url: _page(page) for url, page in found["pages"].items()}
+        content = parse_json(path, read_input(path))
+        return {url: _parse_page(page) for url, page in content["pages"].items()}
     except (ValueError, TypeError, KeyError, AttributeError) as error:
         raise BadData(path, f"is not what an earlier run wrote ({reason_in(error)})") from error
 
 
-def _page(found: dict[str, Any]) -> KnownPage:
-    return KnownPage(**{**found, "links": tuple((url, text) for url, text in found["links"])})
+def _parse_page(fields: dict[str, Any]) -> KnownPage:
+    return KnownPage(**{**fields, "links": tuple((url, text) for url, text in fields["links"])})
 
 
-def write_known(
-    folder: Path, parish: str, before: Mapping[str, KnownPage], entries: Iterator[Entry]
+def write_known_pages(
+    folder: Path, parish: str, previous: Mapping[str, KnownPage], entries: Iterator[Entry]
 ) -> None:
     """Write the pages known after this run, which had these ``entries``.
 
@@ -80,11 +80,11 @@ def write_known(
         answer = entry.answer
         if answer.outcome in {Outcome.PAGE, Outcome.UNCHANGED}:
             pages[entry.url] = KnownPage(answer.sha256, answer.etag, answer.modified, answer.links)
-        elif (old := before.get(entry.url)) is not None and _may_come_back(entry):
+        elif (old := previous.get(entry.url)) is not None and _may_come_back(entry):
             pages[entry.url] = old
     content = {"pages": {url: asdict(page) for url, page in pages.items()}}
-    dumped = json.dumps(content, ensure_ascii=False).encode(errors="replace")
-    write_complete(folder / f"{parish}{_ENDING}", dumped)
+    encoded = json.dumps(content, ensure_ascii=False).encode(errors="replace")
+    write_complete(folder / f"{parish}{_ENDING}", encoded)
 
 
 def _may_come_back(entry: Entry) -> bool:

@@ -12,30 +12,30 @@ from contextlib import contextmanager
 from types import FrameType
 
 
-class SpentTooMuch(Exception):
+class CpuTimeExceeded(Exception):
     """The work has used more processor time than allowed."""
 
 
 @contextmanager
-def at_most(seconds: float) -> Iterator[None]:
+def limit_cpu_time(seconds: float) -> Iterator[None]:
     """Limit the processor time of a block in seconds.
 
     Other threads than the first cannot be interrupted and have no limit.
 
     Raises:
-        SpentTooMuch: The limit is reached, from within the block.
+        CpuTimeExceeded: The limit is reached, from within the block.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    before = signal.signal(signal.SIGVTALRM, _over)
+    previous_handler = signal.signal(signal.SIGVTALRM, _raise_exceeded)
     signal.setitimer(signal.ITIMER_VIRTUAL, seconds)
     try:
         yield
     finally:
         signal.setitimer(signal.ITIMER_VIRTUAL, 0)
-        signal.signal(signal.SIGVTALRM, before)
+        signal.signal(signal.SIGVTALRM, previous_handler)
 
 
-def _over(_: int, __: FrameType | None) -> None:
-    raise SpentTooMuch
+def _raise_exceeded(_: int, __: FrameType | None) -> None:
+    raise CpuTimeExceeded

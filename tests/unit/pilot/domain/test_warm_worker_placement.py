@@ -47,7 +47,7 @@ def core_of(
     slots: int, *, most: int | None = None, ram: int = 4000, short: float = 0.0
 ) -> PilotCore:
     policy = PrefetchPolicy(keep_idle=300.0, short=short)
-    core = PilotCore(most or slots, policy, node(4, ram), few=slots)
+    core = PilotCore(most or slots, policy, node(4, ram), min_slots=slots)
     core.handle(PilotStarted(), at(0))
     for number in range(slots):
         core.handle(SlotReady(number), at(0))
@@ -75,7 +75,7 @@ def unloads(moves: list[Instruction]) -> list[int]:
 
 
 def states(core: PilotCore) -> list[tuple[str, str]]:
-    return [(tool.kind, tool.state.value) for tool in core.loaded]
+    return [(tool.kind, tool.state.value) for tool in core.warm_workers]
 
 
 def test_job_runs_in_the_slot_of_its_warm_worker_and_other_jobs_do_not() -> None:
@@ -91,12 +91,12 @@ def test_heartbeat_lists_warm_workers_with_their_states() -> None:
     core = core_of(2)
     lease(core, A, 1)
     assert states(core) == [("a", "loading")]
-    assert core.loaded[0].step == "step-a"
+    assert core.warm_workers[0].step == "step-a"
     end(core, 1, 0, "a", boot_time=1)
     assert states(core) == [("a", "idle")]
     lease(core, A, 2)
     assert states(core) == [("a", "working")]
-    assert core.heartbeat().loaded == core.loaded
+    assert core.heartbeat().loaded == core.warm_workers
     end(core, 2, 0, None, boot_time=2)
     assert states(core) == []
 
@@ -207,7 +207,10 @@ def test_running_jobs_and_warm_workers_never_exceed_the_capacity(
     simulated = SimulatedPilot(short)
     for word, what in events:
         simulated.happens(word, what)
-        taken = [one.booked if one.queue else one.kept for one in simulated.core.slots]
+        taken = [
+            one.allocation if one.queue else one.warm_worker_allocation
+            for one in simulated.core.slots
+        ]
         assert simulated.core.node.amounts.holds(reduce(Allocation.plus, taken, Allocation()))
 
 
@@ -267,7 +270,7 @@ def test_job_gets_a_new_slot_or_replaces_a_warm_worker() -> None:
 
 def test_only_jobs_of_the_same_kind_are_queued_behind_a_warm_worker() -> None:
     policy = PrefetchPolicy(short=10.0)
-    core = PilotCore(1, policy, node(4, 4000), few=1)
+    core = PilotCore(1, policy, node(4, 4000), min_slots=1)
     core.handle(PilotStarted(), at(0))
     core.handle(SlotReady(0), at(0))
     lease(core, A, 1)

@@ -8,16 +8,16 @@ from sluice.contracts.common.wording import sentence_of
 from sluice.text.visible_text import quoted
 
 
-def wrong_form(error: ValidationError) -> Unprocessable:
+def to_form_error(error: ValidationError) -> Unprocessable:
     """Return the error for a form that failed validation, with a finding for each field."""
     findings = [
-        Finding(message=f"{'.'.join(map(str, wrong['loc']))}: {sentence_of(wrong)}")
-        for wrong in error.errors()
+        Finding(message=f"{'.'.join(map(str, detail['loc']))}: {sentence_of(detail)}")
+        for detail in error.errors()
     ]
     return Unprocessable("What was sent does not have the right form", findings=findings)
 
 
-def role_called(name: str) -> Role:
+def parse_role(name: str) -> Role:
     """Return the role of this name.
 
     Raises:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from sluice.embedded.last_words import last_words
+from sluice.embedded.exit_reason import read_exit_reason
 
 
 def _structured(**fields: str) -> str:
@@ -32,4 +32,4 @@ def test_last_log_line_or_exit_code_gives_the_reason(
     begin = log.stat().st_size
     with log.open("a") as file:
         file.writelines(f"{line}\n" for line in lines)
-    assert last_words(log, begin, code) == said
+    assert read_exit_reason(log, begin, code) == said

@@ -9,17 +9,17 @@ from sluice.cwl.reading.findings import START, Findings, TextPlace
 from sluice.text.visible_text import quoted
 
 
-def check_due(flow: Dataflow, findings: Findings) -> None:
+def check_trigger(flow: Dataflow, findings: Findings) -> None:
     """Report what keeps a trigger from starting the workflow without a person.
 
     The workflow needs data for its trigger, and each parameter needs a value.
     """
     match: Match = flow.extensions.workflow.values.get("match", Match())
-    if match.due is None:
+    if match.trigger is None:
         return
-    place = _place(flow, match.due)
+    place = _trigger_place(flow, match.trigger)
     if flow.wiring.data_input is None:
-        if match.due.every is not None:
+        if match.trigger.every is not None:
             findings.error(
                 place,
                 "'sluice:match' has 'every', and no input of the workflow is a data set: leave it"
@@ -32,7 +32,7 @@ def check_due(flow: Dataflow, findings: Findings) -> None:
             " add 'sluice:type: corpus', where outputs that say 'sluice:collect: corpus' are",
         )
     for name, port in flow.workflow.inputs.items():
-        if name == flow.wiring.data_input or _is_given(flow, name):
+        if name == flow.wiring.data_input or _has_binding(flow, name):
             continue
         if "default" not in port.body and not is_optional(port.type):
             findings.error(
@@ -42,26 +42,26 @@ def check_due(flow: Dataflow, findings: Findings) -> None:
             )
 
 
-def _is_given(flow: Dataflow, name: str) -> bool:
-    bound = flow.extensions.workflow.values.get("bind", {})
-    return name in bound or name in flow.secrets or name in flow.assets
+def _has_binding(flow: Dataflow, name: str) -> bool:
+    bindings = flow.extensions.workflow.values.get("bind", {})
+    return name in bindings or name in flow.secrets or name in flow.assets
 
 
-def _place(flow: Dataflow, due: Trigger) -> TextPlace:
-    key = "every" if due.every is not None else "schedule"
+def _trigger_place(flow: Dataflow, trigger: Trigger) -> TextPlace:
+    key = "every" if trigger.every is not None else "schedule"
     return flow.extensions.workflow.inner.get(("match", key), START)
 
 
-def warn_of_circles(flow: Dataflow, findings: Findings) -> None:
+def warn_of_trigger_cycles(flow: Dataflow, findings: Findings) -> None:
     """Warn if the workflow writes to the append-only data set that triggers it."""
     match: Match = flow.extensions.workflow.values.get("match", Match())
-    if match.due is None or not match.conditions:
+    if match.trigger is None or not match.conditions:
         return
     for name in flow.workflow.outputs:
-        collect = flow.collected(name)
-        if collect is None:
+        target = flow.append_target(name)
+        if target is None:
             continue
-        facts = {"name": collect.name, "type": collect.type}
+        facts = {"name": target.name, "type": target.type}
         if all(holds(condition, facts.get(key)) for key, condition in match.conditions.items()):
             findings.warning(
                 flow.extensions.outputs[name].places["collect"],

@@ -14,7 +14,7 @@ from sluice.contracts.jobs.warm_workers import LoadState, WarmWorkerState
 from sluice.scheduling.fit import Allocation, fit
 
 
-def best_slot(idle: Sequence[Slot], assigned: AssignedJob, slots: Slots) -> Slot | None:
+def find_best_slot(idle: Sequence[Slot], assigned: AssignedJob, slots: Slots) -> Slot | None:
     """Return the best idle slot for a job.
 
     A slot with the job's warm worker comes first, then a slot without any. If no slot can be
@@ -24,18 +24,20 @@ def best_slot(idle: Sequence[Slot], assigned: AssignedJob, slots: Slots) -> Slot
         None if a new slot is better.
     """
     if assigned.kind is not None:
-        alike = [slot for slot in idle if slot.loaded and slot.loaded.kind == assigned.kind]
+        alike = [
+            slot for slot in idle if slot.warm_worker and slot.warm_worker.kind == assigned.kind
+        ]
         if alike:
             return max(alike, key=lambda slot: slot.since)
-    plain = [slot for slot in idle if slot.loaded is None]
+    plain = [slot for slot in idle if slot.warm_worker is None]
     if plain:
         return next((slot for slot in plain if assigned.job.task_uid in slot.tasks), plain[0])
-    if slots.startable or slots.coming:
+    if slots.startable or slots.starting:
         return None
     return min(idle, key=lambda slot: slot.since, default=None)
 
 
-def place(
+def plan_placement(
     assigned: AssignedJob, slot: Slot, slots: Slots, *, free: Allocation, devices: Mapping[str, Gpu]
 ) -> tuple[Allocation | None, list[Slot]]:
     """Return the allocation of a job in an idle slot, and the warm workers to unload first.
@@ -46,31 +48,36 @@ def place(
     Returns:
         The allocation, or None while there is no room, and the slots whose warm workers must end.
     """
-    others = [one for one in slots if one is not slot and one.loaded is not None and not one.queue]
-    booked = fit(_less(free, others), assigned.wanted, devices)
-    if booked is not None:
-        return booked, []
+    others = [
+        one for one in slots if one is not slot and one.warm_worker is not None and not one.queue
+    ]
+    allocation = fit(_subtract_idle_workers(free, others), assigned.request, devices)
+    if allocation is not None:
+        return allocation, []
     staying = sorted((one for one in others if one.idle), key=lambda one: one.since)
     for number in range(len(staying) + 1):
-        if fit(_less(free, staying[number:]), assigned.wanted, devices) is not None:
+        if (
+            fit(_subtract_idle_workers(free, staying[number:]), assigned.request, devices)
+            is not None
+        ):
             return None, staying[:number]
     return None, []
 
 
-def _less(free: Allocation, loaded: Iterable[Slot]) -> Allocation:
-    return reduce(Allocation.minus, (slot.kept for slot in loaded), free)
+def _subtract_idle_workers(free: Allocation, slots: Iterable[Slot]) -> Allocation:
+    return reduce(Allocation.minus, (slot.warm_worker_allocation for slot in slots), free)
 
 
-def loaded_of(slots: Slots, steps: Mapping[str, str]) -> Iterator[WarmWorkerState]:
+def list_warm_workers(slots: Slots, steps: Mapping[str, str]) -> Iterator[WarmWorkerState]:
     """Yield the warm worker that each slot has loaded or is loading with its first job.
 
     ``steps`` maps the kinds of the jobs at hand to steps.
     """
     for slot in slots:
         kind = slot.queue[0].kind if slot.queue else None
-        if slot.loaded is not None and (kind is None or kind == slot.loaded.kind):
+        if slot.warm_worker is not None and (kind is None or kind == slot.warm_worker.kind):
             state = LoadState.WORKING if slot.queue else LoadState.IDLE
-            yield slot.loaded.model_copy(update={"state": state})
+            yield slot.warm_worker.model_copy(update={"state": state})
         elif kind is not None and slot.started is not None:
             yield WarmWorkerState(
                 kind=kind,

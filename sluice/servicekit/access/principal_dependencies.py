@@ -5,18 +5,18 @@ from typing import Annotated
 from fastapi import Depends, Request
 
 from sluice.contracts.access.owners import Visibility
-from sluice.servicekit.access.principal import Person, person_of, principal_of, visibility_of
+from sluice.servicekit.access.principal import Person, find_person, find_principal, get_visibility
 
 
 def _visibility(request: Request) -> Visibility:
-    return visibility_of(principal_of(request.scope))
+    return get_visibility(find_principal(request.scope))
 
 
 def _person(request: Request) -> Person | None:
-    return person_of(principal_of(request.scope))
+    return find_person(find_principal(request.scope))
 
 
 #: The visibility of the principal that sends the request.
-Seen = Annotated[Visibility, Depends(_visibility)]
+CallerVisibility = Annotated[Visibility, Depends(_visibility)]
 #: The person who sends the request, directly or by delegation. None: a service acts for itself.
-Asking = Annotated[Person | None, Depends(_person)]
+CallerPerson = Annotated[Person | None, Depends(_person)]

@@ -12,7 +12,7 @@ from uuid import UUID
 from wms.domain.scheduling.duplicate_attempts import is_worth_while
 
 #: Seconds after which an idle worker that has not asked for jobs is no longer expected to.
-_SOON = 5.0
+_MAX_IDLE_SECONDS = 5.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,38 +20,38 @@ class BusyPilot:
     """A pilot and its current work, in seconds.
 
     Attributes:
-        takes: Time that it takes for a job of the kind in question.
+        job_seconds: Time that it takes for a job of the kind in question.
         running: Remaining time of each running job.
         waiting: Time of each job that waits behind them.
     """
 
     pilot: UUID
-    takes: float
+    job_seconds: float
     running: Sequence[float] = ()
     waiting: Sequence[float] = ()
 
-    def free_after(self) -> list[float]:
+    def seconds_until_free(self) -> list[float]:
         """Return for each of its places the seconds until it is free.
 
         A pilot that runs nothing counts as one place.
         """
-        places = list(self.running) or [0.0]
-        heapq.heapify(places)
+        slots = list(self.running) or [0.0]
+        heapq.heapify(slots)
         for seconds in self.waiting:
-            heapq.heapreplace(places, places[0] + seconds)
-        return places
+            heapq.heapreplace(slots, slots[0] + seconds)
+        return slots
 
 
 @dataclass(frozen=True, slots=True)
 class JobReservation:
-    """A job that a busy pilot will end ``sooner`` seconds before the pilot that asks."""
+    """A job that a busy pilot will end ``seconds_earlier`` seconds before the pilot that asks."""
 
     pilot: UUID
-    sooner: float
+    seconds_earlier: float
 
 
-def reserved_for(
-    asking: float, others: Iterable[BusyPilot], *, ready: int, waited: float
+def find_reservations(
+    own_seconds: float, others: Iterable[BusyPilot], *, ready: int, waited: float
 ) -> list[JobReservation]:
     """Return the jobs that others will end before the worker that asks, soonest first.
 
@@ -59,26 +59,26 @@ def reserved_for(
     that does not ask.
 
     Args:
-        asking: Seconds that the worker that asks takes for one job.
+        own_seconds: Seconds that the worker that asks takes for one job.
         others: The other pilots.
         ready: Number of ready jobs, the most that are left for others.
         waited: Seconds since a job of the task was leased.
     """
-    if waited > asking:
+    if waited > own_seconds:
         return []
-    places = [
-        (free + other.takes, number, other)
+    slots = [
+        (free + other.job_seconds, number, other)
         for number, other in enumerate(others)
-        for free in other.free_after()
-        if free > 0 or waited <= _SOON
+        for free in other.seconds_until_free()
+        if free > 0 or waited <= _MAX_IDLE_SECONDS
     ]
-    heapq.heapify(places)
-    kept: list[JobReservation] = []
-    while places and len(kept) < ready:
-        end, number, other = places[0]
-        if not is_worth_while(asking - end, other.takes):
-            heapq.heappop(places)
+    heapq.heapify(slots)
+    reservations: list[JobReservation] = []
+    while slots and len(reservations) < ready:
+        end, number, other = slots[0]
+        if not is_worth_while(own_seconds - end, other.job_seconds):
+            heapq.heappop(slots)
             continue
-        kept.append(JobReservation(other.pilot, asking - end))
-        heapq.heapreplace(places, (end + other.takes, number, other))
-    return kept
+        reservations.append(JobReservation(other.pilot, own_seconds - end))
+        heapq.heapreplace(slots, (end + other.job_seconds, number, other))
+    return reservations

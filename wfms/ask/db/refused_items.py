@@ -8,13 +8,13 @@ from uuid import UUID
 from sluice.servicekit.database import Connection
 from wfms.ask.db.statement import statement
 
-REFUSED = """
+SELECT_REFUSED = """
 -- Uses the index items_refused.
 SELECT uid, task_uid, job_id, reason, asked_at FROM items
 WHERE reason <> '' AND ended_at IS NULL AND known_answer IS NULL ORDER BY task_uid, seq LIMIT $1
 """
 
-TOLD = statement("""
+WITHDRAW = statement("""
 UPDATE items SET state = '{item.WITHDRAWN}', ended_at = now()
 WHERE uid = ANY(ARRAY(
     SELECT uid FROM items WHERE uid = ANY($1::uuid[]) AND state = '{item.OPEN}'
@@ -33,14 +33,14 @@ class RefusedItem:
     asked_at: datetime
 
 
-async def refused_items(connection: Connection, *, most: int) -> list[RefusedItem]:
+async def list_refused_items(connection: Connection, *, most: int) -> list[RefusedItem]:
     """Return items that cannot be shown and that the WMS does not know of, by task."""
     return [
         RefusedItem(row["uid"], row["task_uid"], row["job_id"], row["reason"], row["asked_at"])
-        for row in await connection.fetch(REFUSED, most)
+        for row in await connection.fetch(SELECT_REFUSED, most)
     ]
 
 
-async def told(connection: Connection, items: Sequence[UUID]) -> None:
+async def withdraw_items(connection: Connection, items: Sequence[UUID]) -> None:
     """Withdraw items whose refusal the WMS has been told of."""
-    await connection.execute(TOLD, list(items))
+    await connection.execute(WITHDRAW, list(items))
