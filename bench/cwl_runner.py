@@ -51,10 +51,10 @@ def bench_command(rounds: int = 20) -> BenchResult:
         first = _run(ours, root)
         _run(theirs, root)
         pairs = [(_run(ours, root), _run(theirs, root)) for _ in range(rounds)]
-    walls = [wall for (wall, _), _ in pairs]
+    wall_seconds = [wall for (wall, _), _ in pairs]
     processor = median(used for (_, used), _ in pairs)
     cwltool = median(wall for _, (wall, _) in pairs)
-    value = median(walls)
+    value = median(wall_seconds)
     return BenchResult(
         name="cwl-runner",
         value=value,
@@ -64,7 +64,7 @@ def bench_command(rounds: int = 20) -> BenchResult:
         ratio=value / cwltool,
         details={
             "rounds": rounds,
-            "p99 s": round(percentile(walls, 0.99), 2),
+            "p99 s": round(percentile(wall_seconds, 0.99), 2),
             "processor s of the command itself": round(processor, 2),
             "the first one on a system that has just started, s": round(first[0], 2),
         },

@@ -65,7 +65,7 @@ class StringRule:
         A custom error of pydantic costs nothing for valid values.
         """
         kind = self.a_thing.replace(" ", "_").replace("'", "")
-        _SPELLINGS[kind] = self
+        _RULES[kind] = self
         message = f"{self.a_thing} {self.rule}"
         return core_schema.custom_error_schema(
             handler(source), custom_error_type=kind, custom_error_message=message
@@ -89,7 +89,7 @@ class StringRule:
 
 
 #: Rules by type of error.
-_SPELLINGS: dict[str, StringRule] = {}
+_RULES: dict[str, StringRule] = {}
 
 
 def in_parentheses(names: Sequence[str]) -> str:
@@ -117,9 +117,9 @@ def sentence_of(error: ErrorDetails) -> str:
 
     For a value with a ``StringRule``, the sentence says what is wrong in it.
     """
-    spelling, value = _SPELLINGS.get(error["type"]), error.get("input")
-    if spelling is not None and isinstance(value, str):
-        return spelling.describe_error(value)
+    rule, value = _RULES.get(error["type"]), error.get("input")
+    if rule is not None and isinstance(value, str):
+        return rule.describe_error(value)
     if error["type"] in _UIDS:
         return f"{quoted(value) if 'input' in error else 'it'} is no uid: give the {A_UID}"
     return error["msg"].removeprefix("Value error, ").partition(", unable to parse")[0]
@@ -134,4 +134,4 @@ def first_fault(error: ValidationError) -> str:
 
 def names_value(error: ErrorDetails) -> bool:
     """Return whether the sentence of ``sentence_of`` repeats the value."""
-    return error["type"] == IN_WORDS or error["type"] in _UIDS or error["type"] in _SPELLINGS
+    return error["type"] == IN_WORDS or error["type"] in _UIDS or error["type"] in _RULES

@@ -66,7 +66,7 @@ class PostgresTransport:
             for queue in self._topology.receivers(message.destination)
         ]
         if stored:
-            await self._link.fetch(sql.SEND, *map(list, zip(*stored, strict=True)), lasting=True)
+            await self._link.fetch(sql.SEND, *map(list, zip(*stored, strict=True)), durable=True)
 
     def consume(self, queue: str, *, prefetch: int) -> AsyncGenerator[Sequence[Delivery], None]:
         """Yield batches of deliveries."""
@@ -97,7 +97,7 @@ class PostgresTransport:
 
     async def _move(self, statement: str, queue: str, ids: Collection[str] | None) -> int:
         rows = await self._link.fetch(
-            statement, self._queue(queue).name, None if ids is None else list(ids), lasting=True
+            statement, self._queue(queue).name, None if ids is None else list(ids), durable=True
         )
         return int(rows[0][0])
 

@@ -73,13 +73,13 @@ class _PooledConnection(Connection):
 class PostgresLink:
     """Two pools for statements.
 
-    The durable pool (``lasting``) waits for the disk at a commit. The other one does not: if a
+    The durable pool waits for the disk at a commit. The other one does not: if a
     crash of the server loses a claim or an answer, the message comes again.
     """
 
     def __init__(self, url: str) -> None:
         self._url = url
-        self._lasting: Pool | None = None
+        self._durable: Pool | None = None
         self._light: Pool | None = None
 
     async def open(self) -> None:
@@ -89,7 +89,7 @@ class PostgresLink:
             TransportUnavailable: The database is unavailable.
         """
         with unavailable_when_lost():
-            self._lasting = await self._pool(2, {})
+            self._durable = await self._pool(2, {})
             self._light = await self._pool(4, {"synchronous_commit": "off"})
         connection = await self.connect()
         try:
@@ -100,7 +100,7 @@ class PostgresLink:
 
     async def close(self) -> None:
         """Close the pools."""
-        for pool in (self._lasting, self._light):
+        for pool in (self._durable, self._light):
             if pool is not None:
                 try:
                     await asyncio.wait_for(pool.close(), CONNECT_TIMEOUT)
@@ -108,14 +108,14 @@ class PostgresLink:
                     pool.terminate()
 
     async def fetch(
-        self, statement: str, *arguments: Any, lasting: bool = False
+        self, statement: str, *arguments: Any, durable: bool = False
     ) -> list[asyncpg.Record]:
         """Run one statement and return its rows.
 
         Raises:
             TransportUnavailable: The database is unavailable.
         """
-        pool = self._lasting if lasting else self._light
+        pool = self._durable if durable else self._light
         if pool is None:
             raise TransportUnavailable("not started")
         with unavailable_when_lost():

@@ -37,7 +37,7 @@ WHERE s.item_uid = ANY($1::uuid[]) AND s.answer IS NOT NULL AND s.counts
 ORDER BY s.item_uid, s.answered_at, s.device_uid
 """
 
-GIVEN = statement("""
+MARK_GIVEN = statement("""
 UPDATE items SET state = CASE WHEN done.stale THEN '{item.WITHDRAWN}' ELSE '{item.GIVEN}' END,
     ended_at = now()
 FROM (SELECT i.uid, new.stale FROM items AS i
@@ -128,4 +128,4 @@ async def list_answers(
 
 async def mark_given(connection: Connection, task: UUID, jobs: Mapping[int, bool]) -> None:
     """Mark answers as given. ``jobs``: by job, whether the WMS did not want its answer any more."""
-    await connection.execute(GIVEN, task, list(jobs), list(jobs.values()))
+    await connection.execute(MARK_GIVEN, task, list(jobs), list(jobs.values()))

@@ -34,20 +34,20 @@ FROM ties WHERE $2::text[] IS NULL OR groups <@ $2 ORDER BY at DESC, template, r
 
 
 async def store_tie(
-    connection: Connection, dataset: Dataset, *, template: Template, rival: Template, now: datetime
+    connection: Connection, dataset: Dataset, *, template: Template, other: Template, now: datetime
 ) -> None:
     """Record that a tied pair of templates matched one more data set."""
     await connection.execute(
         UPSERT_TIE,
         template.id,
-        rival.id,
+        other.id,
         template.name,
-        rival.name,
+        other.name,
         template.plan.priority,
         dataset.uid,
         dataset.name,
         now,
-        sorted({template.group, rival.group, dataset.group}),
+        sorted({template.group, other.group, dataset.group}),
     )
 
 

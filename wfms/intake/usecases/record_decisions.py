@@ -37,7 +37,7 @@ async def record_decisions(
     # Many data sets have the same ties. Write them in one order, so that transactions do not
     # deadlock.
     for dataset, template, other in sorted(ties, key=lambda tie: (tie[1].id, tie[2].id)):
-        await store_tie(connection, dataset, template=template, rival=other, now=now)
+        await store_tie(connection, dataset, template=template, other=other, now=now)
 
 
 async def _record(

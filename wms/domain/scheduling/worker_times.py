@@ -15,7 +15,7 @@ NEWEST = 0.1
 UNLIKELY = 4.0
 #: Shares of failed attempts above which a worker is suspect, and is not trusted; and the number of
 #: failures below which it is neither.
-SUSPECT, DISTRUSTED, FEW_FAILURES = 0.25, 0.5, 3
+SUSPECT, UNTRUSTED, FEW_FAILURES = 0.25, 0.5, 3
 #: The least spread that is assumed, as a logarithm: an eighth.
 _LEAST_SPREAD = 0.12
 #: Seconds; shorter times count as this long.
@@ -134,4 +134,4 @@ def decide_worker_limit(own: WorkerTimes | None, others: WorkerTimes | None) -> 
         return WorkerLimit.FULL
     if others is None or others.failing > SUSPECT:
         return WorkerLimit.FULL
-    return WorkerLimit.NONE if own.failing > DISTRUSTED else WorkerLimit.SUSPECT
+    return WorkerLimit.NONE if own.failing > UNTRUSTED else WorkerLimit.SUSPECT
