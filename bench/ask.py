@@ -59,7 +59,7 @@ _NO_LIMITS = {
 #: The number of items that a browser asks for when it has none.
 _AHEAD = 3
 _HEADERS = {"Sluice-Ask": "1"}
-#: Seconds until the page asks again when others have the remaining items (``LOOKS`` of its
+#: Seconds until the page asks again when others have the remaining items (``POLL_DELAYS`` of its
 #: ``sender.js``). The second value is the time without a new answer after which a browser leaves.
 _LOOK_AGAIN, _PATIENCE = 3.0, 5.0
 

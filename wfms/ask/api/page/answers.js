@@ -1,6 +1,6 @@
-// Answers that were given here and whose fate is not known yet, what is to be taken back, and the way back.
+// Stores the answers whose fate is not known yet, the answers to undo, and the history for undo.
 
-const STEPS_BACK = 20;
+const MAX_HISTORY = 20;
 
 export class Answers {
   constructor(store) {
@@ -8,34 +8,37 @@ export class Answers {
     this.serial = Date.now();
   }
 
-  // In the order in which they were given.
+  // Returns the answers in the order in which they were given.
   unsent() {
     const all = this.store.names("answer ").map((name) => this.store.read(name));
-    return all.filter((one) => one).sort((one, other) => one.serial - other.serial);
+    return all.filter((answer) => answer).sort((left, right) => left.serial - right.serial);
   }
 
   get(item) {
     return this.store.read(`answer ${item}`);
   }
 
-  // With the item itself, until its fate is known: it may be wanted back.
-  give(shown, answer, label, seconds) {
-    const item = shown.id;
+  // Stores the answer with its item, which undo may need until the fate of the answer is known.
+  give(item, answer, label, seconds) {
+    const { id } = item;
     this.serial = Math.max(this.serial + 1, Date.now());
-    this.store.write(`answer ${item}`, { item, answer, seconds, shown, serial: this.serial });
-    const back = this.history().filter((one) => one.item !== item);
-    this.store.write("history", [...back, { item, answer, label }].slice(-STEPS_BACK));
+    const pendingAnswer = { item: id, answer, seconds, shown: item, serial: this.serial };
+    this.store.write(`answer ${id}`, pendingAnswer);
+    const earlierAnswers = this.history().filter((entry) => entry.item !== id);
+    const history = [...earlierAnswers, { item: id, answer, label }];
+    this.store.write("history", history.slice(-MAX_HISTORY));
   }
 
-  // From now on the service may have it, whether it says so or not.
-  tried(kept) {
-    if (!kept.tried) this.store.write(`answer ${kept.item}`, { ...kept, tried: true });
+  // Marks the answer as sent: the service may have it even if the response is lost.
+  tried(pendingAnswer) {
+    if (pendingAnswer.tried) return;
+    this.store.write(`answer ${pendingAnswer.item}`, { ...pendingAnswer, tried: true });
   }
 
-  // Its fate is known; an answer that was given to the same item afterwards stays.
+  // Removes an answer whose fate is known, but not a later answer to the same item.
   settle(item, serial) {
-    const kept = this.get(item);
-    if (kept && kept.serial === serial) this.store.remove(`answer ${item}`);
+    const pendingAnswer = this.get(item);
+    if (pendingAnswer && pendingAnswer.serial === serial) this.store.remove(`answer ${item}`);
   }
 
   drop(item) {
@@ -50,20 +53,21 @@ export class Answers {
     return this.history().at(-1) || null;
   }
 
+  // Removes the last answer from the history and returns it.
   stepBack() {
-    const back = this.history();
-    const last = back.pop() || null;
-    this.store.write("history", back);
+    const history = this.history();
+    const last = history.pop() || null;
+    this.store.write("history", history);
     return last;
   }
 
-  // ``sure``: the service has it, so that its not knowing it means that it is too late.
+  // ``sure``: the service has the answer. If it refuses the undo, it is too late.
   takeBack(item, sure) {
     this.store.write(`undo ${item}`, { item, sure });
   }
 
   toTakeBack() {
-    return this.store.names("undo ").map((name) => this.store.read(name)).filter((one) => one);
+    return this.store.names("undo ").map((name) => this.store.read(name)).filter((undo) => undo);
   }
 
   takenBack(item) {

@@ -1,11 +1,11 @@
-// The page of a step that people do: one item at a time. This file ties the others together.
+// The page of a human task, which shows one item at a time. This file connects the other modules.
 
 import { Answers } from "./answers.js";
 import { Dock } from "./dock.js";
 import { Help } from "./help.js";
 import { ItemView } from "./item_view.js";
 import { Items } from "./items.js";
-import { keysOf, meaning } from "./keys.js";
+import { commandOf, keysOf } from "./keys.js";
 import { Looked } from "./looked.js";
 import { Sender } from "./sender.js";
 import { Service } from "./service.js";
@@ -14,45 +14,45 @@ import { Store } from "./store.js";
 import { Tab } from "./tabs.js";
 import { choose, text } from "./texts.js";
 
-const TOO_QUICK = 200; // ms: nobody has seen an item yet; the second of two taps
+const MIN_VIEW_MS = 200; // An earlier answer is the second of two taps: nobody has seen the item.
 const ADDRESS = new URLSearchParams(window.location.search);
 const base = window.location.pathname.replace(/\/+$/, "");
 
 class AskingPage {
   constructor() {
     this.store = new Store(base);
-    // Until the template's language is known: as the last time, or as the browser prefers.
+    // The page uses its last language, or one of the browser, until it knows that of the template.
     choose(this.store.read("language"), ...navigator.languages);
     this.answers = new Answers(this.store);
     this.items = new Items(this.store);
     this.looked = new Looked();
     this.service = new Service(base);
-    this.sender = new Sender({ service: this.service, answers: this.answers, items: this.items, tell: this });
+    this.sender = new Sender({ service: this.service, answers: this.answers, items: this.items, listener: this });
     this.tab = new Tab(this.store, { lost: () => this.lost() });
     this.stage = new Stage();
     this.view = new ItemView({ ready: () => this.ready(), failed: () => this.pictureFailed() });
     this.help = new Help({ store: this.store, covers: (on) => this.looked.cover(on) });
     this.dock = new Dock({ answer: (index) => this.answer(index), undo: () => this.undo() });
-    this.given = 0;
+    this.answerCount = 0;
     this.about = this.trouble = this.error = null;
     this.over = this.empty = false;
   }
 
   async open() {
     document.addEventListener("keydown", (event) => this.pressed(event));
-    document.addEventListener("visibilitychange", () => this.turned());
-    window.addEventListener("pageshow", (event) => event.persisted && this.turned());
+    document.addEventListener("visibilitychange", () => this.visibilityChanged());
+    window.addEventListener("pageshow", (event) => event.persisted && this.visibilityChanged());
     window.addEventListener("online", () => this.look());
     window.addEventListener("offline", () => this.render());
-    for (const [what, does] of [["reload", () => window.location.reload()], ["take", () => this.take()], ["look", () => this.look()]]) {
-      this.stage.on(what, does);
+    for (const [action, call] of [["reload", () => window.location.reload()], ["take", () => this.take()], ["look", () => this.look()]]) {
+      this.stage.on(action, call);
     }
     this.stage.on("undo", () => this.undo());
     this.stage.on("begin", () => this.begin());
     this.look();
   }
 
-  // What is asked here; until it is known.
+  // Requests the description of the human task, and retries until it arrives.
   async learn() {
     if (this.learning) return;
     this.learning = true;
@@ -70,9 +70,9 @@ class AskingPage {
     }
   }
 
-  fill(answered) {
-    const { language = "", labels = {} } = answered;
-    const about = { ...answered, language, labels: answered.answers.map((answer) => labels[answer] ?? answer) };
+  fill(description) {
+    const { language = "", labels = {} } = description;
+    const about = { ...description, language, labels: description.answers.map((answer) => labels[answer] ?? answer) };
     choose(language || "en");
     this.store.write("language", language || "en");
     this.about = about;
@@ -99,10 +99,10 @@ class AskingPage {
     this.render();
   }
 
-  // Back in front, or gone behind.
-  turned() {
+  // Sends pending answers when the page becomes hidden, and continues when it becomes visible.
+  visibilityChanged() {
     if (document.hidden) {
-      if (this.about && this.sender.due()) this.sender.wake();
+      if (this.about && this.sender.hasPending()) this.sender.wake();
     } else if (this.about && !this.error) {
       this.take();
     } else if (!this.about) {
@@ -114,14 +114,14 @@ class AskingPage {
     if (!this.about) return this.learn();
     if (this.over) this.over = false;
     this.empty = false;
-    if (this.view.shown && !this.view.shown.done) this.view.show(this.items.current, true);
+    if (this.view.display && !this.view.display.done) this.view.show(this.items.current, true);
     this.sender.start();
     this.render();
   }
 
   get unread() {
-    const words = this.about.instructions.trim();
-    return words && this.store.read("instructions") !== words;
+    const instructions = this.about.instructions.trim();
+    return instructions && this.store.read("instructions") !== instructions;
   }
 
   begin() {
@@ -130,11 +130,11 @@ class AskingPage {
   }
 
   answer(index) {
-    const { shown } = this.view;
+    const { display } = this.view;
     const item = this.items.current;
     if (!this.tab.asks) return this.lost();
-    if (this.stage.screen !== "asking" || !item || shown?.item !== item || !shown.done) return;
-    if (performance.now() - shown.at < TOO_QUICK) return;
+    if (this.stage.screen !== "asking" || !item || display?.item !== item || !display.done) return;
+    if (performance.now() - display.at < MIN_VIEW_MS) return;
     const { seconds } = this.looked;
     this.answers.give(item, this.about.answers[index], this.about.labels[index], seconds);
     this.items.answered(seconds);
@@ -148,48 +148,49 @@ class AskingPage {
     if (!this.about?.undo) return;
     if (!this.tab.asks) return this.lost();
     const last = this.answers.stepBack();
-    if (!last) return this.stage.say(text("nothing to undo"), "passing");
-    const kept = this.answers.get(last.item);
-    const item = this.items.recent.get(last.item) || kept?.shown;
+    if (!last) return this.stage.say(text("nothing to undo"), "temporary");
+    const pendingAnswer = this.answers.get(last.item);
+    const item = this.items.recent.get(last.item) || pendingAnswer?.shown;
     this.answers.drop(last.item);
     this.over = false;
     if (item) this.items.first(item);
-    else this.stage.say(text("taking back"), "passing");
-    if (!kept || kept.tried || !item) this.answers.takeBack(last.item, !kept);
+    else this.stage.say(text("taking back"), "temporary");
+    const mayBeSent = !pendingAnswer || pendingAnswer.tried;
+    if (mayBeSent || !item) this.answers.takeBack(last.item, !pendingAnswer);
     this.sender.nudge();
     this.render();
   }
 
-  // What the sender tells.
+  // The sender calls the following methods.
 
-  came({ fates, items, given, over, wording }) {
-    // Known by another name from now on: what the earlier one was given is not asked of this one.
-    if (fates.some((one) => one.fate === "unknown")) {
-      for (const item of [...this.items.held]) this.items.drop(item.id);
-      this.stage.say(text("browser not known"), "passing");
+  received({ fates, items, given, over, wording }) {
+    // The service has given this browser a new identity. The items of the old identity are void.
+    if (fates.some(({ fate }) => fate === "unknown")) {
+      for (const item of [...this.items.queue]) this.items.drop(item.id);
+      this.stage.say(text("browser not known"), "temporary");
     }
     if (wording !== this.about.wording) return this.reworded();
-    const hold = this.tab.asks;
-    this.items.add(items.filter((item) => !this.answers.get(item.id)), { hold });
-    if (hold && !items.length) this.items.load();
-    this.given = given;
+    const enqueue = this.tab.asks;
+    this.items.add(items.filter((item) => !this.answers.get(item.id)), { enqueue });
+    if (enqueue && !items.length) this.items.load();
+    this.answerCount = given;
     this.over = over;
     this.empty = this.sender.empty;
-    if (over) for (const item of [...this.items.held]) this.items.drop(item.id);
+    if (over) for (const item of [...this.items.queue]) this.items.drop(item.id);
     this.trouble = null;
     this.render();
   }
 
-  // Another version of the template asks: what was at hand comes again when it is asked again.
+  // Drops all items because the template has a new version. The service sends open items again.
   reworded() {
-    for (const item of [...this.items.held]) this.items.drop(item.id);
+    for (const item of [...this.items.queue]) this.items.drop(item.id);
     this.sender.stop();
     this.about = null;
     this.learn();
   }
 
   undone(item) {
-    this.given = Math.max(0, this.given - 1);
+    this.answerCount = Math.max(0, this.answerCount - 1);
     if (this.answers.get(item.id) || this.items.has(item.id)) return;
     if (!this.tab.asks) return this.items.keep(item, -Date.now());
     this.items.first(item);
@@ -200,7 +201,7 @@ class AskingPage {
   notUndone(id) {
     this.answers.drop(id);
     this.items.drop(id);
-    this.stage.say(text("too late to undo"), "passing");
+    this.stage.say(text("too late to undo"), "temporary");
     this.render();
   }
 
@@ -229,22 +230,22 @@ class AskingPage {
     if (this.help.isOpen || !this.about || event.defaultPrevented) return;
     const asks = this.stage.screen === "asking";
     if (asks && event.target === document.body && this.view.scroll(event.key)) return event.preventDefault();
-    const meant = this.help.keysOn && meaning(event, this.keys);
-    if (!meant || event.target.matches?.("input, textarea, select")) return;
+    const command = this.help.keysOn && commandOf(event, this.keys);
+    if (!command || event.target.matches?.("input, textarea, select")) return;
     event.preventDefault();
-    if (meant.does === "answer") this.answer(meant.index);
-    if (meant.does === "undo") this.undo();
-    if (meant.does === "help") this.help.open();
-    if (meant.does === "closer") this.view.closer(!this.view.near);
+    if (command.name === "answer") this.answer(command.index);
+    if (command.name === "undo") this.undo();
+    if (command.name === "help") this.help.open();
+    if (command.name === "closer") this.view.closer(!this.view.near);
   }
 
   render() {
     const unsent = this.about ? this.answers.unsent().length : 0;
-    const given = Math.max(0, this.given + unsent);
-    const screen = this.stage.choose({ page: this, given, unsent });
+    const answerCount = Math.max(0, this.answerCount + unsent);
+    const screen = this.stage.choose({ page: this, answerCount, unsent });
     if (screen === "asking") this.view.show(this.items.current);
     else if (!this.items.current) this.view.clear();
-    this.dock.update({ last: this.answers.last(), able: Boolean(this.view.shown?.done) });
+    this.dock.update({ last: this.answers.last(), isEnabled: Boolean(this.view.display?.done) });
   }
 }
 

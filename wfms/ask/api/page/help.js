@@ -1,10 +1,11 @@
-// Instructions, help and keys, whenever they are asked for.
+// Shows the help dialog with the instructions, the help text and the keys.
 
 import { command, text } from "./texts.js";
 
 const element = (id) => document.getElementById(id);
 
 export class Help {
+  // ``covers``: called with true when the dialog covers the item, and with false when it closes.
   constructor({ store, covers }) {
     this.store = store;
     this.dialog = element("help");
@@ -22,7 +23,7 @@ export class Help {
     this.showHints();
   }
 
-  // Single keys can be switched off: who dictates would answer by speaking.
+  // People who dictate can switch single keys off, as dictated letters would otherwise be answers.
   get keysOn() {
     return !this.store.read("keys off");
   }
@@ -42,32 +43,32 @@ export class Help {
   }
 
   fill(about, keys) {
-    for (const [id, words] of [["help-question", about.question], ["help-instructions", about.instructions], ["help-text", about.help]]) {
-      element(id).textContent = words;
+    for (const [id, content] of [["help-question", about.question], ["help-instructions", about.instructions], ["help-text", about.help]]) {
+      element(id).textContent = content;
       element(id).lang = about.language;
-      element(id).hidden = !words.trim();
+      element(id).hidden = !content.trim();
     }
     element("help-undo").hidden = !about.undo;
     element("help-undo").textContent = text("undo explained", { undo: text("undo") });
     const rows = about.labels.map((label, index) => [keys[index], label]);
     if (about.undo) rows.push([[command("undo"), "Backspace"], text("undo")]);
     rows.push([[command("help"), "?"], text("help")], [[command("closer")], text("image closer")]);
-    element("keys").replaceChildren(...rows.flatMap(([some, what]) => [term(some), told(what)]));
+    element("keys").replaceChildren(...rows.flatMap(([rowKeys, effect]) => [keyCell(rowKeys), effectCell(effect)]));
   }
 }
 
-function term(keys) {
-  const made = document.createElement("dt");
+function keyCell(keys) {
+  const cell = document.createElement("dt");
   for (const key of keys) {
-    const cap = document.createElement("kbd");
-    cap.textContent = key;
-    made.append(cap, " ");
+    const keyName = document.createElement("kbd");
+    keyName.textContent = key;
+    cell.append(keyName, " ");
   }
-  return made;
+  return cell;
 }
 
-function told(what) {
-  const made = document.createElement("dd");
-  made.textContent = what;
-  return made;
+function effectCell(effect) {
+  const cell = document.createElement("dd");
+  cell.textContent = effect;
+  return cell;
 }

@@ -1,4 +1,4 @@
-// HTML that the service has cleaned, apart from the page: neither's styles and names reach the other.
+// Shows HTML that the service has sanitized. A shadow root isolates its styles and ids.
 
 export function viewHtml(item) {
   const view = document.createElement("div");
@@ -11,7 +11,7 @@ export function viewHtml(item) {
   content.className = "content";
   content.dir = "auto";
   content.innerHTML = item.html;
-  // What is cleaned leads nowhere; this is the second lock.
+  // Sanitized links have no address. This listener is a second safeguard.
   root.addEventListener("click", (event) => event.target.closest("a, area") && event.preventDefault());
   const ready = new Promise((done) => {
     style.addEventListener("load", done);

@@ -1,10 +1,10 @@
-// An image as large as the window lets it be, with its box drawn over it; closer on demand.
+// Shows an image as large as the window permits, draws its box over it, and zooms in on demand.
 
 import { text } from "./texts.js";
 
-const LARGEST = 4; // times its own size
-const BOX_PART = 0.4; // of the window, when looked at closer
-const WORTH = 1.25; // closer by less is not offered
+const MAX_ZOOM = 4; // Maximum size of an image, as a multiple of its natural size
+const BOX_SHARE = 0.4; // Share of the window that the box takes after zooming in
+const MIN_ZOOM_GAIN = 1.25; // The zoom is offered only if it enlarges the image by this factor.
 
 export function viewImage(item) {
   const view = document.createElement("div");
@@ -18,10 +18,10 @@ export function viewImage(item) {
   const ready = loaded(image, item.image).then(() => {
     const { naturalWidth: width, naturalHeight: height } = image;
     view.style.setProperty("--ratio", width / height);
-    view.style.setProperty("--most", `${width * LARGEST}px`);
+    view.style.setProperty("--most", `${width * MAX_ZOOM}px`);
     if (!item.box) return;
     const [left, top, across, down] = item.box;
-    const part = (some, whole) => `${(100 * some) / whole}%`;
+    const part = (length, whole) => `${(100 * length) / whole}%`;
     Object.assign(box.style, { left: part(left, width), top: part(top, height), width: part(across, width), height: part(down, height) });
     view.append(box);
   });
@@ -37,16 +37,16 @@ async function loaded(image, address) {
   });
 }
 
-// Whether closer is worth it here; shown so where it is asked for.
+// Returns whether the image can be zoomed in by a useful factor, and does it if ``on`` is true.
 function scale(view, image, box, on, pane) {
   view.style.width = "";
   view.classList.remove("closer");
   const fit = view.clientWidth / image.naturalWidth;
-  const room = Math.min(pane.clientWidth, pane.clientHeight) * BOX_PART;
-  const close = box ? Math.min(LARGEST, room / Math.max(box[2], box[3], 1)) : 1;
-  if (close < fit * WORTH) return false;
+  const boxSize = Math.min(pane.clientWidth, pane.clientHeight) * BOX_SHARE;
+  const zoom = box ? Math.min(MAX_ZOOM, boxSize / Math.max(box[2], box[3], 1)) : 1;
+  if (zoom < fit * MIN_ZOOM_GAIN) return false;
   if (on) {
-    view.style.width = `${image.naturalWidth * close}px`;
+    view.style.width = `${image.naturalWidth * zoom}px`;
     view.classList.add("closer");
   }
   return true;

@@ -1,4 +1,4 @@
-// Shows one item, its marked place in view.
+// Shows one item and scrolls to its marked place.
 
 import { viewHtml } from "./html_view.js";
 import { viewImage } from "./image_view.js";
@@ -13,45 +13,45 @@ function viewOf(item) {
 
 export class ItemView {
   constructor({ ready, failed }) {
-    Object.assign(this, { ready, failed, shown: null, near: false });
+    Object.assign(this, { ready, failed, display: null, near: false });
     this.pane = element("pane");
     this.button = element("closer");
     this.button.addEventListener("click", () => this.closer(!this.near));
     new ResizeObserver(() => this.settle()).observe(this.pane);
   }
 
-  // Once for each item; again where its image did not come.
+  // Shows an item once. ``again`` shows it again, after its image did not load.
   show(item, again = false) {
-    if (!again && this.shown?.item === item) return;
-    const made = { item, ...viewOf(item), done: false, at: performance.now() };
-    this.shown = made;
+    if (!again && this.display?.item === item) return;
+    const display = { item, ...viewOf(item), done: false, at: performance.now() };
+    this.display = display;
     element("item-title").textContent = item.title || "";
     element("item-title").hidden = !item.title;
-    element("item-body").replaceChildren(made.view);
-    if (made.closer) made.view.addEventListener("click", () => this.closer(!this.near));
-    element("item").dataset.kind = made.closer ? "image" : "text";
+    element("item-body").replaceChildren(display.view);
+    if (display.closer) display.view.addEventListener("click", () => this.closer(!this.near));
+    element("item").dataset.kind = display.closer ? "image" : "text";
     element("item").dataset.ready = "";
     this.pane.scrollTo(0, 0);
     this.settle();
-    made.ready.then(
-      () => this.isReady(made),
-      () => this.shown === made && this.failed(item),
+    display.ready.then(
+      () => this.isReady(display),
+      () => this.display === display && this.failed(item),
     );
   }
 
   clear() {
-    this.shown = null;
+    this.display = null;
     element("item-title").hidden = true;
     element("item-body").replaceChildren();
     element("item").dataset.ready = "";
   }
 
-  isReady(made) {
-    if (this.shown !== made) return;
-    Object.assign(made, { done: true, at: performance.now() });
+  isReady(display) {
+    if (this.display !== display) return;
+    Object.assign(display, { done: true, at: performance.now() });
     this.settle();
-    element("item").dataset.ready = made.item.id;
-    this.ready(made.item);
+    element("item").dataset.ready = display.item.id;
+    this.ready(display.item);
   }
 
   closer(near) {
@@ -60,9 +60,9 @@ export class ItemView {
     this.settle();
   }
 
-  // After the size of the window, or of what is shown, has changed.
+  // Adjusts zoom and scroll position after the size of the window or of the item has changed.
   settle() {
-    const { closer, done, place } = this.shown || {};
+    const { closer, done, place } = this.display || {};
     this.button.hidden = !(closer && done && closer(this.near, this.pane));
     this.button.setAttribute("aria-pressed", String(this.near));
     if (!place || !done) return;
@@ -77,8 +77,8 @@ export class ItemView {
 
   scroll(key) {
     const page = this.pane.clientHeight * 0.85;
-    const way = { ArrowDown: 48, ArrowUp: -48, PageDown: page, PageUp: -page, " ": page }[key];
-    if (way) this.pane.scrollBy({ top: way, behavior: "instant" });
-    return Boolean(way);
+    const distance = { ArrowDown: 48, ArrowUp: -48, PageDown: page, PageUp: -page, " ": page }[key];
+    if (distance) this.pane.scrollBy({ top: distance, behavior: "instant" });
+    return Boolean(distance);
   }
 }

@@ -1,47 +1,47 @@
-// Items at hand: the first one is shown, the others wait behind it. The service gives none twice to a browser,
-// so they are kept until they are answered, whatever becomes of the page.
+// The queue of items, of which the page shows the first. The service does not send an item twice to
+// a browser. So the browser stores the items until they are answered, even if the page is closed.
 
-const LEAST = 4;
-const MOST = 20;
-const AHEAD = 60; // seconds of work at hand: about a tunnel
-const BACK = 20; // answered items that can come back without being asked for
+const MIN_ITEMS = 4; // Minimum length of the queue to aim at
+const MAX_ITEMS = 20; // Maximum length of the queue to aim at
+const SECONDS_AHEAD = 60; // Work to have in the queue: about the time that a train is in a tunnel
+const MAX_RECENT_ITEMS = 20; // Answered items that undo can show without a request
 
 export class Items {
   constructor(store) {
     this.store = store;
-    this.wording = ""; // of what is asked; items that were kept of another one do not count
-    this.held = [];
-    this.recent = new Map(); // answered last, for the way back
+    this.wording = ""; // The current version of the question; stored items of others are dropped.
+    this.queue = [];
+    this.recent = new Map(); // The items that were answered last, for undo
     this.pace = [];
     this.pictures = new Map();
   }
 
   get current() {
-    return this.held[0] || null;
+    return this.queue[0] || null;
   }
 
   has(id) {
-    return this.held.some((item) => item.id === id);
+    return this.queue.some((item) => item.id === id);
   }
 
-  // What was kept here, by this page or another.
+  // Loads the items that this page or another one has stored in this browser.
   load() {
-    const all = this.store.names("item ").map((name) => this.store.read(name)).filter((one) => one);
-    for (const one of all) if (one.wording !== this.wording) this.store.remove(`item ${one.item.id}`);
-    const kept = all.filter((one) => one.wording === this.wording);
-    this.hold(kept.sort((one, other) => one.place - other.place).map((one) => one.item));
+    const all = this.store.names("item ").map((name) => this.store.read(name)).filter((entry) => entry);
+    for (const { wording, item } of all) if (wording !== this.wording) this.store.remove(`item ${item.id}`);
+    const current = all.filter((entry) => entry.wording === this.wording);
+    this.enqueue(current.sort((left, right) => left.place - right.place).map((entry) => entry.item));
   }
 
-  // From the service; held only where this page asks.
-  add(items, { hold }) {
+  // Items from the service are put into the queue only if this page asks.
+  add(items, { enqueue }) {
     const place = Date.now();
     items.forEach((item, index) => this.keep(item, place + index / items.length));
-    if (hold) this.hold(items);
+    if (enqueue) this.enqueue(items);
   }
 
-  hold(items) {
+  enqueue(items) {
     const fresh = items.filter((item) => !this.has(item.id));
-    this.held.push(...fresh);
+    this.queue.push(...fresh);
     for (const item of fresh) this.fetchPicture(item);
   }
 
@@ -51,40 +51,42 @@ export class Items {
 
   first(item) {
     this.recent.delete(item.id);
-    this.held = [item, ...this.held.filter((other) => other.id !== item.id)];
+    this.queue = [item, ...this.queue.filter((other) => other.id !== item.id)];
     this.keep(item, -Date.now());
     this.fetchPicture(item);
   }
 
   answered(seconds) {
-    const item = this.held.shift();
+    const item = this.queue.shift();
     this.store.remove(`item ${item.id}`);
     this.recent.set(item.id, item);
-    if (this.recent.size > BACK) this.recent.delete(this.recent.keys().next().value);
+    if (this.recent.size > MAX_RECENT_ITEMS) this.recent.delete(this.recent.keys().next().value);
     this.pictures.delete(item.id);
-    this.pace = [...this.pace, Math.min(seconds, AHEAD)].slice(-5);
+    this.pace = [...this.pace, Math.min(seconds, SECONDS_AHEAD)].slice(-5);
   }
 
   drop(id) {
-    this.held = this.held.filter((item) => item.id !== id);
+    this.queue = this.queue.filter((item) => item.id !== id);
     this.store.remove(`item ${id}`);
   }
 
-  // Another page asks: what is kept is left to it.
+  // Empties the queue because another page asks now. The stored items are left to that page.
   leave() {
-    this.held = [];
+    this.queue = [];
     this.recent.clear();
     this.pictures.clear();
   }
 
-  // How many more are wanted, by how fast one answers; none while there are enough.
+  // Returns how many more items to request, which depends on the pace of the answers.
   wanted() {
-    const mean = this.pace.length ? this.pace.reduce((sum, one) => sum + one, 0) / this.pace.length : AHEAD / LEAST;
-    const ahead = Math.round(Math.min(MOST, Math.max(LEAST, AHEAD / Math.max(mean, 0.5))));
-    return this.held.length > Math.max(2, ahead / 2) ? 0 : ahead - this.held.length;
+    const total = this.pace.reduce((sum, seconds) => sum + seconds, 0);
+    const mean = this.pace.length ? total / this.pace.length : SECONDS_AHEAD / MIN_ITEMS;
+    const items = SECONDS_AHEAD / Math.max(mean, 0.5);
+    const ahead = Math.round(Math.min(MAX_ITEMS, Math.max(MIN_ITEMS, items)));
+    return this.queue.length > Math.max(2, ahead / 2) ? 0 : ahead - this.queue.length;
   }
 
-  // Loaded before it is shown.
+  // Loads the image of an item before the item is shown.
   fetchPicture(item) {
     if (!item.image || this.pictures.has(item.id)) return;
     const picture = new Image();

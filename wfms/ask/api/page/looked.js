@@ -1,6 +1,6 @@
-// Seconds that an item was looked at: not while the page is hidden or covered.
+// Measures how many seconds an item was visible, without the time when the page was hidden or covered.
 
-const DAY = 86_400;
+const MAX_SECONDS = 86_400;
 
 export class Looked {
   constructor() {
@@ -30,6 +30,6 @@ export class Looked {
 
   get seconds() {
     this.note();
-    return Math.min(DAY, Math.round(this.sum) / 1000);
+    return Math.min(MAX_SECONDS, Math.round(this.sum) / 1000);
   }
 }

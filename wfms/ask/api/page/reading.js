@@ -1,7 +1,7 @@
-// Instructions that have to be read to their end: the button works once the end has been in view.
+// Shows the instructions and enables the begin button after their end has been visible.
 
 const element = (id) => document.getElementById(id);
-const SLACK = 4; // px, of sizes that are no whole numbers
+const SLACK = 4; // Pixels, because sizes may be fractional
 
 export class Reading {
   constructor() {
@@ -12,11 +12,11 @@ export class Reading {
     new ResizeObserver(() => this.look()).observe(this.pane);
   }
 
-  // Other instructions: they are read from their beginning.
-  fill(words) {
-    if (this.words === words) return;
-    this.words = words;
-    element("instructions-text").textContent = words;
+  // Shows new instructions from their beginning, and does nothing if they have not changed.
+  fill(instructions) {
+    if (this.instructions === instructions) return;
+    this.instructions = instructions;
+    element("instructions-text").textContent = instructions;
     this.pane.scrollTo(0, 0);
     this.atEnd = false;
     this.look();

@@ -1,13 +1,13 @@
-// What the page says where it does not show an item, and in between: each a plain sentence with what to do.
+// The texts of the page when it shows no item, and its notices. Each text says what to do.
 
 import { text } from "./texts.js";
 
-const thanks = (given) => (given ? text("thanks", { count: given }) : text("thanks for looking in"));
+const thanks = (answerCount) => (answerCount ? text("thanks", { count: answerCount }) : text("thanks for looking in"));
 
-const keptNote = (kept) => (kept ? text("kept", { count: kept }) : "");
+const unsentNote = (unsentCount) => (unsentCount ? text("kept", { count: unsentCount }) : "");
 
-export function stoppedScreen(error, kept) {
-  const more = keptNote(kept);
+export function stoppedScreen(error, unsentCount) {
+  const more = unsentNote(unsentCount);
   const again = [text("try again"), "reload"];
   switch (error.status) {
     case 401:
@@ -17,8 +17,8 @@ export function stoppedScreen(error, kept) {
     case 404:
       return { title: text("nothing asked"), text: text("nothing asked text"), more };
     default: {
-      const said = error.status ? text("service said", { message: sentence(error.message) }) : text("own fault");
-      return { title: text("did not work"), text: said, more: more || text("try again or tell"), button: again };
+      const cause = error.status ? text("service said", { message: sentence(error.message) }) : text("own fault");
+      return { title: text("did not work"), text: cause, more: more || text("try again or tell"), button: again };
     }
   }
 }
@@ -27,43 +27,43 @@ export function elsewhereScreen() {
   return { title: text("another tab"), text: text("another tab text"), button: [text("go on here"), "take"] };
 }
 
-export function overScreen(given, kept) {
+export function overScreen(answerCount, unsentCount) {
   return {
     title: text("that was all"),
-    text: text("that was all text", { thanks: thanks(given) }),
-    more: keptNote(kept) || text("should something come"),
+    text: text("that was all text", { thanks: thanks(answerCount) }),
+    more: unsentNote(unsentCount) || text("should something come"),
     button: [text("look again"), "look"],
   };
 }
 
-export function waitingScreen(given) {
+export function waitingScreen(answerCount) {
   return {
     title: text("nothing right now"),
-    text: text("nothing right now text", { thanks: thanks(given) }),
+    text: text("nothing right now text", { thanks: thanks(answerCount) }),
     more: text("looks by itself"),
     button: [text("look now"), "look"],
   };
 }
 
-export function awayScreen(trouble, kept) {
+export function awayScreen(trouble, unsentCount) {
   return {
     title: text(trouble.status ? "no answer" : "no connection"),
     text: text(trouble.status === 429 ? "too many" : "tries by itself"),
-    more: keptNote(kept),
+    more: unsentNote(unsentCount),
     button: [text("try now"), "look"],
   };
 }
 
-// While answering goes on.
-export function troubleNotice(trouble, kept) {
-  const what = kept ? text("kept here", { count: kept }) : text("you can go on");
+// Returns the notice about a connection problem while there are still items to answer.
+export function troubleNotice(trouble, unsentCount) {
+  const what = unsentCount ? text("kept here", { count: unsentCount }) : text("you can go on");
   if (trouble.status === 429) return text("too many notice", { what });
   return text(trouble.status ? "no answer notice" : "no connection notice", { what });
 }
 
-export const givenWords = (given) => (given ? text("given", { count: given }) : "");
+export const answerCountText = (answerCount) => (answerCount ? text("given", { count: answerCount }) : "");
 
-function sentence(words) {
-  const trimmed = words.trim();
+function sentence(message) {
+  const trimmed = message.trim();
   return /[.!?…]$/.test(trimmed) ? trimmed : `${trimmed}.`;
 }

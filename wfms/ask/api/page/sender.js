@@ -1,27 +1,29 @@
-// Sends what was given and taken back, in this order, and fetches items: one request at a time, for as long as it takes.
+// Sends undos and answers, in this order, and fetches items. It sends one request at a time and
+// retries until the service has answered.
 
 import { NoConnection, Refused } from "./service.js";
 
-const AT_ONCE = 50; // of the service
-const PACE = 1; // seconds between two requests, where there is no hurry
-const FEW = 2; // items at hand
-const PAUSES = [1, 2, 4, 8, 15, 30]; // seconds, where there is no connection
-const LOOKS = [3, 5, 10, 20, 40, 60]; // seconds, where others have what is left
+const MAX_PER_REQUEST = 50; // The limit of the service for answers, and for items of the browser
+const REQUEST_INTERVAL = 1; // Seconds between two requests if nothing is urgent
+const LOW_QUEUE_LENGTH = 2; // With at most this number of items, the next request is urgent.
+const RETRY_DELAYS = [1, 2, 4, 8, 15, 30]; // Seconds after consecutive failed requests
+const POLL_DELAYS = [3, 5, 10, 20, 40, 60]; // Seconds while others have the remaining items
 
 export class Sender {
-  // ``tell``: ``came(answer)``, ``undone(item)``, ``notUndone(id)``, ``troubled(error)``, ``stopped(error)``.
-  constructor({ service, answers, items, tell }) {
-    Object.assign(this, { service, answers, items, tell });
+  // ``listener`` has the methods ``received(response)``, ``undone(item)``, ``notUndone(id)``,
+  // ``troubled(error)`` and ``stopped(error)``.
+  constructor({ service, answers, items, listener }) {
+    Object.assign(this, { service, answers, items, listener });
     this.running = false;
     this.active = false;
     this.failures = 0;
-    this.looks = 0;
-    this.again = false;
+    this.polls = 0;
+    this.rerun = false;
   }
 
   start() {
     this.active = true;
-    this.failures = this.looks = 0;
+    this.failures = this.polls = 0;
     this.wake();
   }
 
@@ -30,33 +32,33 @@ export class Sender {
     clearTimeout(this.timer);
   }
 
-  // Something is to be done: now, whatever it waits for.
+  // Starts a request now, even if a retry or a poll is scheduled.
   wake() {
-    this.again = true;
+    this.rerun = true;
     this.paced = false;
     if (this.running || !this.active) return;
     clearTimeout(this.timer);
     this.run();
   }
 
-  // Something is to be done soon, unless the service asked for patience, or cannot be reached.
+  // Starts a request soon, unless a retry is scheduled after a failure.
   nudge() {
     if (this.failures) return;
-    if (this.hurries()) this.wake();
+    if (this.isUrgent()) this.wake();
     else this.pace();
   }
 
   pace() {
     if (this.paced || this.running) return;
-    this.later(PACE);
+    this.wakeAfter(REQUEST_INTERVAL);
     this.paced = true;
   }
 
-  hurries() {
-    return this.items.held.length <= FEW || this.answers.toTakeBack().length > 0;
+  isUrgent() {
+    return this.items.queue.length <= LOW_QUEUE_LENGTH || this.answers.toTakeBack().length > 0;
   }
 
-  later(seconds) {
+  wakeAfter(seconds) {
     clearTimeout(this.timer);
     if (this.active) this.timer = setTimeout(() => this.wake(), seconds * 1000);
   }
@@ -65,13 +67,13 @@ export class Sender {
     this.running = true;
     try {
       do {
-        this.again = false;
-        await this.turn();
+        this.rerun = false;
+        await this.exchange();
         this.failures = 0;
-      } while (this.active && (this.again || (this.due() && this.hurries())));
+      } while (this.active && (this.rerun || (this.hasPending() && this.isUrgent())));
       this.running = false;
-      if (this.due()) this.pace();
-      else if (this.empty) this.later(LOOKS[Math.min(this.looks++, LOOKS.length - 1)]);
+      if (this.hasPending()) this.pace();
+      else if (this.empty) this.wakeAfter(POLL_DELAYS[Math.min(this.polls++, POLL_DELAYS.length - 1)]);
     } catch (error) {
       this.failed(error);
     } finally {
@@ -79,57 +81,58 @@ export class Sender {
     }
   }
 
-  due() {
+  hasPending() {
     return this.answers.toTakeBack().length > 0 || this.answers.unsent().length > 0;
   }
 
-  async turn() {
-    for (const one of this.answers.toTakeBack()) await this.takeBack(one);
+  async exchange() {
+    for (const undo of this.answers.toTakeBack()) await this.takeBack(undo);
     const all = this.answers.unsent();
-    const sent = all.slice(0, AT_ONCE);
+    const sent = all.slice(0, MAX_PER_REQUEST);
     const wanted = document.hidden ? 0 : this.items.wanted();
     if (!sent.length && !wanted) return;
-    const rest = all.slice(AT_ONCE).map((one) => one.item);
-    const has = [...this.items.held.map((item) => item.id), ...rest].slice(0, AT_ONCE);
-    for (const one of sent) this.answers.tried(one);
-    const given = sent.map(({ item, answer, seconds }) => ({ item, answer, seconds }));
-    const came = await this.service.next({ answers: given, has, wanted });
-    for (const one of sent) this.answers.settle(one.item, one.serial);
-    this.tellOfTheFirst(sent, came.fates);
-    this.empty = wanted > 0 && !came.items.length;
-    if (came.items.length) this.looks = 0;
-    this.tell.came(came);
+    const rest = all.slice(MAX_PER_REQUEST).map((answer) => answer.item);
+    const has = [...this.items.queue.map((item) => item.id), ...rest].slice(0, MAX_PER_REQUEST);
+    for (const pendingAnswer of sent) this.answers.tried(pendingAnswer);
+    const answers = sent.map(({ item, answer, seconds }) => ({ item, answer, seconds }));
+    const response = await this.service.next({ answers, has, wanted });
+    for (const { item, serial } of sent) this.answers.settle(item, serial);
+    this.reportRejectedUndos(sent, response.fates);
+    this.empty = wanted > 0 && !response.items.length;
+    if (response.items.length) this.polls = 0;
+    this.listener.received(response);
   }
 
-  // What was taken back too late, while nobody knew whether the service had it, counts as it was given first.
-  tellOfTheFirst(sent, fates) {
-    const anew = new Set(sent.filter((one) => !one.tried).map((one) => one.item));
-    for (const { item, fate } of fates) if (fate === "already" && anew.has(item)) this.tell.notUndone(item);
+  // Reports undos that came too late. The service already had the first answer, which counts,
+  // although the page did not know this when it sent the new answer.
+  reportRejectedUndos(sent, fates) {
+    const firstSent = new Set(sent.filter((answer) => !answer.tried).map((answer) => answer.item));
+    for (const { item, fate } of fates) if (fate === "already" && firstSent.has(item)) this.listener.notUndone(item);
   }
 
   async takeBack({ item, sure }) {
     try {
-      const shown = await this.service.undo(item);
+      const restoredItem = await this.service.undo(item);
       this.answers.takenBack(item);
-      this.tell.undone(shown);
+      this.listener.undone(restoredItem);
     } catch (error) {
       if (!(error instanceof Refused) || ![404, 409].includes(error.status)) throw error;
       this.answers.takenBack(item);
-      if (sure && this.active) this.tell.notUndone(item);
+      if (sure && this.active) this.listener.notUndone(item);
     }
   }
 
   failed(error) {
-    const passing = error instanceof NoConnection || (error instanceof Refused && (error.status === 429 || error.status >= 500));
-    if (!passing) {
+    const transient = error instanceof NoConnection || (error instanceof Refused && (error.status === 429 || error.status >= 500));
+    if (!transient) {
       if (!(error instanceof Refused)) console.error(error);
       this.stop();
-      this.tell.stopped(error);
+      this.listener.stopped(error);
       return;
     }
-    const pause = PAUSES[Math.min(this.failures++, PAUSES.length - 1)];
-    const seconds = Math.max(error.wait || 0, pause * (0.75 + Math.random() / 2));
-    this.tell.troubled(error);
-    this.later(seconds);
+    const delay = RETRY_DELAYS[Math.min(this.failures++, RETRY_DELAYS.length - 1)];
+    const seconds = Math.max(error.wait || 0, delay * (0.75 + Math.random() / 2));
+    this.listener.troubled(error);
+    this.wakeAfter(seconds);
   }
 }

@@ -1,8 +1,8 @@
-// Requests to the service that asks.
+// Sends requests to the ask service.
 
 export class NoConnection extends Error {}
 
-// ``wait``: seconds after which it may be asked again, where it says so.
+// ``wait``: seconds after which the page may send the request again, or 0 if the service gave none.
 export class Refused extends Error {
   constructor(status, problem, wait) {
     super(problem.detail || problem.title || `HTTP ${status}`);
@@ -11,14 +11,14 @@ export class Refused extends Error {
   }
 }
 
-const PATIENCE = 20_000; // ms
+const TIMEOUT_MS = 20_000;
 
 export class Service {
   constructor(base) {
     this.base = base;
   }
 
-  // By a link that has not let in at once: says why.
+  // Signs in with the link of the page, or throws the reason why the service refuses it.
   async enter() {
     let answer;
     try {
@@ -35,16 +35,16 @@ export class Service {
   }
 
   async next(body) {
-    const came = await this.ask("POST", "next", body);
-    return { ...came, items: came.items.map((item) => this.placed(item)) };
+    const response = await this.ask("POST", "next", body);
+    return { ...response, items: response.items.map((item) => this.withImagePath(item)) };
   }
 
   async undo(item) {
-    return this.placed(await this.ask("POST", "undo", { item }));
+    return this.withImagePath(await this.ask("POST", "undo", { item }));
   }
 
-  // Images have their address from here.
-  placed(item) {
+  // Returns the item with the address of its image as an absolute path.
+  withImagePath(item) {
     if (!item.image) return item;
     return { ...item, image: new URL(item.image, `${window.location.origin}${this.base}/`).pathname };
   }
@@ -53,17 +53,17 @@ export class Service {
     const headers = { Accept: "application/json", "Sluice-Ask": "1" };
     if (body) headers["Content-Type"] = "application/json";
     const options = { method, headers, body: body && JSON.stringify(body), cache: "no-store" };
-    // So that answers leave even where the browser is closed right after them.
+    // Answers are sent even if the browser is closed immediately afterwards.
     if (body) options.keepalive = true;
-    let answer, read;
+    let answer, content;
     try {
-      answer = await fetch(`${this.base}/${name}`, { ...options, signal: limit() });
-      read = await answer.json().catch((error) => (answer.ok ? Promise.reject(error) : {}));
+      answer = await fetch(`${this.base}/${name}`, { ...options, signal: timeoutSignal() });
+      content = await answer.json().catch((error) => (answer.ok ? Promise.reject(error) : {}));
     } catch (error) {
       throw new NoConnection(String(error));
     }
-    if (!answer.ok) this.refuse(answer, read);
-    return read;
+    if (!answer.ok) this.refuse(answer, content);
+    return content;
   }
 
   refuse(answer, problem) {
@@ -71,8 +71,8 @@ export class Service {
   }
 }
 
-function limit() {
-  const end = new AbortController();
-  setTimeout(() => end.abort(), PATIENCE);
-  return end.signal;
+function timeoutSignal() {
+  const controller = new AbortController();
+  setTimeout(() => controller.abort(), TIMEOUT_MS);
+  return controller.signal;
 }

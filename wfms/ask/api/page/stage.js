@@ -1,12 +1,12 @@
-// Which screen is on, and what is said beside it.
+// Chooses the screen to show, and shows notices beside it.
 
-import { awayScreen, elsewhereScreen, givenWords, overScreen, stoppedScreen, troubleNotice, waitingScreen } from "./screens.js";
+import { answerCountText, awayScreen, elsewhereScreen, overScreen, stoppedScreen, troubleNotice, waitingScreen } from "./screens.js";
 
 import { Reading } from "./reading.js";
 
 const element = (id) => document.getElementById(id);
-const PASSING = 6000; // ms
-const PATIENT = 4000; // ms, until loading is said to be slow
+const NOTICE_MS = 6000; // Duration of a temporary notice
+const SLOW_LOADING_MS = 4000; // Time until the page says that loading is slow
 
 export class Stage {
   constructor() {
@@ -16,15 +16,15 @@ export class Stage {
     element("begin").addEventListener("click", () => this.call("begin"));
     element("state-button").addEventListener("click", () => this.call(this.action));
     element("state-undo").addEventListener("click", () => this.call("undo"));
-    setTimeout(() => (element("slow").hidden = false), PATIENT);
+    setTimeout(() => (element("slow").hidden = false), SLOW_LOADING_MS);
   }
 
-  on(what, call) {
-    this.calls.set(what, call);
+  on(action, call) {
+    this.calls.set(action, call);
   }
 
-  call(what) {
-    this.calls.get(what)?.();
+  call(action) {
+    this.calls.get(action)?.();
   }
 
   name(about, base) {
@@ -36,19 +36,19 @@ export class Stage {
     this.reading.fill(about.instructions.trim());
   }
 
-  // The screen that the state of the page asks for, put on.
-  choose({ page, given, unsent }) {
+  // Shows the screen for the state of the page and returns its name.
+  choose({ page, answerCount, unsent }) {
     const { about, error, trouble, items } = page;
-    element("given").textContent = givenWords(given);
+    element("given").textContent = answerCountText(answerCount);
     let screen = "state";
     if (error) this.state(stoppedScreen(error, unsent));
     else if (!about) trouble ? this.state(awayScreen(trouble, 0)) : (screen = "loading");
     else if (!page.tab.asks) this.state(elsewhereScreen());
-    else if (page.over) this.state(overScreen(given, unsent), about.undo && page.answers.last());
+    else if (page.over) this.state(overScreen(answerCount, unsent), about.undo && page.answers.last());
     else if (page.unread) screen = "instructions";
     else if (items.current) screen = "asking";
     else if (trouble) this.state(awayScreen(trouble, unsent), about.undo && page.answers.last());
-    else if (page.empty) this.state(waitingScreen(given), about.undo && page.answers.last());
+    else if (page.empty) this.state(waitingScreen(answerCount), about.undo && page.answers.last());
     else screen = "loading";
     this.show(screen);
     this.trouble(screen === "asking" && (trouble || (navigator.onLine ? null : {})), unsent);
@@ -69,30 +69,30 @@ export class Stage {
   show(screen) {
     if (screen === this.screen) return;
     const active = document.activeElement;
-    const lost = active !== document.body && element(this.screen).contains(active);
+    const losesFocus = active !== document.body && element(this.screen).contains(active);
     for (const id of ["loading", "instructions", "asking", "state"]) element(id).hidden = id !== screen;
     document.body.dataset.screen = this.screen = screen;
     if (screen === "instructions") this.reading.look();
-    // Never left on what is gone; a state is always read out.
+    // The focus never stays on a hidden element. A state gets it always, so that it is read out.
     if (screen === "state") element("state-title").focus({ preventScroll: true });
-    else if (lost) element(screen === "asking" ? "pane" : `${screen}-title`)?.focus({ preventScroll: true });
+    else if (losesFocus) element(screen === "asking" ? "pane" : `${screen}-title`)?.focus({ preventScroll: true });
   }
 
-  // ``how``: "passing" goes by itself; else it stays until something else is said.
+  // ``how``: a "temporary" notice disappears by itself. Other notices stay until the next notice.
   say(words, how = "") {
     clearTimeout(this.timer);
-    this.said = words;
-    set("notice", words || this.lasting || "");
-    if (how === "passing") this.timer = setTimeout(() => this.say(""), PASSING);
+    this.notice = words;
+    set("notice", words || this.troubleText || "");
+    if (how === "temporary") this.timer = setTimeout(() => this.say(""), NOTICE_MS);
   }
 
   trouble(trouble, unsent) {
-    this.lasting = trouble ? troubleNotice(trouble, unsent) : "";
-    if (!this.said) set("notice", this.lasting);
+    this.troubleText = trouble ? troubleNotice(trouble, unsent) : "";
+    if (!this.notice) set("notice", this.troubleText);
   }
 }
 
-// Only what differs, as all of it is read out.
+// Sets a text only if it has changed, because screen readers read out every change.
 function set(id, words) {
   if (element(id).textContent !== words) element(id).textContent = words;
 }

@@ -1,8 +1,8 @@
-// What this browser keeps for this step. In memory where the browser keeps nothing.
-// One key for each thing: what two tabs do at once cannot overwrite each other's.
+// Stores the data of this step in the browser, or in memory if the browser does not store anything.
+// Each value has its own key, so that two tabs do not overwrite each other's values.
 
 const memory = new Map();
-const ROOM = "item "; // what gives way to the rest
+const EVICTABLE = "item "; // Values whose names have this prefix are evicted if the storage is full.
 
 function storage() {
   try {
@@ -16,13 +16,13 @@ function storage() {
 export class Store {
   constructor(step) {
     this.prefix = `sluice-ask ${step} `;
-    this.kept = storage();
+    this.storage = storage();
   }
 
   read(name) {
     const key = this.prefix + name;
     try {
-      const text = memory.get(key) ?? this.kept?.getItem(key);
+      const text = memory.get(key) ?? this.storage?.getItem(key);
       return text ? JSON.parse(text) : null;
     } catch {
       return null;
@@ -32,46 +32,46 @@ export class Store {
   write(name, value) {
     const key = this.prefix + name;
     const text = JSON.stringify(value);
-    if (this.put(key, text) || (!name.startsWith(ROOM) && this.makeRoom() && this.put(key, text))) {
+    if (this.put(key, text) || (!name.startsWith(EVICTABLE) && this.evictItems() && this.put(key, text))) {
       memory.delete(key);
       return;
     }
-    memory.set(key, text); // full, or not allowed
-    this.kept?.removeItem(key);
+    memory.set(key, text); // The storage is full or not allowed.
+    this.storage?.removeItem(key);
   }
 
   put(key, text) {
     try {
-      this.kept.setItem(key, text);
+      this.storage.setItem(key, text);
       return true;
     } catch {
       return false;
     }
   }
 
-  // Items may be large, and are worth less than what was answered.
-  makeRoom() {
-    for (const name of this.kept ? this.names(ROOM) : []) {
+  // Moves the items to memory. They may be large and are less valuable than answers.
+  evictItems() {
+    for (const name of this.storage ? this.names(EVICTABLE) : []) {
       const key = this.prefix + name;
-      memory.set(key, memory.get(key) ?? this.kept.getItem(key));
-      this.kept.removeItem(key);
+      memory.set(key, memory.get(key) ?? this.storage.getItem(key));
+      this.storage.removeItem(key);
     }
-    return Boolean(this.kept);
+    return Boolean(this.storage);
   }
 
   remove(name) {
     memory.delete(this.prefix + name);
-    this.kept?.removeItem(this.prefix + name);
+    this.storage?.removeItem(this.prefix + name);
   }
 
-  // Names that begin so.
+  // Returns the names with this prefix.
   names(beginning) {
     const prefix = this.prefix + beginning;
-    const keys = [...memory.keys(), ...(this.kept ? Object.keys(this.kept) : [])];
+    const keys = [...memory.keys(), ...(this.storage ? Object.keys(this.storage) : [])];
     return [...new Set(keys.filter((key) => key.startsWith(prefix)))].map((key) => key.slice(this.prefix.length));
   }
 
-  // Calls with the value when another tab writes it.
+  // Calls ``call`` with the value when another tab writes it.
   onOther(name, call) {
     window.addEventListener("storage", (event) => {
       if (event.key === this.prefix + name) call(this.read(name));

@@ -1,4 +1,4 @@
-// One tab of a browser asks at a time: the one that was opened or looked at last.
+// Only one tab of a browser shows items at a time: the tab that was opened or visible last.
 
 export class Tab {
   constructor(store, { lost }) {

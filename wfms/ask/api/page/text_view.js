@@ -1,16 +1,17 @@
-// A text with its marked place; of a very long one what is around it, and the rest on demand.
+// Shows a text with its marked place. A very long text is cut to the context of the place, and the
+// rest is shown on demand.
 
 import { text } from "./texts.js";
 
-const AROUND = 4_000; // characters on each side
+const CONTEXT_LENGTH = 4_000; // Characters on each side
 
-// Places are in characters as the service counts them: code points, not UTF-16 units.
+// Cuts a text at its marked place. The service counts code points, not UTF-16 units.
 function cut(words, mark) {
   const all = Array.from(words);
   const [begin, end] = mark ? mark.map((place) => Math.min(Math.max(place, 0), all.length)) : [0, 0];
-  const from = Math.max(0, begin - AROUND);
-  const to = Math.min(all.length, Math.max(begin, end) + AROUND);
-  const part = (some, other) => all.slice(some, other).join("");
+  const from = Math.max(0, begin - CONTEXT_LENGTH);
+  const to = Math.min(all.length, Math.max(begin, end) + CONTEXT_LENGTH);
+  const part = (start, stop) => all.slice(start, stop).join("");
   return {
     early: part(0, from),
     before: part(from, begin),

@@ -1,4 +1,5 @@
-// The page's own texts, in the language that the template names. A new language is one more file and one more line here.
+// Provides the page's texts in the language of the template. To add a language, add a catalogue file
+// and an entry in CATALOGUES.
 
 import english from "./texts_en.js";
 import polish from "./texts_pl.js";
@@ -6,9 +7,9 @@ import polish from "./texts_pl.js";
 const CATALOGUES = { en: english, pl: polish };
 let language = "en";
 
-// Of several languages the first that has a catalogue, by its first part ("pl" of "pl-PL").
-export function choose(...wanted) {
-  const known = wanted.map((tag) => (tag || "").toLowerCase().split("-")[0]).find((tag) => Object.hasOwn(CATALOGUES, tag));
+// Selects the first language that has a catalogue, by its first subtag ("pl" of "pl-PL").
+export function choose(...languages) {
+  const known = languages.map((tag) => (tag || "").toLowerCase().split("-")[0]).find((tag) => Object.hasOwn(CATALOGUES, tag));
   language = known || "en";
   document.documentElement.lang = language;
   document.documentElement.style.setProperty("--marked", JSON.stringify(text("marked")));
@@ -21,14 +22,14 @@ export function choose(...wanted) {
   }
 }
 
-// A text with its {values} put in; of one with plural forms, the form for ``values.count``.
+// Returns a text with its {values} inserted, in the plural form for ``values.count``.
 export function text(name, values = {}) {
   const found = CATALOGUES[language][name] ?? english[name];
   const form = typeof found === "string" ? found : (found[new Intl.PluralRules(language).select(values.count)] ?? found.other);
   return form.replace(/\{(\w+)\}/g, (whole, key) => values[key] ?? whole);
 }
 
-// The single key of a command: "undo", "help" or "closer".
+// Returns the key of a command: "undo", "help" or "closer".
 export function command(name) {
   return text(`key ${name}`);
 }

@@ -1,4 +1,4 @@
-// English: the catalogue that all others are measured by.
+// The English catalogue, which defines the texts that every catalogue has.
 
 export default {
   "loading": "Loading",

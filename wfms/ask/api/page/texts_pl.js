@@ -1,4 +1,4 @@
-// Polish.
+// The Polish catalogue.
 
 export default {
   "loading": "Wczytywanie",
