@@ -4,14 +4,15 @@ class: Workflow
 id: photo_collage
 label: Photo collage
 doc: |
-  One picture of many photos: each is scaled to one height, and all stand side by side in the order
-  of the data set. Two neighbours are joined, then what that gives, until one picture is left.
+  Makes one picture of many photos. All photos are scaled to the same height and put side by side in
+  the order of the data set. Neighbours are joined in pairs, then the results in pairs, until one
+  picture is left.
 $namespaces:
-  # Without a line of its own cwltool takes `urn` for an undeclared prefix and warns.
+  # Without this line, cwltool warns that the prefix `urn` is not declared.
   urn: "urn:"
   sluice: "urn:sluice:cwl:"
 
-# Inner keys that are words of CWL carry the prefix too, or other runners would take them for their own.
+# Inner keys that are CWL keywords have the prefix too, so that other runners ignore them.
 sluice:match:
   sluice:type: photos
 
@@ -22,33 +23,34 @@ inputs:
   photos:
     type: File[]
     label: Photos
-    doc: The data set, in any formats that Pillow reads, in the order of the picture.
+    doc: The photos of the data set, in the order of the collage. Pillow must be able to read them.
   height:
     type: int
     default: 200
     label: Height in pixels
-    doc: Of the picture; widths follow from it.
+    doc: The height of the collage. The width of each photo follows from its aspect ratio.
   name:
     type: string
     default: collage
-    label: Name of the picture
+    label: Name of the collage
+    doc: The file name of the collage, without the extension .png.
   max_megapixels:
     type: float
     default: 150
-    label: Largest photo in megapixels
-    doc: Larger ones are refused before they are decoded, or scaled.
+    label: Maximum photo size in megapixels
+    doc: Larger photos are refused before they are decoded or scaled.
 
 outputs:
   collage:
     type: File
-    label: The picture
-    doc: PNG, all photos side by side.
+    label: Collage
+    doc: A PNG file with all photos side by side.
     outputSource: concat/collage
 
 steps:
   resize:
     label: Scale
-    doc: Each photo by itself.
+    doc: Scales each photo separately.
     scatter: photo
     in:
       photo: photos
@@ -60,7 +62,7 @@ steps:
 
   concat:
     label: Join
-    doc: Two neighbours at a time, in a tree.
+    doc: Joins two neighbours at a time, as a binary tree.
     in:
       pictures: resize/picture
       name: name

@@ -2,29 +2,33 @@
 cwlVersion: v1.2
 class: Workflow
 $namespaces:
-  # Without a line of its own cwltool takes `urn` for an undeclared prefix and warns.
+  # Without this line, cwltool warns that the prefix `urn` is not declared.
   urn: "urn:"
   sluice: "urn:sluice:cwl:"
 sluice:match: {sluice:type: mt-items, every: {files: 100, hours: 24}}
 sluice:bind: {gold: asset:mt-gold}
 id: annotate
-label: People say which times are those of masses
+label: Annotation of mass times
 doc: |
-  Each item is shown to people until two say the same. Items whose answers are known tell who looks
-  from who does not. The page is in Polish. Other runners refuse the step: there its answers are given as files.
+  Annotators decide which times on the pages are mass times. Each item is shown until two annotators
+  give the same answer. Gold items, whose answers are known, reveal annotators who do not read the
+  items. The page is in Polish. Other runners refuse the step; give them the annotations as files.
 requirements:
   ScatterFeatureRequirement: {}
 inputs:
   items:
     type: File[]
-    label: Items, as mt-items writes them
+    label: Items
+    doc: JSON files with one item each, as mt-items writes them.
   gold:
     type: File
-    label: Items whose answers are known, one a line
+    label: Gold items
+    doc: A JSON Lines file of items whose answers are known, with one item per line.
 outputs:
   answers:
     type: File[]
-    label: What people say of each
+    label: Annotations
+    doc: JSON files with one item and its answer each.
     outputSource: ask/answer
     sluice:collect: mt-answers
 steps:

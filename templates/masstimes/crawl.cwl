@@ -2,73 +2,88 @@
 cwlVersion: v1.2
 class: Workflow
 $namespaces:
-  # Without a line of its own cwltool takes `urn` for an undeclared prefix and warns.
+  # Without this line, cwltool warns that the prefix `urn` is not declared.
   urn: "urn:"
   sluice: "urn:sluice:cwl:"
 sluice:match: {sluice:type: mt-parishes}
 sluice:bind: {contact: contact, delays: delays, timeout: timeout}
 id: crawl
-label: From parishes to what people can be asked about
+label: Crawl of parish sites and extraction of mass times
 doc: |
-  The sites of parishes are crawled by one program for all. Of each parish every page becomes text;
-  those that may have times of masses are kept; on these, whatever looks like a time is a candidate,
-  and orders under headings are read as they are. A sample of the candidates, spread over the sites,
-  is collected as items that people are asked about.
+  One program crawls the sites of all parishes. Every page is converted to text, and the pages that
+  may have mass times are kept. On these pages, everything that looks like a time becomes a
+  candidate, and rules read the mass schedules below headings. A sample of the candidates, spread
+  over the sites, becomes items for annotators.
 requirements:
   ScatterFeatureRequirement: {}
 inputs:
   parishes:
     type: File[]
-    label: Parishes with their sites, one JSON file each
+    label: Parishes with their sites
+    doc: JSON files with one parish each, as sites.cwl writes them.
   contact:
     type: string
-    label: Whom the owner of a site can ask
+    label: Contact for the owners of the sites
     doc: |
-      An address of mail or of a page. In Sluice what the data set's metadata say, and so delays and
-      timeout, where they say any.
+      The mail address or web page of the person who runs the crawl. The crawler sends it to each
+      site. Sluice takes the value from the field contact of the data set's metadata. It takes
+      delays and timeout from the fields of these names if they exist.
   known:
     type: Directory?
-    label: What the run before knew of pages, as a folder of its known_pages
+    label: Known pages of the previous run
+    doc: |
+      A folder with the files of the output known_pages of the previous run. The crawl writes only
+      pages that are new or have changed since.
   delays:
     type: double
     default: 1.0
-    label: What is waited between requests, as a part of what the rule says
+    label: Factor for the delays between requests
+    doc: All delays are multiplied by this factor. Values below 1 are for tests only.
   timeout:
     type: double
     default: 60.0
-    label: Seconds for an answer
+    label: Timeout of a request in seconds
+    doc: The crawler gives up a request whose answer takes longer.
   most:
     type: int
     default: 1000
-    label: Items at most
+    label: Maximum number of items
+    doc: The sample has at most this number of items.
   seed:
     type: int
     default: 1
-    label: Of the sample
+    label: Random seed
+    doc: The seed of the sample. Equal seeds give equal samples.
 outputs:
   pages:
     type: File[]
-    label: Pages, one file for a parish
+    label: Pages
+    doc: JSON Lines files, one for each parish, with the HTML of its pages.
     outputSource: crawl/pages
   summaries:
     type: File[]
-    label: How the crawl of each parish ended
+    label: Crawl summaries
+    doc: JSON files, one for each parish, with numbers of pages, bytes and errors, and how it ended.
     outputSource: crawl/summaries
   known_pages:
     type: File[]
-    label: For the next run
+    label: Known pages
+    doc: JSON files about the pages that this run has seen. The next run reads them as input known.
     outputSource: crawl/known_pages
   candidates:
     type: File[]
-    label: What may be a time
+    label: Candidates
+    doc: JSON Lines files, one for each parish, with the texts that may be mass times.
     outputSource: hours/candidates
   orders:
     type: File[]
-    label: Times under headings
+    label: Mass schedules
+    doc: JSON Lines files, one for each parish, with the mass times that the rules have read.
     outputSource: rules/orders
   items:
     type: File[]
-    label: Candidates that people are asked about
+    label: Items for annotators
+    doc: JSON files with one candidate each, for annotate.cwl.
     outputSource: items/items
     sluice:collect: mt-items
 steps:

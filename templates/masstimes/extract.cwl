@@ -2,25 +2,28 @@
 cwlVersion: v1.2
 class: Workflow
 id: extract
-label: From pages to what may be times of masses
+label: Extraction of mass times from crawled pages
 doc: |
-  Of each parish the pages as they were crawled, as JSON Lines. Every page becomes text; those that
-  may have times of masses are kept; on these, whatever looks like a time is a candidate, with what
-  stands around it, and orders under headings are read as they are.
+  Reads the crawled pages of each parish from JSON Lines. Every page is converted to text, and the
+  pages that may have mass times are kept. On these pages, everything that looks like a time becomes
+  a candidate with its context, and rules read the mass schedules below headings.
 requirements:
   ScatterFeatureRequirement: {}
 inputs:
   pages:
     type: File[]
-    label: Pages, one file for a parish
+    label: Pages
+    doc: JSON Lines files, one for each parish, with the HTML of its pages.
 outputs:
   candidates:
     type: File[]
-    label: What may be a time
+    label: Candidates
+    doc: JSON Lines files, one for each parish, with the texts that may be mass times.
     outputSource: hours/candidates
   orders:
     type: File[]
-    label: Times under headings
+    label: Mass schedules
+    doc: JSON Lines files, one for each parish, with the mass times that the rules have read.
     outputSource: rules/orders
 steps:
   text:

@@ -2,50 +2,60 @@
 cwlVersion: v1.2
 class: Workflow
 $namespaces:
-  # Without a line of its own cwltool takes `urn` for an undeclared prefix and warns.
+  # Without this line, cwltool warns that the prefix `urn` is not declared.
   urn: "urn:"
   sluice: "urn:sluice:cwl:"
 sluice:bind: {key: secret:places-api}
 id: sites
-label: From parishes to their sites
+label: Search for the sites of parishes
 doc: |
-  Find the site of each parish, as mt-parishes writes it, by a places API. A parish takes at most two
-  searches of ten units each and two details of one unit each for either, out of the limit `places`;
-  what a parish did not need is given back.
-  The limit holds over all nodes and is full again each day: `sluice limit set places 1000/day`. What
-  is left goes on by itself the next day.
+  Finds the site of each parish with a places API. A parish needs at most two searches of ten units
+  each, and two details of one unit each per search. Sluice reserves these 24 units of the limit
+  `places` for a parish and returns the units that were not spent.
+  The limit is valid for all nodes and is refilled each day: `sluice limit set places 1000/day`.
+  Parishes beyond the limit wait for the next day.
 requirements:
   ScatterFeatureRequirement: {}
 inputs:
   parishes:
     type: File[]
-    label: Parishes, one JSON file each
+    label: Parishes
+    doc: JSON files with one parish each, as mt-parishes writes them.
   provider:
     type: {type: enum, symbols: [google, google-v1, nominatim]}
     default: google
-    label: Provider of places
+    label: Provider of the places API
+    doc: |
+      Google's Places API in its classic form (google) or its new form (google-v1), or
+      OpenStreetMap's Nominatim (nominatim).
   api:
     type: string?
-    label: Address of the API, where it is not the provider's public one
+    label: Address of the API
+    doc: Leave it empty to use the provider's public service.
   key:
     type: string
-    label: Its key
+    label: API key
+    doc: Sluice takes it from the secret places-api. Any text will do for nominatim.
   contact:
     type: string
-    label: Who asks
+    label: Contact for the API provider
+    doc: A mail address or web page at which the provider of the API can reach you.
 outputs:
   sites:
     type: File[]
     label: Parishes with their sites
+    doc: JSON files, one for each parish whose site was found, for crawl.cwl.
     outputSource: places/site
     pickValue: all_non_null
   without:
     type: File[]
-    label: Parishes without one
+    label: Parishes without a site
+    doc: JSON Lines files, one for each parish, which are empty if a site was found.
     outputSource: places/without
   requests:
     type: File[]
-    label: Requests that were sent for each parish, by their kind
+    label: Numbers of requests
+    doc: JSON files, one for each parish, with the numbers of requests by kind.
     outputSource: places/requests
 steps:
   places:

@@ -2,7 +2,7 @@
 cwlVersion: v1.2
 class: Workflow
 $namespaces:
-  # Without a line of its own cwltool takes `urn` for an undeclared prefix and warns.
+  # Without this line, cwltool warns that the prefix `urn` is not declared.
   urn: "urn:"
   sluice: "urn:sluice:cwl:"
 sluice:match: {sluice:type: mt-answers, every: {files: 1000, all: true}}
@@ -11,45 +11,54 @@ sluice:bind:
   orders: asset:mt-orders
   parishes: asset:mt-parishes
 id: train
-label: From answers to a table of masses
+label: Training of the classifier and table of masses
 doc: |
-  Of what people have answered a model is made, with its measures. It looks at all candidates; what
-  it takes for masses and what the rules have found comes into one table.
+  Trains a classifier on the annotations and measures it. The classifier then classifies all
+  candidates. The masses that the classifier or the rules have found are written to one table.
 requirements:
   ScatterFeatureRequirement: {}
 inputs:
   answers:
     type: File[]
-    label: What people say of items, one file each
+    label: Annotations
+    doc: JSON files with one item and its answer each, as annotate.cwl writes them.
   candidates:
     type: File[]
-    label: All candidates, one file for a parish
+    label: Candidates
+    doc: JSON Lines files, one for each parish, with all candidates of crawl.cwl or extract.cwl.
   orders:
     type: File[]
-    label: Orders of masses, one file for a parish
+    label: Mass schedules
+    doc: JSON Lines files, one for each parish, from the output orders of crawl.cwl or extract.cwl.
   parishes:
     type: File[]
     label: Parishes with their sites
+    doc: JSON files, as sites.cwl writes them.
   seed:
     type: int
     default: 1
-    label: Seed
+    label: Random seed
+    doc: The seed of the split into training and test sites, and of the random samples.
 outputs:
   model:
     type: File
     label: Model
+    doc: The trained classifier, as a PyTorch file.
     outputSource: train/model
   measures:
     type: File
-    label: How good the model is
+    label: Model measures
+    doc: A JSON file with recall, precision, accuracy and F1 of the model.
     outputSource: train/measures
   parquet:
     type: File
-    label: Times of masses
+    label: Table of masses (Parquet)
+    doc: A row is a mass time of a parish on a kind of day in a season.
     outputSource: table/parquet
   csv:
     type: File
-    label: The same as text
+    label: Table of masses (CSV)
+    doc: The CSV file has the same rows as the Parquet file.
     outputSource: table/csv
 steps:
   answers:
@@ -69,7 +78,7 @@ steps:
     out: [joined]
     run:
       class: CommandLineTool
-      label: All candidates in one file
+      label: Concatenation of all candidates
       baseCommand: cat
       arguments: [$(inputs.parts)]
       inputs: {parts: "File[]"}

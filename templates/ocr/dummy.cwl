@@ -4,11 +4,11 @@ class: Workflow
 id: dummy_stages
 label: Dummy stages
 doc: |
-  Three stages that do nothing but take their time: for trying out priorities, pilots and what
-  happens when one dies. They stay loaded from one page to the next, as real ones do. The times are
-  those of a measurement that is often compared with.
+  Runs three stages that only wait, to test priorities, pilots and the failure of a pilot. As in
+  real stages, a warm worker stays loaded from one page to the next. The default times are those of
+  a measurement that is often used for comparison.
 $namespaces:
-  # Without a line of its own cwltool takes `urn` for an undeclared prefix and warns.
+  # Without this line, cwltool warns that the prefix `urn` is not declared.
   urn: "urn:"
   sluice: "urn:sluice:cwl:"
 
@@ -22,23 +22,24 @@ inputs:
   pages:
     type: File[]
     label: Pages
-    doc: The data set, as ocr-dummy-pages writes it.
+    doc: The dummy pages of the data set, as ocr-dummy-pages writes them.
   faster:
     type: float
     default: 1
-    label: How much faster
-    doc: With 100 every stage takes a hundredth of its time.
-  scale_1: {type: float, default: 46, label: Seconds of the first stage}
-  scale_2: {type: float, default: 38.5, label: Seconds of the second stage}
-  scale_3: {type: float, default: 23, label: Seconds of the third stage}
-  difference_1: {type: float, default: 10, label: "First stage, more or less"}
-  difference_2: {type: float, default: 9.5, label: "Second stage, more or less"}
-  difference_3: {type: float, default: 15, label: "Third stage, more or less"}
+    label: Speed-up factor
+    doc: The time of every stage is divided by this factor.
+  scale_1: {type: float, default: 46, label: Seconds of the first stage for a page of size 1}
+  scale_2: {type: float, default: 38.5, label: Seconds of the second stage for a page of size 1}
+  scale_3: {type: float, default: 23, label: Seconds of the third stage for a page of size 1}
+  difference_1: {type: float, default: 10, label: Maximum deviation of the first stage in seconds}
+  difference_2: {type: float, default: 9.5, label: Maximum deviation of the second stage in seconds}
+  difference_3: {type: float, default: 15, label: Maximum deviation of the third stage in seconds}
 
 outputs:
   done:
     type: File[]
-    label: Pages that are done
+    label: Processed pages
+    doc: The pages with the times of the three stages.
     outputSource: third/done
 
 steps:

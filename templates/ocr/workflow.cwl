@@ -4,22 +4,22 @@ class: Workflow
 id: document_ocr
 label: Document OCR
 doc: |
-  From scanned pages to transcriptions: find the lines of each page, read them, write them as PAGE
-  XML, ALTO and text, and put the pages of the volume together. Each page is worked on by itself; one
-  that cannot be read costs itself alone.
+  Transcribes scanned pages. The workflow finds the lines of each page, reads them, writes them as
+  PAGE XML, ALTO and text, and combines the pages to a volume. Pages are processed separately: a
+  page that cannot be read does not affect the other pages.
 $namespaces:
-  # Without a line of its own cwltool takes `urn` for an undeclared prefix and warns.
+  # Without this line, cwltool warns that the prefix `urn` is not declared.
   urn: "urn:"
   sluice: "urn:sluice:cwl:"
 
-# Inner keys that are words of CWL carry the prefix too, or other runners would take them for their own.
+# Inner keys that are CWL keywords have the prefix too, so that other runners ignore them.
 sluice:match:
   sluice:type: scans
 sluice:bind:
   volume: volume
   layout_config: asset:ocr-layout
   ocr_config: asset:ocr-model
-# Small, and what is asked for when a page looks wrong.
+# The logs are small, and they help when a page looks wrong.
 sluice:retention:
   sluice:logs: keep
 
@@ -30,59 +30,62 @@ inputs:
   scans:
     type: File[]
     label: Scanned pages
-    doc: The data set, a file for each page, in the order of the pages.
+    doc: The image files of the data set, one for each page, in the order of the pages.
   layout_config:
     type: Directory
-    label: Configuration of the layout
-    doc: A folder with config.ini as pero-ocr reads it, and the models that it names.
+    label: Layout configuration
+    doc: A folder with config.ini for pero-ocr and the models that it names.
   ocr_config:
     type: Directory
-    label: Configuration of the transcription
-    doc: A folder with config.ini as pero-ocr reads it, the JSON of the model, and the model.
+    label: Transcription configuration
+    doc: A folder with config.ini for pero-ocr, the model and its JSON file.
   volume:
     type: string
     default: volume
     label: Name of the volume
-    doc: What the files of the whole volume are called.
+    doc: The names of the files of the whole volume begin with it.
   max_megapixels:
     type: float
     default: 150
-    label: Largest image in megapixels
+    label: Maximum image size in megapixels
     doc: Larger images are refused before they are decoded.
 
 outputs:
   pages:
     type: File[]
     label: Transcribed pages
-    doc: PAGE XML with text, words and confidences.
+    doc: PAGE XML files with text, words and confidences.
     outputSource: transcribe/page
   altos:
     type: File[]
     label: ALTO of the pages
+    doc: ALTO 4 files, one for each page.
     outputSource: export/alto
   texts:
     type: File[]
     label: Text of the pages
+    doc: Plain text files, one for each page.
     outputSource: export/text
   text:
     type: File
     label: Text of the volume
+    doc: The text of all pages, with a form feed after each page.
     outputSource: volume_files/text
   mets:
     type: File
     label: METS of the volume
-    doc: Names the files of each page, in order.
+    doc: A METS file that names the files of each page, in order.
     outputSource: volume_files/mets
   confidences:
     type: File
     label: Confidences
-    doc: A row for each page.
+    doc: A CSV file with one row for each page.
     outputSource: volume_files/confidences
 
 steps:
   layout:
     label: Layout
-    doc: Finds regions and lines. A file that is no page is given up at once.
+    doc: Finds regions and lines. A file that is no image fails without a retry.
     scatter: image
     in:
       image: scans
@@ -117,8 +120,8 @@ steps:
     run: tools/ocr-export.cwl
 
   volume_files:
-    label: Put the volume together
-    doc: Joins the texts, names all files in order, and tells how sure the model was of each page.
+    label: Combine the volume
+    doc: Joins the texts, lists all files in order, and writes the confidence of each page.
     in:
       name: volume
       pages: transcribe/page

@@ -4,14 +4,15 @@ class: Workflow
 id: spd_online_filter
 label: SPD online filter
 doc: |
-  From raw detector frames to ROOT files: decode, find events, filter them, verify them, and merge what is left.
-  Each frame is worked on by itself; the events of many frames are merged in the order of the frames.
+  Converts raw detector frames to ROOT files. The workflow decodes the frames, finds events, filters
+  and verifies them, and merges the remaining events. Frames are processed separately. The events of
+  many frames are merged in the order of the frames.
 $namespaces:
-  # Without a line of its own cwltool takes `urn` for an undeclared prefix and warns.
+  # Without this line, cwltool warns that the prefix `urn` is not declared.
   urn: "urn:"
   sluice: "urn:sluice:cwl:"
 
-# Inner keys that are words of CWL carry the prefix too, or other runners would take them for their own.
+# Inner keys that are CWL keywords have the prefix too, so that other runners ignore them.
 sluice:match:
   sluice:type: raw
   detector: spd
@@ -19,7 +20,7 @@ sluice:bind:
   sluice:run: run
   period: period
 
-# Raw data leave the input buffer when the output is safe.
+# Raw data are deleted from the input storage when the output is safe.
 sluice:retention: {input: delete}
 
 requirements:
@@ -29,7 +30,7 @@ inputs:
   frames:
     type: File[]
     label: Raw frames
-    doc: The data set, in the order of runs and frames.
+    doc: The frame files of the data set, in the order of runs and frames.
   run:
     type: int?
     label: Run number
@@ -37,7 +38,7 @@ inputs:
   period:
     type: string?
     label: Period of data taking
-    doc: Stands in where a frame's header names no period; a frame that names another one is refused.
+    doc: It applies to frames that name no period. A frame that names another period is refused.
   time_gap_ns:
     type: int
     default: 110
@@ -46,35 +47,35 @@ inputs:
   min_hits:
     type: int
     default: 6
-    label: Smallest number of hits
-    doc: Groups of fewer hits are noise.
+    label: Minimum number of hits
+    doc: Groups with fewer hits are noise.
   min_multiplicity:
     type: int
     default: 4
-    label: Smallest number of tracks
+    label: Minimum number of tracks
     doc: Events with fewer tracks are dropped.
   min_calorimeter_energy:
     type: float
     default: 1500.0
-    label: Smallest calorimeter energy in MeV
+    label: Minimum calorimeter energy in MeV
     doc: Events with less energy in the calorimeter are dropped.
 
 outputs:
   events:
     type: File
     label: Filtered events
-    doc: ROOT file with the trees events and frames.
+    doc: A ROOT file with the trees events and frames.
     outputSource: merge/merged
   monitoring:
     type: File
     label: Monitoring histograms
-    doc: JSON with the histograms and the counts of every frame.
+    doc: A JSON file with the histograms and the counts of every frame.
     outputSource: merge_monitoring/merged
 
 steps:
   decode:
     label: Decode
-    doc: Checks a raw frame and sorts its hits by time. A damaged frame is given up at once.
+    doc: Checks a raw frame and sorts its hits by time. A damaged frame fails without a retry.
     scatter: raw
     in:
       raw: frames
@@ -87,7 +88,7 @@ steps:
       class: CommandLineTool
       id: decode_tool
       label: spd-decode
-      doc: One raw frame in, its hits in the order of time out.
+      doc: Reads a raw frame and writes its hits in the order of time.
       baseCommand: spd-decode
       inputs:
         raw:
@@ -113,7 +114,7 @@ steps:
 
   build_events:
     label: Build events
-    doc: Finds events in the stream of hits by their distance in time.
+    doc: Finds events in the stream of hits by the time gaps between the hits.
     scatter: hits
     in:
       hits: decode/hits
@@ -126,7 +127,7 @@ steps:
       class: CommandLineTool
       id: build_events_tool
       label: spd-build-events
-      doc: The hits of one frame in, its events out.
+      doc: Reads the hits of one frame and writes its events.
       baseCommand: spd-build-events
       inputs:
         hits:
@@ -164,7 +165,7 @@ steps:
       class: CommandLineTool
       id: filter_events_tool
       label: spd-filter
-      doc: The events of one frame in, those worth keeping out.
+      doc: Reads the events of one frame and writes the selected events.
       baseCommand: spd-filter
       inputs:
         events:
@@ -200,7 +201,7 @@ steps:
       class: CommandLineTool
       id: verify_tool
       label: spd-verify
-      doc: The events of one frame in, the same events and their histograms out.
+      doc: Reads the events of one frame, and writes the same events and their histograms.
       baseCommand: spd-verify
       inputs:
         selected:
@@ -226,7 +227,7 @@ steps:
 
   merge:
     label: Merge events
-    doc: Joins the events of many frames, in their order, into a ROOT file named after the first frame.
+    doc: Joins the events of many frames in order. The ROOT file is named after the first frame.
     in:
       parts: verify/checked
     out: [merged]
@@ -237,11 +238,11 @@ steps:
       class: CommandLineTool
       id: merge_tool
       label: spd-merge
-      doc: The events of many frames in, one ROOT file out.
+      doc: Reads the events of many frames and writes one ROOT file.
       baseCommand: spd-merge
       inputs:
         parts: File[]
-      # A File[] with an inputBinding takes cwltool quadratic time; an argument does not.
+      # cwltool needs quadratic time for a File[] with an inputBinding, but not for an argument.
       arguments: [--out, "$(inputs.parts[0].nameroot).root", $(inputs.parts)]
       outputs:
         merged:
@@ -255,7 +256,7 @@ steps:
 
   merge_monitoring:
     label: Merge monitoring
-    doc: Adds up the histograms of many frames into a file named after the first frame.
+    doc: Adds up the histograms of many frames. The file is named after the first frame.
     in:
       parts: verify/histograms
     out: [merged]
@@ -266,7 +267,7 @@ steps:
       class: CommandLineTool
       id: merge_monitoring_tool
       label: spd-merge-monitoring
-      doc: The histograms of many frames in, their sums out.
+      doc: Reads the histograms of many frames and writes their sums.
       baseCommand: spd-merge-monitoring
       inputs:
         parts: File[]

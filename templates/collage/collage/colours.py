@@ -1,7 +1,5 @@
 """Conversion of all photos to 8-bit red, green and blue in the colour space sRGB."""
 
-from __future__ import annotations
-
 import io
 
 from PIL import Image, ImageCms

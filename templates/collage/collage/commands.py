@@ -5,8 +5,6 @@ side by side. `collage-plain` makes the whole picture in one program, as a basel
 workflow.
 """
 
-from __future__ import annotations
-
 import argparse
 from collections.abc import Sequence
 from pathlib import Path
@@ -43,39 +41,54 @@ def _parser(name: str, description: str, *, scales: bool) -> Parser:
     parser = Parser(prog=name, description=description)
     add = parser.add_argument
     if scales:
-        add("--height", type=positive, required=True, metavar="PIXELS", help="of the picture")
+        add(
+            "--height",
+            type=positive,
+            required=True,
+            metavar="PIXELS",
+            help="Height of the picture in pixels",
+        )
     add(
         "--max-megapixels",
         type=finite,
         default=MAX_MEGAPIXELS,
-        metavar="N",
-        help=f"larger images are refused before they are decoded (default: {MAX_MEGAPIXELS:g});"
-        " pictures of collage-resize and collage-concat are not decoded",
+        metavar="MEGAPIXELS",
+        help="Refuse images with more than this many million pixels before they are decoded"
+        f" (default: {MAX_MEGAPIXELS:g}); pictures that collage-resize or collage-concat wrote"
+        " have no limit, because they are not decoded",
     )
-    add("--out", type=Path, required=True, metavar="FILE", help="the picture, as PNG")
+    add("--out", type=Path, required=True, metavar="FILE", help="PNG file to write the picture to")
     return parser
 
 
 def resize_main(argv: Sequence[str] | None = None) -> int:
     """Run `collage-resize` and return its exit code."""
     parser = _parser(
-        "collage-resize", "Scale a photo to a height; its aspect is kept.", scales=True
+        "collage-resize",
+        "Scale a photo to a height without changing its aspect ratio.",
+        scales=True,
     )
-    parser.add_argument("photo", type=Path, help="in any format that Pillow reads")
+    parser.add_argument("photo", type=Path, help="Photo in any format that Pillow reads")
     return run_command(parser, _resize, argv)
 
 
 def concat_main(argv: Sequence[str] | None = None) -> int:
     """Run `collage-concat` and return its exit code."""
-    parser = _parser("collage-concat", "Put pictures of one height side by side.", scales=False)
-    parser.add_argument("pictures", type=Path, nargs="*", help="from left to right")
+    parser = _parser("collage-concat", "Put pictures of equal height side by side.", scales=False)
+    parser.add_argument(
+        "pictures", type=Path, nargs="*", help="Pictures to join, from left to right"
+    )
     return run_command(parser, _concat, argv)
 
 
 def plain_main(argv: Sequence[str] | None = None) -> int:
     """Run `collage-plain` and return its exit code."""
     parser = _parser(
-        "collage-plain", "Make the collage of photos in the order of their times.", scales=True
+        "collage-plain",
+        "Make a collage of photos, sorted by modification time, in one program.",
+        scales=True,
     )
-    parser.add_argument("photos", type=Path, nargs="+", help="in any order")
+    parser.add_argument(
+        "photos", type=Path, nargs="+", help="Photos in any format that Pillow reads, in any order"
+    )
     return run_command(parser, _plain, argv)

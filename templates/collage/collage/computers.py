@@ -1,7 +1,5 @@
 """Simulated old computers: slow, likely to die, and some with one kind of fault."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from enum import StrEnum
 from random import Random

@@ -5,8 +5,6 @@ first one has died. The picture is compared, pixel by pixel, with the picture of
 All other output comes from the system's answers.
 """
 
-from __future__ import annotations
-
 import argparse
 import asyncio
 import json
@@ -43,7 +41,7 @@ from sluice.contracts.common.states import ChainState
 from sluice.contracts.data.datasets import NewDataset
 from sluice.embedded.demonstration import SYSTEM, demonstration_folder, demonstration_system
 from sluice.embedded.home import Home
-from sluice.text.os_errors import sentence_of
+from sluice.text.os_errors import os_error_sentence
 
 #: The workers at the start, the faults of some of them, and the workers that join later.
 WORKERS, FAULTS, JOINING_WORKERS = 8, {4: Fault.CHECKSUM, 6: Fault.SILENT}, 2
@@ -287,9 +285,12 @@ def _print_result(result: DemoResult, summary: Mapping[str, Any]) -> None:
 def _run(arguments: argparse.Namespace, folder: Path) -> int:
     photos = folder / "photos"
     image_options = [
-        *("--out", str(photos)),
-        *("--images", str(arguments.images)),
-        *("--seed", str(arguments.seed)),
+        "--out",
+        str(photos),
+        "--images",
+        str(arguments.images),
+        "--seed",
+        str(arguments.seed),
     ]
     if draw_images(image_options) != 0:
         raise OSError("the generator failed; see above")
@@ -317,10 +318,27 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run `python -m collage.demo` and return its exit code."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n\n")[0])
     add = parser.add_argument
-    add("--home", type=Path, required=True, help="folder of the demonstration; emptied first")
-    add("--images", type=positive, default=120, help="default: %(default)s")
-    add("--seed", type=int, default=1, help="of images, computers and deaths")
-    add("--keep", action="store_true", help="leave the system up at the end")
+    add(
+        "--home",
+        type=Path,
+        required=True,
+        metavar="FOLDER",
+        help="Folder for all files of the demonstration; its content is deleted first",
+    )
+    add(
+        "--images",
+        type=positive,
+        default=120,
+        metavar="N",
+        help="Number of photos to draw (default: %(default)s)",
+    )
+    add(
+        "--seed",
+        type=int,
+        default=1,
+        help="Seed of the random photos, computers and failures (default: %(default)s)",
+    )
+    add("--keep", action="store_true", help="Leave the system running at the end")
     arguments = parser.parse_args(argv)
     try:
         with demonstration_folder(arguments.home) as folder:
@@ -328,7 +346,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except ServiceError as error:
         print_problem(error)
     except OSError as error:
-        err.print(f"error: {sentence_of(error)}")
+        err.print(f"error: {os_error_sentence(error)}")
     return 1
 
 

@@ -4,8 +4,6 @@ It forwards the calls of a real, unchanged pilot. It makes each job take as long
 computer, and applies the fault of that computer.
 """
 
-from __future__ import annotations
-
 import asyncio
 import json
 import time

@@ -3,8 +3,6 @@
 The modification times are in the order of the numbers. The names are not.
 """
 
-from __future__ import annotations
-
 import argparse
 import io
 import os
@@ -123,9 +121,23 @@ def _write(arguments: argparse.Namespace) -> None:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run `collage-images` and return its exit code."""
-    parser = Parser(prog="collage-images", description="Draw photos, and date them in their order.")
+    parser = Parser(
+        prog="collage-images",
+        description="Draw numbered test photos, whose modification times follow the numbers.",
+    )
     add = parser.add_argument
-    add("--out", type=Path, required=True, metavar="DIR", help="folder for the photos")
-    add("--images", type=positive, required=True, metavar="N", help="number of photos, up to 10000")
-    add("--seed", type=not_negative, default=1, metavar="S", help="same seed, same photos")
+    add("--out", type=Path, required=True, metavar="FOLDER", help="Folder to write the photos to")
+    add(
+        "--images",
+        type=positive,
+        required=True,
+        metavar="N",
+        help="Number of photos to draw, at most 10000",
+    )
+    add(
+        "--seed",
+        type=not_negative,
+        default=1,
+        help="Seed of the random photos; equal seeds give equal photos (default: %(default)s)",
+    )
     return run_command(parser, _write, argv)

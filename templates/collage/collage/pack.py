@@ -1,7 +1,5 @@
 """`collage-pack` copies the workflow and its tools into a folder of the user."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from pack_command.files import pack_folder, pack_main

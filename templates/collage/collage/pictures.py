@@ -1,7 +1,5 @@
 """The operations on photos: scale to one height, and join side by side."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory

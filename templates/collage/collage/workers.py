@@ -4,8 +4,6 @@ Each pilot takes as long for a job as its computer, dies as its computer does, a
 They are real pilots. A gateway in front of each forwards its calls (`collage.gateway`).
 """
 
-from __future__ import annotations
-
 import argparse
 import asyncio
 import json
@@ -17,6 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
+from typing import Any
 from urllib.parse import urlsplit
 
 from pack_command import Parser, UsageError, finite, positive, read_input, run_command
@@ -203,32 +202,82 @@ def above_zero(text: str) -> float:
 def main(argv: Sequence[str] | None = None) -> int:
     """Run `collage-workers` and return its exit code."""
     parser = Parser(
-        prog="collage-workers", description="Run pilots that behave like old computers."
+        prog="collage-workers",
+        description="Run pilots that simulate old computers: they are slow, die at random and"
+        " may have faults.",
     )
     add = parser.add_argument
-    add("--wms-url", required=True, metavar="URL", help="of the WMS")
-    add("--token", type=Path, metavar="FILE", help="with what they register, where that is asked")
-    add("--workers", type=positive, default=8, metavar="N", help="default: %(default)s")
-    add("--home", type=Path, required=True, metavar="DIR", help="for their folders and logs")
-    add("--seed", type=int, default=1, help="same seed, same computers; default: %(default)s")
-    add("--factor", type=not_below_zero, default=1.0, help="how mortal; 0: not at all; default: 1")
-    add("--speed-up", type=above_zero, default=1.0, metavar="X", help="times as fast; default: 1")
+    add("--wms-url", required=True, metavar="URL", help="Address of the WMS (http:// or https://)")
+    add(
+        "--token",
+        type=Path,
+        metavar="FILE",
+        help="File with the registration token of pilots, if the WMS requires one (default: none)",
+    )
+    add(
+        "--workers",
+        type=positive,
+        default=8,
+        metavar="N",
+        help="Number of pilots to run (default: %(default)s)",
+    )
+    add(
+        "--home",
+        type=Path,
+        required=True,
+        metavar="FOLDER",
+        help="Folder for the working folders and logs of the pilots",
+    )
+    add(
+        "--seed",
+        type=int,
+        default=1,
+        help="Seed of the random computers; equal seeds give equal computers"
+        " (default: %(default)s)",
+    )
+    _add_fault_options(add)
+    return run_command(parser, lambda arguments: asyncio.run(_run(arguments)), argv)
+
+
+def _add_fault_options(add: Any) -> None:
+    """Add the options of faults and of time."""
+    add(
+        "--factor",
+        type=not_below_zero,
+        default=1.0,
+        metavar="PERCENT",
+        help="Probability in percent that a pilot dies within a second; 0 means that no pilot dies"
+        " (default: 1)",
+    )
+    add(
+        "--speed-up",
+        type=above_zero,
+        default=1.0,
+        metavar="FACTOR",
+        help="Make jobs and deaths this many times as fast (default: 1)",
+    )
     add(
         "--late",
         type=not_below_zero,
         default=60.0,
         metavar="SECONDS",
-        help="by which `late` is late",
+        help="Send reports of pilots with the fault `late` this many seconds after the end of the"
+        " lease (default: %(default)g)",
     )
-    add("--prefix", default="old", metavar="NAME", help="of their names; default: %(default)s")
+    add(
+        "--prefix",
+        default="old",
+        metavar="NAME",
+        help="Prefix of the pilots' names, before a hyphen and the number (default: %(default)s)",
+    )
     add(
         "--misbehave",
         action="append",
         default=[],
         metavar="NUMBER=WAY",
-        help=f"of a worker: {', '.join(Fault)}; repeatable",
+        help=f"Give the pilot NUMBER (from 1) the fault WAY: {', '.join(Fault)}; repeatable"
+        " (default: no faults)",
     )
-    return run_command(parser, lambda arguments: asyncio.run(_run(arguments)), argv)
 
 
 if __name__ == "__main__":

@@ -4,33 +4,35 @@ class: CommandLineTool
 id: collage_concat
 label: collage-concat
 doc: |
-  Pictures of one height side by side, from left to right in the order in which they are given. To
-  join neighbours, and then what that gives, is the same as to join all at once, pixel by pixel.
-  Pictures that collage-resize and collage-concat wrote are not decoded.
+  Puts pictures of equal height side by side, from left to right in the order of the input. Joining
+  neighbours first and then the results gives the same pixels as joining all pictures at once.
+  Pictures that collage-resize or collage-concat wrote are not decoded.
 baseCommand: collage-concat
 inputs:
   pictures:
     type: File[]
     label: Pictures
-    doc: One at least, all of one height.
+    doc: At least one picture. All pictures have the same height.
   name:
     type: string
     default: collage
-    label: Name of the picture
+    label: Name of the collage
+    doc: The file name of the collage, without the extension .png.
   max_megapixels:
     type: float
     default: 150
-    label: Largest image in megapixels
-    doc: Larger pictures of other programs are refused before they are decoded.
+    label: Maximum image size in megapixels
+    doc: Larger pictures that other programs wrote are refused before they are decoded.
     inputBinding: {prefix: --max-megapixels}
-# A File[] with an inputBinding takes cwltool quadratic time; an argument does not.
+# cwltool needs quadratic time for a File[] with an inputBinding, but not for an argument.
 arguments:
   - {prefix: --out, valueFrom: $(inputs.name).png}
   - $(inputs.pictures)
 outputs:
   collage:
     type: File
-    label: The picture
+    label: Collage
+    doc: A PNG file with all pictures side by side.
     outputBinding: {glob: $(inputs.name).png}
 requirements:
   ResourceRequirement: {coresMin: 1, coresMax: 1, ramMin: 256, tmpdirMin: 16, outdirMin: 2048}

@@ -4,8 +4,9 @@ class: CommandLineTool
 id: collage_resize
 label: collage-resize
 doc: |
-  A photo, in any format that Pillow reads, scaled to a height; its aspect is kept, and its EXIF
-  orientation obeyed. Of an animation it is the first picture. The result is 8-bit sRGB.
+  Scales a photo, in any format that Pillow reads, to the given height. The tool keeps the aspect
+  ratio and applies the EXIF orientation. It takes the first frame of an animation. The result is an
+  8-bit sRGB image.
 baseCommand: collage-resize
 inputs:
   photo:
@@ -19,15 +20,16 @@ inputs:
   max_megapixels:
     type: float
     default: 150
-    label: Largest image in megapixels
-    doc: Larger images are refused before they are decoded, or scaled.
+    label: Maximum image size in megapixels
+    doc: Larger images are refused before they are decoded or scaled.
     inputBinding: {prefix: --max-megapixels}
 arguments:
   - {prefix: --out, valueFrom: $(inputs.photo.nameroot).png}
 outputs:
   picture:
     type: File
-    label: Picture of this height
+    label: Scaled picture
+    doc: A PNG file of the given height.
     outputBinding: {glob: $(inputs.photo.nameroot).png}
 requirements:
   ResourceRequirement: {coresMin: 1, coresMax: 1, ramMin: 1024, tmpdirMin: 16, outdirMin: 512}

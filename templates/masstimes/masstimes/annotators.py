@@ -3,8 +3,6 @@
 Each annotator has its own browser and uses the real page by HTTP.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

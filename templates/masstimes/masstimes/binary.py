@@ -1,7 +1,5 @@
 """Detection of binary bodies, whatever their header says."""
 
-from __future__ import annotations
-
 import codecs
 
 #: The number of bytes of a body that are checked.

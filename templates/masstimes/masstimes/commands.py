@@ -5,8 +5,6 @@ finds candidates for times on them. `mt-rules` finds times under headings. Each 
 writes JSON Lines.
 """
 
-from __future__ import annotations
-
 import argparse
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
@@ -80,43 +78,61 @@ def _work(change: _Change, fields: Sequence[str], arguments: argparse.Namespace)
     transform_lines(arguments.pages, arguments.out, partial(change, arguments), fields=fields)
 
 
-def _parser(name: str, description: str, *, reads: str) -> Parser:
+def _parser(name: str, description: str, *, pages: str, out: str) -> Parser:
     parser = Parser(prog=name, description=description)
-    parser.add_argument("pages", type=Path, metavar="FILE", help=reads)
-    parser.add_argument("--out", type=Path, required=True, metavar="FILE", help="JSON Lines")
+    parser.add_argument("pages", type=Path, metavar="FILE", help=pages)
+    parser.add_argument("--out", type=Path, required=True, metavar="FILE", help=out)
     return parser
 
 
 def text_main(argv: Sequence[str] | None = None) -> int:
     """Run `mt-text` and return its exit code."""
-    parser = _parser("mt-text", "Make text of the HTML of pages.", reads="pages as crawled")
+    parser = _parser(
+        "mt-text",
+        "Convert the HTML of pages to text.",
+        pages="Pages in JSON Lines that mt-crawl wrote",
+        out="JSON Lines file to write the pages as text to",
+    )
     return run_command(parser, partial(_work, _convert_to_text, CRAWLED), argv)
 
 
 def filter_main(argv: Sequence[str] | None = None) -> int:
     """Run `mt-filter` and return its exit code."""
-    description = "Keep pages that may have times of masses, by address, link and text."
-    parser = _parser("mt-filter", description, reads="pages, as HTML or as text")
+    parser = _parser(
+        "mt-filter",
+        "Select the pages that may have mass times, by their address, link and text.",
+        pages="Pages in JSON Lines, as HTML (from mt-crawl) or as text (from mt-text)",
+        out="JSON Lines file to write the selected pages to",
+    )
     return run_command(parser, partial(_work, _keep_mass_pages, ("url", "link_text")), argv)
 
 
 def hours_main(argv: Sequence[str] | None = None) -> int:
     """Run `mt-hours` and return its exit code."""
-    parser = _parser("mt-hours", "Find what may be a time of a mass.", reads="pages as text")
+    parser = _parser(
+        "mt-hours",
+        "Find candidates for mass times in the text of pages.",
+        pages="Pages as text in JSON Lines that mt-text or mt-filter wrote",
+        out="JSON Lines file to write the candidates to",
+    )
     parser.add_argument(
         "--around",
         type=not_negative,
         default=AROUND,
         metavar="CHARACTERS",
-        help=f"of the context, to each side (default: {AROUND})",
+        help=f"Number of characters of context to write on each side of a time (default: {AROUND})",
     )
     return run_command(parser, partial(_work, _find_hours, _TEXT), argv)
 
 
 def rules_main(argv: Sequence[str] | None = None) -> int:
     """Run `mt-rules` and return its exit code."""
-    description = "Find times under headings of Sundays and weekdays."
-    parser = _parser("mt-rules", description, reads="pages as text")
+    parser = _parser(
+        "mt-rules",
+        "Find mass schedules: times under headings for Sundays and weekdays.",
+        pages="Pages as text in JSON Lines that mt-text or mt-filter wrote",
+        out="JSON Lines file to write the mass schedules to",
+    )
     return run_command(parser, partial(_work, _find_orders, _TEXT), argv)
 
 

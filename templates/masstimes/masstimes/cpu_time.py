@@ -3,8 +3,6 @@
 The time of some of Python's own parsers grows with the square of a page's length.
 """
 
-from __future__ import annotations
-
 import signal
 import threading
 from collections.abc import Iterator

@@ -7,8 +7,6 @@ sets come and grow, and the page for annotators. The figures come from the syste
 files, compared with the truth, which no step sees.
 """
 
-from __future__ import annotations
-
 import argparse
 import asyncio
 import json
@@ -53,7 +51,7 @@ from sluice.contracts.common.problems import ServiceError
 from sluice.contracts.common.states import ChainState, DeviceState
 from sluice.embedded.demonstration import SYSTEM, demonstration_folder, demonstration_system
 from sluice.network.http_clients import send_request
-from sluice.text.os_errors import reason_of, sentence_of
+from sluice.text.os_errors import os_error_sentence, reason_of
 
 PACK = Path(__file__).resolve().parents[1]
 CHANGED = 10
@@ -312,11 +310,32 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run `python -m masstimes.demo` and return its exit code."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n\n")[0])
     add = parser.add_argument
-    add("--home", type=Path, required=True, help="folder of the demonstration; emptied first")
-    add("--sites", type=positive, default=60, help="default: %(default)s")
-    add("--seed", type=int, default=1, help="of web, people and model")
-    add("--keep", action="store_true", help="leave the system up at the end")
-    add("--url", help="a running system, instead of one of its own; its DMS: SLUICE_DMS_URL")
+    add(
+        "--home",
+        type=Path,
+        required=True,
+        metavar="FOLDER",
+        help="Folder for all files of the demonstration; its content is deleted first",
+    )
+    add(
+        "--sites",
+        type=positive,
+        default=60,
+        metavar="N",
+        help="Number of parish sites in the small web (default: %(default)s)",
+    )
+    add(
+        "--seed",
+        type=int,
+        default=1,
+        help="Seed of the small web, the annotators and the model (default: %(default)s)",
+    )
+    add("--keep", action="store_true", help="Leave the system running at the end")
+    add(
+        "--url",
+        help="Use the running system at this address instead of starting one; set SLUICE_DMS_URL"
+        " to the address of its DMS (default: start a system)",
+    )
     arguments = parser.parse_args(argv)
     try:
         require_torch()
@@ -325,7 +344,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except ServiceError as error:
         print_problem(error)
     except OSError as error:
-        err.print(f"error: {sentence_of(error)}")
+        err.print(f"error: {os_error_sentence(error)}")
     except (DemoError, CommandError, LookupError) as error:
         err.print(f"error: {error}")
     except httpx.HTTPError as error:

@@ -1,7 +1,5 @@
 """The chains of `make masstimes-demo`: their templates, their start and their outputs."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import tempfile

@@ -3,8 +3,6 @@
 Many pages leave out Polish diacritics.
 """
 
-from __future__ import annotations
-
 import unicodedata
 
 #: Letters that Unicode does not decompose.

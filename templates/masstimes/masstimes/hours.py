@@ -1,7 +1,5 @@
 """Search for possible mass times. Nearly none is missed, and many are other times."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -26,14 +24,27 @@ _UNIT = (
 _EARLY = rf"0?5(?::[0-5]\d|h[0-5]\d(?![^\W_])|\.(?:00|15|30|45)|[{_RAISED[:6]}][{_RAISED}])"
 _BARE = r"(?:[6-9]|1\d|2[0-2])"
 #: Stems of the words for the hours from 6 on. A word ends in ``a`` or ``ej``.
-_WORDS = (
-    *("szost", "siodm", "osm", "dziewiat", "dziesiat", "jedenast", "dwunast", "trzynast"),
-    *("czternast", "pietnast", "szesnast", "siedemnast", "osiemnast", "dziewietnast"),
+_STEMS = (
+    "szóst",
+    "siódm",
+    "ósm",
+    "dziewiąt",
+    "dziesiąt",
+    "jedenast",
+    "dwunast",
+    "trzynast",
+    "czternast",
+    "piętnast",
+    "szesnast",
+    "siedemnast",
+    "osiemnast",
+    "dziewiętnast",
     "dwudziest",
 )
-_WORD = (
-    r"(?:sz[óo]st|si[óo]dm|[óo]sm|dziewi[ąa]t|dziesi[ąa]t|jedenast|dwunast|trzynast|czternast"
-    r"|pi[ęe]tnast|szesnast|siedemnast|osiemnast|dziewi[ęe]tnast|dwudziest)(?:ej|a)"
+_FOLDED_STEMS = [fold(stem) for stem in _STEMS]
+#: The words, with or without diacritics.
+_WORD = re.sub(
+    "[óąę]", lambda match: f"[{match[0]}{fold(match[0])}]", f"(?:{'|'.join(_STEMS)})(?:ej|a)"
 )
 #: Endings of an hour as a number: ``8-ma``, ``16-tej``.
 _ENDING = r"(?:t?ej|ta|m(?:a|ej)|sz(?:a|ej)|(?:na)?st(?:a|ej))"
@@ -110,8 +121,8 @@ def clock(hour: str) -> str:
     """
     if hour.isalpha():
         stem = fold(hour).removesuffix("ej").removesuffix("a")
-        if stem in _WORDS:
-            return f"{_WORDS.index(stem) + 6:02}:00"
+        if stem in _FOLDED_STEMS:
+            return f"{_FOLDED_STEMS.index(stem) + 6:02}:00"
     elif (match := _HOUR_FORMS.fullmatch(hour)) is not None:
         full = match[1] or match[2] or match[3]
         minutes = re.sub(r"\D", "", hour[len(full) :].translate(_DIGITS))

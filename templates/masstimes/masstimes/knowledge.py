@@ -1,7 +1,5 @@
 """The right answers to candidates: from the truth of a small web, or from generated gold items."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Iterator
 from pathlib import Path

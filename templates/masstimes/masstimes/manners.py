@@ -1,7 +1,5 @@
 """How programs send requests to other people's servers: identity, pauses and repeats."""
 
-from __future__ import annotations
-
 import argparse
 import re
 from dataclasses import dataclass
@@ -58,18 +56,37 @@ def add_manners(parser: Parser, *, pause: float) -> None:
         type=_contact,
         required=True,
         metavar="ADDRESS",
-        help="of mail or of a page, by which who runs the server finds you",
+        help="Mail address or web page where the operator of the server can contact you",
     )
-    add("--pause", type=_seconds, default=pause, metavar="S", help="default: %(default)s")
+    add(
+        "--pause",
+        type=_seconds,
+        default=pause,
+        metavar="SECONDS",
+        help="Minimum time between two requests in seconds (default: %(default)g)",
+    )
     add(
         "--max-wait",
         type=_seconds,
         default=300.0,
-        metavar="S",
-        help="before a request is repeated: 2, 4, 8 … at most (default: %(default)s)",
+        metavar="SECONDS",
+        help="Maximum wait before a repeated request in seconds; the waits are 2, 4, 8 … up to"
+        " this limit (default: %(default)g)",
     )
-    add("--repeats", type=not_negative, default=8, metavar="N", help="default: %(default)s")
-    add("--delays", type=_seconds, default=1.0, metavar="FACTOR", help="of all waits, for tests")
+    add(
+        "--repeats",
+        type=not_negative,
+        default=8,
+        metavar="N",
+        help="Repeat a failed request at most N times in a row (default: %(default)s)",
+    )
+    add(
+        "--delays",
+        type=_seconds,
+        default=1.0,
+        metavar="FACTOR",
+        help="Multiply all waits by this factor, for tests (default: 1)",
+    )
 
 
 def parse_manners(arguments: argparse.Namespace) -> Manners:

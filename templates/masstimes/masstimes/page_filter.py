@@ -1,7 +1,5 @@
 """A filter of pages that may have mass times, by address, link and text."""
 
-from __future__ import annotations
-
 import re
 from urllib.parse import unquote, urlsplit
 

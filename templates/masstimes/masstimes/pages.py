@@ -1,7 +1,5 @@
 """Pages in files of JSON Lines: one file for a parish, one line for a page."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping

@@ -3,8 +3,6 @@
 A request that fails is repeated after 2, 4, 8 … seconds, or when the server says.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """Rules that read the mass schedule of a page. Nearly all times that they find are masses."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any

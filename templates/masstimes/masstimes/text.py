@@ -1,7 +1,5 @@
 """Conversion of HTML pages to the text that people read."""
 
-from __future__ import annotations
-
 import re
 
 import html2text

@@ -4,14 +4,14 @@ class: CommandLineTool
 id: mt_answers
 label: mt-answers
 doc: |
-  What people answered about items of mt-items, as candidates that mt-train learns from. Answers
-  other than yes and no are left out.
+  Converts annotations of items of mt-items to candidates from which mt-train learns. Answers other
+  than yes and no are left out.
 baseCommand: mt-answers
 inputs:
   answers:
     type: File[]
-    label: Answers
-    doc: 'JSON: {"answer", "item"}, as a step that asks people gives them.'
+    label: Annotations
+    doc: 'JSON files with {"answer", "item"}, as a human task writes them.'
 arguments:
   - $(inputs.answers)
   - {prefix: --out, valueFrom: labelled.jsonl}
@@ -19,6 +19,7 @@ outputs:
   labelled:
     type: File
     label: Candidates with an answer
+    doc: A JSON Lines file with the answer yes or no for each candidate.
     outputBinding: {glob: labelled.jsonl}
 requirements:
   ResourceRequirement: {coresMin: 1, coresMax: 1, ramMin: 512, tmpdirMin: 16, outdirMin: 256}

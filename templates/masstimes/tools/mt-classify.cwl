@@ -2,32 +2,33 @@
 cwlVersion: v1.2
 class: CommandLineTool
 $namespaces:
-  # Without a line of its own cwltool takes `urn` for an undeclared prefix and warns.
+  # Without this line, cwltool warns that the prefix `urn` is not declared.
   urn: "urn:"
   sluice: "urn:sluice:cwl:"
 sluice:warm: {key: [model]}
 id: mt_classify
 label: mt-classify
 doc: |
-  How probable it is that candidates are times of masses, and whether the model takes them for one.
+  Computes the probability that a candidate is a mass time, and decides whether it is.
 baseCommand: mt-classify
 inputs:
   candidates:
     type: File
     label: Candidates
-    doc: As mt-hours writes them.
+    doc: A JSON Lines file, as mt-hours writes it.
     inputBinding: {position: 1}
   model:
     type: File
     label: Model
-    doc: As mt-train writes it.
+    doc: A model that mt-train wrote.
     inputBinding: {prefix: --model}
 arguments:
   - {prefix: --out, valueFrom: $(inputs.candidates.nameroot).jsonl}
 outputs:
   classified:
     type: File
-    label: The same, with probability and mass
+    label: Classified candidates
+    doc: A JSON Lines file of the candidates with the additional fields probability and mass.
     outputBinding: {glob: $(inputs.candidates.nameroot).jsonl}
 requirements:
   ResourceRequirement: {coresMin: 1, coresMax: 1, ramMin: 1024, tmpdirMin: 16, outdirMin: 256}

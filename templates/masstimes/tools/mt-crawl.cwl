@@ -2,58 +2,65 @@
 cwlVersion: v1.2
 class: CommandLineTool
 $namespaces:
-  # Without a line of its own cwltool takes `urn` for an undeclared prefix and warns.
+  # Without this line, cwltool warns that the prefix `urn` is not declared.
   urn: "urn:"
   sluice: "urn:sluice:cwl:"
 id: mt_crawl
 label: mt-crawl
 doc: |
-  The pages of parishes, one spider for each, many at once in one process: one request at a time to
-  a site, and the next when the site has had its rest. With what an earlier run knew of pages, only
-  those that are new or have changed.
-# A crawl that was killed goes on from these, files that are only ever added to.
+  Crawls the sites of many parishes at the same time in one process. A site gets one request at a
+  time, with a delay after each answer. With the known pages of an earlier run, the tool writes only
+  pages that are new or have changed.
+# A killed crawl resumes from these files, to which the tool only appends.
 sluice:checkpoint: {files: [state/*], every: 6}
 baseCommand: mt-crawl
 inputs:
   parishes:
     type: File[]
     label: Parishes
-    doc: 'JSON: {"id", "name", "site"}; the id names what is written.'
+    doc: 'JSON files with {"id", "name", "site"}. The output files are named after the id.'
   contact:
     type: string
     default: ""
-    label: Whom the owner of a site can ask
-    doc: An address of mail or of a page, which sites are told. Left out for this machine alone.
+    label: Contact for the owners of the sites
+    doc: |
+      The mail address or web page of the person who runs the crawl. The crawler sends it to each
+      site. It may be empty only if all sites are on this machine.
     inputBinding: {prefix: --contact}
   at_once:
     type: int
     default: 100
-    label: Sites at a time
+    label: Number of parallel sites
+    doc: The crawler crawls this number of sites at the same time.
     inputBinding: {prefix: --at-once}
   delays:
     type: double
     default: 1.0
-    label: What is waited, as a part of what the rule says
+    label: Factor for the delays between requests
+    doc: All delays are multiplied by this factor. Values below 1 are for tests only.
     inputBinding: {prefix: --delays}
   depth:
     type: int
     default: 3
-    label: Links from the start page
+    label: Maximum depth
+    doc: The crawler follows at most this number of links from the start page to a page.
     inputBinding: {prefix: --depth}
   most_pages:
     type: int
     default: 2000
-    label: Pages of a site
+    label: Maximum number of pages per site
+    doc: The crawler requests at most this number of pages from a site.
     inputBinding: {prefix: --most-pages}
   timeout:
     type: double
     default: 60.0
-    label: Seconds for an answer
+    label: Timeout of a request in seconds
+    doc: The crawler gives up a request whose answer takes longer.
     inputBinding: {prefix: --timeout}
   known:
     type: Directory?
-    label: What the run before knew of pages
-    doc: A folder with its known_pages.
+    label: Known pages of the previous run
+    doc: A folder with the files of the output known_pages of the previous run.
     inputBinding: {position: 2, prefix: --known}
 arguments:
   - $(inputs.parishes)
@@ -64,15 +71,18 @@ arguments:
 outputs:
   pages:
     type: File[]
-    label: Pages, one file for a parish
+    label: Pages
+    doc: JSON Lines files, one for each parish, with the HTML of its pages.
     outputBinding: {glob: "*.jsonl"}
   summaries:
     type: File[]
-    label: How each crawl ended
+    label: Crawl summaries
+    doc: JSON files, one for each parish, with numbers of pages, bytes and errors, and how it ended.
     outputBinding: {glob: "*.summary.json"}
   known_pages:
     type: File[]
-    label: What the next run should know of pages
+    label: Known pages
+    doc: JSON files about the pages that this run has seen. The next run reads them as input known.
     outputBinding: {glob: known-out/*.known.json}
 requirements:
   NetworkAccess: {networkAccess: true}

@@ -4,23 +4,25 @@ class: CommandLineTool
 id: mt_items
 label: mt-items
 doc: |
-  Candidates as files that people can be asked about, a text with a marked place each: all, or a
-  sample, drawn by the seed, to which every site gives as many as it can.
+  Writes candidates as items for annotators. An item is a text in which the time is marked. If there
+  are too many candidates, the tool draws a random sample that is spread evenly over the sites.
 baseCommand: mt-items
 inputs:
   candidates:
     type: File[]
     label: Candidates
-    doc: As mt-hours writes them.
+    doc: JSON Lines files, as mt-hours writes them.
   most:
     type: int
     default: 1000
-    label: Items at most
+    label: Maximum number of items
+    doc: The sample has at most this number of items.
     inputBinding: {prefix: --most}
   seed:
     type: int
     default: 1
-    label: Seed
+    label: Random seed
+    doc: The seed of the sample. Equal seeds give equal samples.
     inputBinding: {prefix: --seed}
 arguments:
   - $(inputs.candidates)
@@ -28,7 +30,8 @@ arguments:
 outputs:
   items:
     type: File[]
-    label: Items, one file each
+    label: Items
+    doc: JSON files with one item each.
     outputBinding: {glob: "items/*.json"}
 requirements:
   ResourceRequirement: {coresMin: 1, coresMax: 1, ramMin: 1024, tmpdirMin: 16, outdirMin: 256}

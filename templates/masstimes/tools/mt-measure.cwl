@@ -4,19 +4,19 @@ class: CommandLineTool
 id: mt_measure
 label: mt-measure
 doc: |
-  Recall, precision and F1 of a table of masses, for the rules alone, the classifier alone and both,
-  by sites and times that are known to be true.
+  Computes recall, precision and F1 of a table of masses against sites whose mass times are known.
+  It measures the rules, the classifier, and both together.
 baseCommand: mt-measure
 inputs:
   table:
     type: File
     label: Table
-    doc: As mt-table writes it, Parquet or CSV.
+    doc: A Parquet or CSV file that mt-table wrote.
     inputBinding: {prefix: --table}
   truth:
     type: File
     label: Truth
-    doc: JSON with sites, each with domain, sundays and weekdays.
+    doc: A JSON file with the known mass times. Each of its sites has domain, sundays and weekdays.
     inputBinding: {prefix: --truth}
 arguments:
   - {prefix: --out, valueFrom: measures.json}
@@ -24,6 +24,7 @@ outputs:
   measures:
     type: File
     label: Measures
+    doc: A JSON file with recall, precision and F1.
     outputBinding: {glob: measures.json}
 requirements:
   ResourceRequirement: {coresMin: 1, coresMax: 1, ramMin: 512, tmpdirMin: 16, outdirMin: 16}

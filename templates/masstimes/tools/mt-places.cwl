@@ -7,42 +7,45 @@ $namespaces:
 id: mt_places
 label: mt-places
 doc: |
-  Find the site of a parish by a places API: a text search for its name, place and street, then the
-  details of the hits in their order until one has a site; without one, the same for name and place.
-  Providers: Google's Places API in its classic (google) and its new form (google-v1), and
-  OpenStreetMap's Nominatim (nominatim, which needs no details and no key). Where the quota is used
-  up the tool ends with exit code 75, after which it is tried again; a key that is not accepted ends
-  it with 77, an answer of another protocol with 76.
+  Finds the site of a parish with a places API. The tool searches for name, place and street, and
+  requests the details of the hits in their order until a hit has a site. If no hit has a site, it
+  searches for name and place. The providers are Google's Places API in its classic form (google)
+  and its new form (google-v1), and OpenStreetMap's Nominatim (nominatim), which needs neither
+  details nor a key. If the quota is used up, the tool ends with exit code 75 and is retried. It
+  ends with 76 if an answer does not follow the protocol, and with 77 if the key is refused.
 baseCommand: mt-places
 inputs:
   parish:
     type: File
     label: Parish
-    doc: JSON with id, name, place and street, as mt-parishes writes it.
+    doc: A JSON file with id, name, place and street, as mt-parishes writes it.
     inputBinding: {position: 1}
   provider:
     type: {type: enum, symbols: [google, google-v1, nominatim]}
     default: google
-    label: Provider
+    label: Provider of the places API
     inputBinding: {prefix: --provider}
   api:
     type: string?
     label: Address of the API
-    doc: Of the provider's public service if nothing is said.
+    doc: Leave it empty to use the provider's public service.
     inputBinding: {prefix: --api}
   max_details:
     type: int
     default: 2
-    label: Hits of a search whose details are asked for
+    label: Maximum number of details per search
+    doc: The tool requests the details of at most this number of hits of a search.
     inputBinding: {prefix: --max-details}
   key:
     type: string
-    label: Key of the API
-    doc: In Sluice a secret; in other runners it stands in the job order. Any text for nominatim.
+    label: API key
+    doc: |
+      In Sluice, the key is a secret. Other runners read it from the job order. Any text will do for
+      nominatim.
   contact:
     type: string
-    label: Who asks
-    doc: An address of mail or of a page, by which who runs the API finds you.
+    label: Contact for the API provider
+    doc: A mail address or web page at which the provider of the API can reach you.
     inputBinding: {prefix: --contact}
 arguments:
   - {prefix: --cache, valueFrom: answers.jsonl}
@@ -53,16 +56,18 @@ arguments:
 outputs:
   site:
     type: File?
-    label: The parish with its site
-    doc: As mt-crawl reads it; none where no site was found.
+    label: Parish with its site
+    doc: A JSON file for mt-crawl. It is missing if no site was found.
     outputBinding: {glob: "sites/*.json"}
   without:
     type: File
-    label: The parish, where no site was found
+    label: Parish without a site
+    doc: A JSON Lines file with the parish if no site was found, and empty otherwise.
     outputBinding: {glob: $(inputs.parish.nameroot).without.jsonl}
   requests:
     type: File
-    label: How many requests of each kind were sent
+    label: Numbers of requests
+    doc: A JSON file with the numbers of requests by kind.
     outputBinding: {glob: $(inputs.parish.nameroot).requests.json}
 hints:
   cwltool:Secrets: {secrets: [key]}

@@ -4,23 +4,23 @@ class: CommandLineTool
 id: mt_table
 label: mt-table
 doc: |
-  What the rules and the classifier found, as Parquet and as CSV. A row is a time of a parish on a
-  kind of day in a season, with the page and the sentence that it comes from. Equal input makes
-  equal files.
+  Writes the results of the rules and the classifier to a table, as Parquet and as CSV. A row is a
+  mass time of a parish on a kind of day in a season, with its source page and sentence. Equal
+  inputs give equal files.
 baseCommand: mt-table
 inputs:
   orders:
     type: File[]
-    label: Orders of masses
-    doc: As mt-rules writes them.
+    label: Mass schedules
+    doc: JSON Lines files, as mt-rules writes them.
   candidates:
     type: File[]
-    label: Candidates
-    doc: As mt-classify writes them.
+    label: Classified candidates
+    doc: JSON Lines files, as mt-classify writes them.
   parishes:
     type: File[]?
     label: Parishes
-    doc: JSON with id and site, for the column of parishes.
+    doc: JSON files with id and site, from which the tool fills the parish column.
 arguments:
   - {prefix: --orders, valueFrom: $(inputs.orders)}
   - {prefix: --candidates, valueFrom: $(inputs.candidates)}
@@ -30,11 +30,13 @@ arguments:
 outputs:
   parquet:
     type: File
-    label: The table
+    label: Table of masses (Parquet)
+    doc: The table as a Parquet file.
     outputBinding: {glob: masses.parquet}
   csv:
     type: File
-    label: The same as text
+    label: Table of masses (CSV)
+    doc: The CSV file has the same rows as the Parquet file.
     outputBinding: {glob: masses.csv}
 requirements:
   ResourceRequirement: {coresMin: 1, coresMax: 1, ramMin: 1024, tmpdirMin: 16, outdirMin: 256}

@@ -4,32 +4,33 @@ class: CommandLineTool
 id: mt_train
 label: mt-train
 doc: |
-  A model that tells times of masses from other times by what stands around them, learned of the
-  answers that people gave. A fifth of the sites, drawn by the seed, is kept to measure on. Times
-  that the rules are sure of are learned from, too. Answers of one kind alone, or of one site, end
-  it with exit code 65; a node without torch with 69.
+  Trains a model that distinguishes mass times from other times by their context. It learns from
+  annotations and from mass times that the rules have found. A random fifth of the sites is not
+  used for training, but to measure the model. The tool ends with exit code 65 if all answers are
+  the same or come from one site, and with 69 if the node has no PyTorch.
 baseCommand: mt-train
 inputs:
   answers:
     type: File[]
     label: Candidates with an answer
-    doc: JSON Lines as mt-hours writes them, each with answer yes or no.
+    doc: JSON Lines files of candidates with the answer yes or no, as mt-answers writes them.
   orders:
     type: File[]?
-    label: Orders of masses
-    doc: As mt-rules writes them.
+    label: Mass schedules
+    doc: JSON Lines files, as mt-rules writes them.
   candidates:
     type: File[]?
     label: Candidates without an answer
-    doc: Those whose page and time are in orders are taken for masses.
+    doc: Candidates whose page and time are in the mass schedules become positive examples.
   others:
     type: File[]?
-    label: Candidates of any pages
-    doc: So many, drawn by the seed, are taken for no masses as make both classes even.
+    label: Candidates for negative examples
+    doc: A random sample of them becomes negative examples, so that both classes have equal sizes.
   seed:
     type: int
     default: 1
-    label: Seed
+    label: Random seed
+    doc: The seed of the split into training and test sites, and of the random samples.
     inputBinding: {prefix: --seed}
 arguments:
   - $(inputs.answers)
@@ -43,10 +44,12 @@ outputs:
   model:
     type: File
     label: Model
+    doc: The trained model, as a PyTorch file.
     outputBinding: {glob: model.pt}
   measures:
     type: File
-    label: How good it is
+    label: Model measures
+    doc: A JSON file with recall, precision, accuracy and F1 of the model.
     outputBinding: {glob: measures.json}
 requirements:
   ResourceRequirement: {coresMin: 1, coresMax: 1, ramMin: 2048, tmpdirMin: 64, outdirMin: 256}

@@ -1,7 +1,5 @@
 """The characters of generated scans, which the small model reads."""
 
-from __future__ import annotations
-
 import string
 
 DIACRITICS = "áčďéěíňóřšťúůýžÁČĎÉĚÍŇÓŘŠŤÚŮÝŽ"

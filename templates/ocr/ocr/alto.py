@@ -1,7 +1,5 @@
 """ALTO: the words of pero-ocr's output, and its conversion from version 2 to version 4."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from lxml import etree

@@ -1,7 +1,5 @@
 """Defects of printed pages, from their use and from scanning."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from random import Random

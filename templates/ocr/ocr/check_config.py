@@ -1,7 +1,5 @@
 """`ocr-check-config` checks that pero-ocr accepts a configuration, before it is uploaded."""
 
-from __future__ import annotations
-
 import argparse
 from collections.abc import Sequence
 from pathlib import Path
@@ -22,13 +20,17 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run `ocr-check-config` and return its exit code."""
     parser = Parser(
         prog="ocr-check-config",
-        description="Load a configuration as the tools do; 78 and a sentence if that fails.",
+        description="Check a configuration by loading it as the tools do; if pero-ocr refuses it,"
+        " print the reason and exit with 78.",
     )
-    parser.add_argument("config", type=Path, help="folder with config.ini and its models")
+    parser.add_argument(
+        "config", type=Path, help="Folder with config.ini and the models that it names"
+    )
     parser.add_argument(
         "--stage",
         choices=STAGES,
         action="append",
-        help="stage that it is for; default: all that its config.ini runs",
+        help="Check the configuration for this stage; repeatable (default: all stages that its"
+        " config.ini configures)",
     )
     return run_command(parser, _work, argv)

@@ -1,7 +1,5 @@
 """Pages that are damaged on purpose, as scanners, disks and people damage them."""
 
-from __future__ import annotations
-
 import struct
 import zlib
 from collections.abc import Callable

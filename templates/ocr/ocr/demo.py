@@ -1,4 +1,4 @@
-"""Send two volumes of scanned pages through a whole system on this machine.
+"""Send two volumes of scanned pages through a complete system on this machine.
 
 `make ocr-demo` runs this program. During the first volume, a configuration changes and the second
 volume comes with a higher rank. The first volume keeps its configuration. The second one gets the
@@ -10,8 +10,6 @@ that this machine sees at the same path, and pilots that find the programs.
 The figures come from the system's answers and its files. Only the true text comes from the
 generator.
 """
-
-from __future__ import annotations
 
 import argparse
 import asyncio
@@ -37,7 +35,7 @@ from sluice.contracts.common.problems import ServiceError
 from sluice.contracts.common.states import ChainState
 from sluice.contracts.templates.templates import Template
 from sluice.embedded.demonstration import SYSTEM, demonstration_folder, demonstration_system
-from sluice.text.os_errors import sentence_of
+from sluice.text.os_errors import os_error_sentence
 
 #: The kinds of pages, repeated in this order.
 KINDS = ("clean", "clean", "noise", "clean", "skew", "clean", "columns", "clean", "stains", "clean")
@@ -48,8 +46,16 @@ CHANGE = ("MINIMUM_LENGTH = 6", "MINIMUM_LENGTH = 5")
 
 def _generate(folder: Path, plan: PlannedVolume) -> None:
     arguments = [
-        *("--out", str(folder / "scans" / plan.name), "--truth", str(folder / "truth" / plan.name)),
-        *("--volume", plan.name, "--pages", str(plan.pages), "--seed", str(plan.seed)),
+        "--out",
+        str(folder / "scans" / plan.name),
+        "--truth",
+        str(folder / "truth" / plan.name),
+        "--volume",
+        plan.name,
+        "--pages",
+        str(plan.pages),
+        "--seed",
+        str(plan.seed),
         *(f"--kind={kind}" for kind in KINDS),
     ]
     arguments += [f"--damage=cut={plan.damaged}"] if plan.damaged else []
@@ -79,7 +85,10 @@ async def _process_volumes(
 
         async def process(plan: PlannedVolume, rank: float) -> ProcessedVolume:
             return await process_volume(
-                *(connection, template, plan, folder),
+                connection,
+                template,
+                plan,
+                folder,
                 rank=rank,
                 progress=StepBars(bars, label=f"{plan.name} "),
                 quarter_done=quarter_done,
@@ -137,11 +146,32 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run `python -m ocr.demo` and return its exit code."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n\n")[0])
     add = parser.add_argument
-    add("--home", type=Path, required=True, help="folder of the demonstration; emptied first")
-    add("--pages", type=positive, default=30, help="pages of each volume; default: %(default)s")
-    add("--port", type=int, default=os.environ.get("SLUICE_PORT", "0"), help="0: any free one")
-    add("--keep", action="store_true", help="leave the system up at the end")
-    add("--url", help="a running system, instead of one of its own; its DMS: SLUICE_DMS_URL")
+    add(
+        "--home",
+        type=Path,
+        required=True,
+        metavar="FOLDER",
+        help="Folder for all files of the demonstration; its content is deleted first",
+    )
+    add(
+        "--pages",
+        type=positive,
+        default=30,
+        metavar="N",
+        help="Number of pages in each volume (default: %(default)s)",
+    )
+    add(
+        "--port",
+        type=int,
+        default=os.environ.get("SLUICE_PORT", "0"),
+        help="Port of the web page; 0 means any free port (default: SLUICE_PORT, or 0)",
+    )
+    add("--keep", action="store_true", help="Leave the system running at the end")
+    add(
+        "--url",
+        help="Use the running system at this address instead of starting one; set SLUICE_DMS_URL"
+        " to the address of its DMS (default: start a system)",
+    )
     arguments = parser.parse_args(argv)
     plans = (
         PlannedVolume("first", seed=11, pages=arguments.pages, damaged=arguments.pages // 2 + 1),
@@ -157,7 +187,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except ServiceError as error:
         print_problem(error)
     except OSError as error:
-        err.print(f"error: {sentence_of(error)}")
+        err.print(f"error: {os_error_sentence(error)}")
     return 1
 
 

@@ -1,7 +1,5 @@
 """The report at the end of the demonstration, on the terminal and in `summary.json`."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -74,7 +72,9 @@ def print_report(volumes: Sequence[ProcessedVolume], summary: Mapping[str, Any])
         ["volume", "step", "state", "jobs", "failed"],
         [
             (
-                *(volume.plan.name, task.step, task.state.value),
+                volume.plan.name,
+                task.step,
+                task.state.value,
                 *((task.jobs.total, task.jobs.failed) if task.jobs else ("", "")),
             )
             for volume in volumes
@@ -93,9 +93,13 @@ def print_report(volumes: Sequence[ProcessedVolume], summary: Mapping[str, Any])
         ["volume", "pages", "failed", "layout's configuration", "loads", "from", "to (seconds)"],
         [
             (
-                *(volume.plan.name, volume.plan.pages, len(volume.failed_pages())),
-                *(f"version {volume.configuration}", volume.loads),
-                *(round(volume.started - first, 1), round(volume.ended - first, 1)),
+                volume.plan.name,
+                volume.plan.pages,
+                len(volume.failed_pages()),
+                f"version {volume.configuration}",
+                volume.loads,
+                round(volume.started - first, 1),
+                round(volume.ended - first, 1),
             )
             for volume in volumes
         ],

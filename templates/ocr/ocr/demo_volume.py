@@ -1,7 +1,5 @@
 """A volume of the demonstration, as planned and as processed."""
 
-from __future__ import annotations
-
 import asyncio
 import time
 from collections.abc import Sequence

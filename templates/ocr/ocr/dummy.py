@@ -3,8 +3,6 @@
 It tests scheduling without models. `ocr-dummy-pages` (`dummy_pages.py`) writes the pages.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import time
@@ -69,15 +67,48 @@ def _work(arguments: argparse.Namespace) -> None:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run `ocr-dummy` on one page, and return its exit code."""
-    parser = Parser(prog="ocr-dummy", description="Take as long for a page as it is told to.")
+    parser = Parser(
+        prog="ocr-dummy",
+        description="Wait as long as the size of a page requires, to test scheduling without"
+        " models.",
+    )
     add = parser.add_argument
-    add("page", type=Path, help="a page of ocr-dummy-pages, or of a stage before")
-    add("--stage", required=True, metavar="NAME", help="what this stage is called")
-    add("--scale", type=finite, default=1.0, metavar="SECONDS", help="for a size of 1")
-    add("--difference", type=finite, default=0.0, metavar="SECONDS", help="at most, more or less")
-    add("--faster", type=finite, default=1.0, metavar="N", help="wait an N-th of that time")
-    add("--seed", type=not_negative, default=1, metavar="S", help="same seed, same times")
-    add("--out", type=Path, required=True, metavar="FILE", help="the page, with the time it took")
+    add("page", type=Path, help="Page that ocr-dummy-pages or an earlier stage wrote")
+    add("--stage", required=True, metavar="NAME", help="Name of this stage")
+    add(
+        "--scale",
+        type=finite,
+        default=1.0,
+        metavar="SECONDS",
+        help="Seconds for a page of size 1; larger pages take proportionally longer (default: 1)",
+    )
+    add(
+        "--difference",
+        type=finite,
+        default=0.0,
+        metavar="SECONDS",
+        help="Maximum random deviation from this time, in both directions (default: 0)",
+    )
+    add(
+        "--faster",
+        type=finite,
+        default=1.0,
+        metavar="FACTOR",
+        help="Divide the wait by this factor (default: 1)",
+    )
+    add(
+        "--seed",
+        type=not_negative,
+        default=1,
+        help="Seed of the random deviations; equal seeds give equal times (default: %(default)s)",
+    )
+    add(
+        "--out",
+        type=Path,
+        required=True,
+        metavar="FILE",
+        help="File to write the page to, with the time of this stage added",
+    )
     return run_command(parser, _work, argv)
 
 

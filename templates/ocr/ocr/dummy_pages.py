@@ -4,8 +4,6 @@ A page is a JSON file that contains its size. Sizes are drawn uniformly from an 
 follow each other at a fixed period, which puts a constant load on a system.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import subprocess
@@ -38,32 +36,51 @@ class NotRegistered(CommandError):
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run `ocr-dummy-pages` and return its exit code."""
-    parser = Parser(prog="ocr-dummy-pages", description="Write pages that are nothing but a size.")
+    parser = Parser(
+        prog="ocr-dummy-pages", description="Write pages that contain only a size, for ocr-dummy."
+    )
     add = parser.add_argument
-    add("--out", type=Path, required=True, metavar="DIR", help="folder for the pages")
-    add("--pages", type=positive, required=True, metavar="N", help="number of pages in a series")
+    add("--out", type=Path, required=True, metavar="FOLDER", help="Folder to write the pages to")
+    add(
+        "--pages",
+        type=positive,
+        required=True,
+        metavar="N",
+        help="Number of pages in each series",
+    )
     add(
         "--size",
         type=finite,
         nargs=2,
         default=(1.0, 1.0),
         metavar=("MIN", "MAX"),
-        help="interval of the pages' sizes; default: 1 1",
+        help="Smallest and largest size of the random pages (default: 1 1)",
     )
-    add("--seed", type=not_negative, default=1, metavar="S", help="same seed, same sizes")
-    add("--repeat", type=positive, default=1, metavar="N", help="number of series; default: 1")
+    add(
+        "--seed",
+        type=not_negative,
+        default=1,
+        help="Seed of the random sizes; equal seeds give equal sizes (default: %(default)s)",
+    )
+    add(
+        "--repeat",
+        type=positive,
+        default=1,
+        metavar="N",
+        help="Number of series to write (default: 1)",
+    )
     add(
         "--period",
         type=finite,
         default=0.0,
         metavar="SECONDS",
-        help="time from the start of one series to the start of the next; default: 0",
+        help="Seconds from the start of one series to the start of the next (default: 0)",
     )
     add(
         "--register",
         metavar="NAME",
-        help="register each series with the running system as data set NAME-0001, NAME-0002, …"
-        " of type dummies",
+        help="Register each series with the running system as data set NAME-0001, NAME-0002, …"
+        " of type dummies (default: do not register)",
     )
     return run_command(parser, _generate, argv)
 

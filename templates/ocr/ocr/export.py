@@ -1,7 +1,5 @@
 """`ocr-export` writes a transcribed page as ALTO 4 and as plain text, without a model."""
 
-from __future__ import annotations
-
 import argparse
 import logging
 from collections.abc import Sequence
@@ -60,11 +58,13 @@ def _work(arguments: argparse.Namespace) -> None:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run `ocr-export` on one page, and return its exit code."""
-    parser = Parser(prog="ocr-export", description="Write a transcribed page as ALTO and text.")
-    parser.add_argument("page", type=Path, help="its PAGE XML, of ocr-transcribe")
+    parser = Parser(
+        prog="ocr-export", description="Write a transcribed page as ALTO 4 and plain text."
+    )
+    parser.add_argument("page", type=Path, help="PAGE XML file that ocr-transcribe wrote")
     add = parser.add_argument
-    add("--alto", type=Path, required=True, metavar="FILE", help="the ALTO to write")
-    add("--text", type=Path, required=True, metavar="FILE", help="the text to write")
+    add("--alto", type=Path, required=True, metavar="FILE", help="ALTO file to write")
+    add("--text", type=Path, required=True, metavar="FILE", help="Text file to write")
     return run_command(parser, _work, argv)
 
 

@@ -1,7 +1,5 @@
 """The fonts of generated scans, from Debian packages."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from pack_command import CommandError

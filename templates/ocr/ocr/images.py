@@ -1,7 +1,5 @@
 """Image files: reproducible output, and input with a size check."""
 
-from __future__ import annotations
-
 import io
 from pathlib import Path
 from typing import Literal

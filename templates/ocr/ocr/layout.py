@@ -72,11 +72,11 @@ def _work(arguments: argparse.Namespace) -> None:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run `ocr-layout` on one page, and return its exit code."""
-    parser = Parser(prog="ocr-layout", description="Find regions and lines of a scanned page.")
-    parser.add_argument("image", type=Path, help="the scanned page")
+    parser = Parser(prog="ocr-layout", description="Find the regions and lines of a scanned page.")
+    parser.add_argument("image", type=Path, help="Image of the scanned page")
     add_stage_options(parser)
     parser.add_argument(
-        "--out", type=Path, required=True, metavar="FILE", help="the PAGE XML to write"
+        "--out", type=Path, required=True, metavar="FILE", help="PAGE XML file to write"
     )
     return run_command(parser, _work, argv)
 

@@ -1,7 +1,5 @@
 """METS: the files of each page of a volume, and the order of the pages."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """PAGE XML: documents, text regions, lines, and words with their boxes."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple

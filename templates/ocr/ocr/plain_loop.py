@@ -127,15 +127,49 @@ def _work(arguments: argparse.Namespace) -> None:
 def main(argv: Sequence[str] | None = None) -> int:
     """Run `ocr-plain-loop` and return its exit code."""
     parser = Parser(
-        prog="ocr-plain-loop", description="Transcribe a volume without a workflow system."
+        prog="ocr-plain-loop",
+        description="Transcribe the pages of a volume without a workflow system.",
     )
     add = parser.add_argument
-    add("scans", type=Path, nargs="+", help="the scanned pages, in order")
-    add("--layout-config", type=Path, required=True, metavar="DIR")
-    add("--ocr-config", type=Path, required=True, metavar="DIR")
-    add("--volume", default="volume", metavar="NAME", help="default: %(default)s")
-    add("--processes", type=positive, default=2, metavar="N", help="default: %(default)s")
-    add("--out", type=Path, required=True, metavar="DIR", help="folder for all files")
-    add("--warm-up", action="store_true", help="have each process work on the first page before")
-    add("--summary", type=Path, metavar="FILE", help="pages, and seconds after that, as JSON")
+    add("scans", type=Path, nargs="+", help="Images of the scanned pages, in order")
+    add(
+        "--layout-config",
+        type=Path,
+        required=True,
+        metavar="FOLDER",
+        help="Folder with the configuration of ocr-layout: config.ini and its models",
+    )
+    add(
+        "--ocr-config",
+        type=Path,
+        required=True,
+        metavar="FOLDER",
+        help="Folder with the configuration of ocr-transcribe: config.ini and its models",
+    )
+    add(
+        "--volume",
+        default="volume",
+        metavar="NAME",
+        help="Name of the volume and of its files (default: %(default)s)",
+    )
+    add(
+        "--processes",
+        type=positive,
+        default=2,
+        metavar="N",
+        help="Number of parallel processes (default: %(default)s)",
+    )
+    add("--out", type=Path, required=True, metavar="FOLDER", help="Folder to write all files to")
+    add(
+        "--warm-up",
+        action="store_true",
+        help="Process the first page once in each process before the measurement starts",
+    )
+    add(
+        "--summary",
+        type=Path,
+        metavar="FILE",
+        help="JSON file for the numbers of pages and failures, and the seconds of loading and"
+        " processing (default: do not write it)",
+    )
     return run_command(parser, _work, argv)

@@ -1,7 +1,5 @@
 """One generated page: its text in lines and columns, its image, and the position of each line."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from random import Random
 from typing import NamedTuple

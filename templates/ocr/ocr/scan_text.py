@@ -1,7 +1,5 @@
 """Invented words, with the syllables, capitals, numbers and punctuation of printed prose."""
 
-from __future__ import annotations
-
 import string
 from random import Random
 
@@ -11,7 +9,7 @@ _ONSETS: tuple[str, ...] = (
 )  # fmt: skip
 _VOWELS: tuple[str, ...] = (*"aaaeeeiioouuyáéěíóúůý", "ou", "au", "ea")
 _CODAS: tuple[str, ...] = (
-    *("", "", ""), *"bcdfgklmnrstxz", "ck", "ď", "ň", "ll", "nd", "ng", "st", "š", "ť", "ž",
+    "", "", "", *"bcdfgklmnrstxz", "ck", "ď", "ň", "ll", "nd", "ng", "st", "š", "ť", "ž",
 )  # fmt: skip
 _ENDS = (",", ",", ".", ".", ";", ":", "?", "!")
 _PAIRS = ('""', "''", "()", "[]", "{}", "<>", "**", "//", "__", "``")

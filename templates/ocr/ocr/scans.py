@@ -1,7 +1,5 @@
 """`ocr-scans` draws generated scans, and writes their true text to a separate folder."""
 
-from __future__ import annotations
-
 import argparse
 import json
 import re
@@ -94,33 +92,57 @@ def _parse_volume_name(text: str) -> str:
 def main(argv: Sequence[str] | None = None) -> int:
     """Run `ocr-scans` and return its exit code."""
     parser = Parser(
-        prog="ocr-scans", description="Draw the scanned pages of a volume, and write down its text."
+        prog="ocr-scans",
+        description="Draw the scanned pages of a volume, and write their true text.",
     )
     add = parser.add_argument
-    add("--out", type=Path, required=True, metavar="DIR", help="folder for the scans")
-    add("--pages", type=_parse_pages, required=True, metavar="N", help="number of pages")
-    add("--seed", type=not_negative, required=True, metavar="S", help="same seed, same bytes")
+    add("--out", type=Path, required=True, metavar="FOLDER", help="Folder to write the scans to")
+    add(
+        "--pages",
+        type=_parse_pages,
+        required=True,
+        metavar="N",
+        help=f"Number of pages, at most {MAX_PAGES}",
+    )
+    add(
+        "--seed",
+        type=not_negative,
+        required=True,
+        help="Seed of the random pages; equal seeds give equal files",
+    )
     add(
         "--volume",
         type=_parse_volume_name,
         default="volume",
         metavar="NAME",
-        help="default: %(default)s",
+        help="Name of the volume, with which all file names begin (default: %(default)s)",
     )
     add(
         "--kind",
         choices=KINDS,
         action="append",
-        help="kind of the pages; several take turns (default: clean)",
+        help="Kind of the pages; repeatable, then the kinds take turns page by page"
+        " (default: clean)",
     )
-    add("--format", choices=("png", "jpg"), default="png", help="default: %(default)s")
+    add(
+        "--format",
+        choices=("png", "jpg"),
+        default="png",
+        help="Image format of the scans (default: %(default)s)",
+    )
     add(
         "--damage",
         type=_parse_damage,
         action="append",
         default=[],
         metavar="KIND=PAGE",
-        help=f"spoil this page: {', '.join(DAMAGES)}; repeatable",
+        help=f"Damage page number PAGE in the way KIND: {', '.join(DAMAGES)}; repeatable"
+        " (default: no damage)",
     )
-    add("--truth", type=Path, metavar="DIR", help="folder for the text; default: DIR-truth")
+    add(
+        "--truth",
+        type=Path,
+        metavar="FOLDER",
+        help="Folder to write the true text to (default: the folder of --out with -truth added)",
+    )
     return run_command(parser, write_volume, argv)

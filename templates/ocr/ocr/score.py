@@ -1,7 +1,5 @@
 """`ocr-score` compares transcriptions with the truth, by kind of page."""
 
-from __future__ import annotations
-
 import argparse
 import json
 from collections.abc import Iterable, Sequence
@@ -57,9 +55,13 @@ def _work(arguments: argparse.Namespace) -> None:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run `ocr-score` and return its exit code."""
-    parser = Parser(prog="ocr-score", description="Compare transcriptions with what is true.")
-    parser.add_argument("texts", type=Path, nargs="*", help="texts of pages, of ocr-export")
+    parser = Parser(prog="ocr-score", description="Compare transcriptions with the true text.")
+    parser.add_argument("texts", type=Path, nargs="*", help="Texts of pages that ocr-export wrote")
     parser.add_argument(
-        "--truth", type=Path, required=True, metavar="DIR", help="what ocr-scans wrote"
+        "--truth",
+        type=Path,
+        required=True,
+        metavar="FOLDER",
+        help="Folder with the true text that ocr-scans wrote",
     )
     return run_command(parser, _work, argv)

@@ -1,7 +1,5 @@
 """The options of the tools that use a configuration."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from pack_command import Parser, finite, positive
@@ -15,16 +13,21 @@ def add_stage_options(parser: Parser) -> None:
         "--config",
         type=Path,
         required=True,
-        metavar="DIR",
-        help="folder with config.ini and the models that it names",
+        metavar="FOLDER",
+        help="Folder with config.ini and the models that it names",
     )
     parser.add_argument(
-        "--threads", type=positive, default=1, metavar="N", help="default: %(default)s"
+        "--threads",
+        type=positive,
+        default=1,
+        metavar="N",
+        help="Number of processor threads to use (default: %(default)s)",
     )
     parser.add_argument(
         "--max-megapixels",
         type=finite,
         default=MAX_MEGAPIXELS,
-        metavar="N",
-        help="larger images are refused; default: %(default)g",
+        metavar="MEGAPIXELS",
+        help="Refuse images with more than this many million pixels before they are decoded"
+        " (default: %(default)g)",
     )

@@ -19,7 +19,7 @@ from pero_ocr.core.layout import PageLayout
 from pero_ocr.document_ocr.page_parser import PageParser, get_default_device
 
 from ocr.enlarged import enlarge_if_configured
-from sluice.text.os_errors import reason_of, sentence_of
+from sluice.text.os_errors import os_error_sentence, reason_of
 
 #: The switches of `config.ini` that a stage leaves on.
 STAGES: dict[str, tuple[str, ...]] = {
@@ -192,5 +192,5 @@ def _check_model(folder: Path, stage: Stage) -> None:
 
 def _describe_error(error: BaseException) -> str:
     """Return why pero-ocr cannot work, in one line."""
-    reason = sentence_of(error) if isinstance(error, OSError) else reason_in(error)
+    reason = os_error_sentence(error) if isinstance(error, OSError) else reason_in(error)
     return f"not JSON: {reason}" if isinstance(error, json.JSONDecodeError) else reason

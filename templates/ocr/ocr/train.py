@@ -128,11 +128,34 @@ def _work(arguments: argparse.Namespace) -> None:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run `ocr-train` and return its exit code."""
-    parser = Parser(prog="ocr-train", description="Make the small model from generated pages.")
+    parser = Parser(prog="ocr-train", description="Train the small model on generated pages.")
     add = parser.add_argument
-    add("--config", type=Path, required=True, metavar="DIR", help="folder with layout/ and ocr/")
-    add("--out", type=Path, required=True, metavar="DIR", help="folder for the model")
-    add("--seed", type=not_negative, default=1, metavar="S", help="default: %(default)s")
-    add("--pages", type=positive, default=200, metavar="N", help="default: %(default)s")
-    add("--rounds", type=positive, default=14, metavar="N", help="default: %(default)s")
+    add(
+        "--config",
+        type=Path,
+        required=True,
+        metavar="FOLDER",
+        help="Folder with the configurations layout/ and ocr/",
+    )
+    add("--out", type=Path, required=True, metavar="FOLDER", help="Folder to write the model to")
+    add(
+        "--seed",
+        type=not_negative,
+        default=1,
+        help="Seed of the generated pages and of the training (default: %(default)s)",
+    )
+    add(
+        "--pages",
+        type=positive,
+        default=200,
+        metavar="N",
+        help="Number of pages to generate (default: %(default)s)",
+    )
+    add(
+        "--rounds",
+        type=positive,
+        default=14,
+        metavar="N",
+        help="Number of training rounds over all lines (default: %(default)s)",
+    )
     return run_command(parser, _work, argv)

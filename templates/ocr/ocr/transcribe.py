@@ -88,11 +88,13 @@ def _work(arguments: argparse.Namespace) -> None:
 def main(argv: Sequence[str] | None = None) -> int:
     """Run `ocr-transcribe` on one page, and return its exit code."""
     parser = Parser(prog="ocr-transcribe", description="Transcribe the lines of a scanned page.")
-    parser.add_argument("image", type=Path, help="the scanned page")
-    parser.add_argument("page", type=Path, help="its PAGE XML with lines, of ocr-layout")
+    parser.add_argument("image", type=Path, help="Image of the scanned page")
+    parser.add_argument(
+        "page", type=Path, help="PAGE XML file with the lines that ocr-layout wrote"
+    )
     add_stage_options(parser)
     parser.add_argument(
-        "--out", type=Path, required=True, metavar="FILE", help="the PAGE XML to write"
+        "--out", type=Path, required=True, metavar="FILE", help="PAGE XML file to write"
     )
     return run_command(parser, _work, argv)
 

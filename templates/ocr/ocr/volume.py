@@ -3,15 +3,13 @@
 The METS file names all files of each page.
 """
 
-from __future__ import annotations
-
 import argparse
 import csv
 import io
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from statistics import fmean
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from pack_command import (
     BadData,
@@ -144,18 +142,33 @@ def _work(arguments: argparse.Namespace) -> None:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run `ocr-volume` and return its exit code."""
-    parser = Parser(prog="ocr-volume", description="Put the pages of a volume together.")
+    parser = Parser(
+        prog="ocr-volume",
+        description="Join the pages of a volume: one text, a METS file and a table of confidences.",
+    )
     add = parser.add_argument
-    add("--name", required=True, metavar="NAME", help="what the volume and its files are called")
-    add("--pages", type=Path, nargs="*", default=[], metavar="FILE", help="PAGE XML, in order")
-    add("--altos", type=Path, nargs="*", default=[], metavar="FILE", help="ALTO of these pages")
-    add("--texts", type=Path, nargs="*", default=[], metavar="FILE", help="text of these pages")
+    many: dict[str, Any] = {"type": Path, "nargs": "*", "default": [], "metavar": "FILE"}
+    add("--name", required=True, metavar="NAME", help="Name of the volume and of its files")
+    add(
+        "--pages",
+        **many,
+        help="PAGE XML files that ocr-transcribe wrote, in the order of the pages (default: none)",
+    )
+    add("--altos", **many, help="ALTO files of these pages (default: none)")
+    add("--texts", **many, help="Text files of these pages (default: none)")
     add(
         "--sure",
         type=finite,
         default=0.5,
-        metavar="SHARE",
-        help="words of which the model is less sure are counted; default: %(default)s",
+        metavar="CONFIDENCE",
+        help="Count words with a confidence below this number between 0 and 1 as words to check"
+        " (default: %(default)s)",
     )
-    add("--out", type=Path, default=Path(), metavar="DIR", help="default: where it runs")
+    add(
+        "--out",
+        type=Path,
+        default=Path(),
+        metavar="FOLDER",
+        help="Folder to write the files to (default: the current folder)",
+    )
     return run_command(parser, _work, argv)

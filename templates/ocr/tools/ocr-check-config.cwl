@@ -4,22 +4,23 @@ class: CommandLineTool
 id: ocr_check_config
 label: ocr-check-config
 doc: |
-  Can pero-ocr work with a configuration? It is loaded as the tools load it. Ends with exit code 78
-  and a sentence of pero-ocr's, or of ours, where that fails: a method that is unknown, a model that
-  is missing or is none, a model whose characters are not those of its JSON, lines that are cut
-  otherwise than it wants them. Asked before a configuration is put in.
+  Checks that pero-ocr accepts a configuration, before it is uploaded. The tool loads it in the same
+  way as the other tools. It ends with exit code 78 and an error message if a method is unknown, a
+  model is missing or invalid, the characters of a model differ from those in its JSON file, or the
+  lines are not cut as the model expects.
 baseCommand: ocr-check-config
 inputs:
   config:
     type: Directory
     label: Configuration
-    doc: config.ini as pero-ocr reads it, and the models that it names.
+    doc: A folder with config.ini for pero-ocr and the models that it names.
     inputBinding: {position: 1}
 stdout: loaded.txt
 outputs:
   loaded:
     type: stdout
-    doc: What was loaded, a line for each stage.
+    label: Loaded stages
+    doc: A text file with one line for each stage that was loaded.
 requirements:
   EnvVarRequirement: {envDef: {OMP_NUM_THREADS: "1", OPENBLAS_NUM_THREADS: "1"}}
   ResourceRequirement: {coresMin: 1, coresMax: 1, ramMin: 2048, tmpdirMin: 64, outdirMin: 64}

@@ -2,21 +2,22 @@
 cwlVersion: v1.2
 class: CommandLineTool
 $namespaces:
-  # Without a line of its own cwltool takes `urn` for an undeclared prefix and warns.
+  # Without this line, cwltool warns that the prefix `urn` is not declared.
   urn: "urn:"
   sluice: "urn:sluice:cwl:"
 sluice:warm: true
 id: ocr_export
 label: ocr-export
 doc: |
-  A transcribed page as ALTO 4 and as plain text: a line for each line, an empty one between
-  regions. Boxes and confidences of words are those in the PAGE XML; no model is loaded.
+  Converts a transcribed page to ALTO 4 and to plain text. The text has one line for each line of
+  the page, and an empty line between regions. Boxes and confidences of words come from the PAGE
+  XML. The tool loads no model.
 baseCommand: ocr-export
 inputs:
   page:
     type: File
     label: Transcribed page
-    doc: PAGE XML, as ocr-transcribe writes it.
+    doc: A PAGE XML file, as ocr-transcribe writes it.
     inputBinding: {position: 1}
 arguments:
   - {prefix: --alto, valueFrom: $(inputs.page.nameroot).alto.xml}
@@ -24,11 +25,13 @@ arguments:
 outputs:
   alto:
     type: File
-    doc: ALTO 4.
+    label: ALTO
+    doc: The page as an ALTO 4 file.
     outputBinding: {glob: $(inputs.page.nameroot).alto.xml}
   text:
     type: File
-    doc: Plain text in UTF-8.
+    label: Text
+    doc: The page as plain text in UTF-8.
     outputBinding: {glob: $(inputs.page.nameroot).txt}
 requirements:
   EnvVarRequirement: {envDef: {OMP_NUM_THREADS: "1", OPENBLAS_NUM_THREADS: "1"}}

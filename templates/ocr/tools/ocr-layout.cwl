@@ -2,35 +2,37 @@
 cwlVersion: v1.2
 class: CommandLineTool
 $namespaces:
-  # Without a line of its own cwltool takes `urn` for an undeclared prefix and warns.
+  # Without this line, cwltool warns that the prefix `urn` is not declared.
   urn: "urn:"
   sluice: "urn:sluice:cwl:"
 sluice:warm: {key: [config]}
 id: ocr_layout
 label: ocr-layout
 doc: |
-  Where the text of a scanned page is: pero-ocr finds regions and lines by the configuration, which
-  may name a model. Out comes PAGE XML with the regions in reading order and their lines, each with
-  its baseline. A page without text has none, which is no error. A file that is no image, is cut
-  off, or has more than max_megapixels is given up at once (exit code 65), a configuration that
-  pero-ocr refuses as well (78).
+  Finds the text of a scanned page. pero-ocr finds regions and lines according to the configuration,
+  which may name a model. The tool writes PAGE XML with the regions in reading order and their
+  lines, each with its baseline. A page without text has no regions, which is no error. The tool
+  ends with exit code 65 if the file is no image, is truncated, or has more than max_megapixels. It
+  ends with 78 if pero-ocr refuses the configuration. Neither is retried.
 baseCommand: ocr-layout
 inputs:
   image:
     type: File
     label: Scanned page
-    doc: PNG, JPEG, TIFF, JPEG 2000 or what else Pillow reads; of several pages in it the first.
+    doc: |
+      A PNG, JPEG, TIFF or JPEG 2000 file, or another format that Pillow reads. Only its first page
+      is used.
     inputBinding: {position: 1}
   config:
     type: Directory
-    label: Configuration of the layout
-    doc: config.ini as pero-ocr reads it, and the models that it names.
+    label: Layout configuration
+    doc: A folder with config.ini for pero-ocr and the models that it names.
     inputBinding: {prefix: --config}
   max_megapixels:
     type: float
     default: 150
-    label: Largest image in megapixels
-    doc: Larger ones are refused before they are decoded.
+    label: Maximum image size in megapixels
+    doc: Larger images are refused before they are decoded.
     inputBinding: {prefix: --max-megapixels}
 arguments:
   - {prefix: --threads, valueFrom: $(runtime.cores)}
@@ -38,7 +40,8 @@ arguments:
 outputs:
   layout:
     type: File
-    doc: PAGE XML with regions and lines.
+    label: Layout
+    doc: A PAGE XML file with regions and lines.
     outputBinding: {glob: $(inputs.image.nameroot).layout.xml}
 requirements:
   # NumPy and others would start a thread for each core of the node.

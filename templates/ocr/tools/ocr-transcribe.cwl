@@ -2,39 +2,41 @@
 cwlVersion: v1.2
 class: CommandLineTool
 $namespaces:
-  # Without a line of its own cwltool takes `urn` for an undeclared prefix and warns.
+  # Without this line, cwltool warns that the prefix `urn` is not declared.
   urn: "urn:"
   sluice: "urn:sluice:cwl:"
 sluice:warm: {key: [config]}
 id: ocr_transcribe
 label: ocr-transcribe
 doc: |
-  What stands in the lines of a page: pero-ocr cuts the lines out of the image and reads them with
-  the model of the configuration. Out comes PAGE XML with the text of every line, its words with
-  their boxes, and how sure the model is of each. It uses the GPU that the job has, if it has one.
-  A configuration that pero-ocr refuses, and a model whose characters are not those of its JSON,
-  end it with exit code 78; a page that cannot be read, or lines of an image of another size, with
-  65.
+  Reads the lines of a page. pero-ocr cuts the lines out of the image and reads them with the model
+  of the configuration. The tool writes PAGE XML with the text of every line, and the box and the
+  confidence of each word. It uses the GPU of the job if there is one. The tool ends with exit code
+  78 if pero-ocr refuses the configuration, or if the characters of the model differ from those in
+  its JSON file. It ends with 65 if the page cannot be read, or if the lines belong to an image of
+  another size.
 baseCommand: ocr-transcribe
 inputs:
   image:
     type: File
     label: Scanned page
+    doc: The image from which ocr-layout found the lines.
     inputBinding: {position: 1}
   layout:
     type: File
-    label: Its lines
-    doc: PAGE XML with lines and their baselines, as ocr-layout writes it.
+    label: Layout of the page
+    doc: A PAGE XML file with lines and their baselines, as ocr-layout writes it.
     inputBinding: {position: 2}
   config:
     type: Directory
-    label: Configuration of the transcription
-    doc: config.ini as pero-ocr reads it, the JSON of the model, and the model.
+    label: Transcription configuration
+    doc: A folder with config.ini for pero-ocr, the model and its JSON file.
     inputBinding: {prefix: --config}
   max_megapixels:
     type: float
     default: 150
-    label: Largest image in megapixels
+    label: Maximum image size in megapixels
+    doc: Larger images are refused before they are decoded.
     inputBinding: {prefix: --max-megapixels}
 arguments:
   - {prefix: --threads, valueFrom: $(runtime.cores)}
@@ -42,7 +44,8 @@ arguments:
 outputs:
   page:
     type: File
-    doc: PAGE XML with text, words and confidences.
+    label: Transcribed page
+    doc: A PAGE XML file with text, words and confidences.
     outputBinding: {glob: $(inputs.image.nameroot).xml}
 requirements:
   EnvVarRequirement: {envDef: {OMP_NUM_THREADS: "1", OPENBLAS_NUM_THREADS: "1"}}

@@ -5,8 +5,6 @@ input or output. Packs add others with subclasses of `CommandError`. An error is
 standard error that names the file and what is wrong with it.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import math

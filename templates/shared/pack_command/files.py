@@ -1,7 +1,5 @@
 """The files of a pack besides its programs: workflow, tools and configurations."""
 
-from __future__ import annotations
-
 import argparse
 import shutil
 from collections.abc import Sequence
@@ -24,8 +22,15 @@ def pack_main(
     name: str, folder: Path, parts: Sequence[str], argv: Sequence[str] | None = None
 ) -> int:
     """Run a program that copies `parts` into a folder of the user."""
-    parser = Parser(prog=name, description=f"Write into a folder: {', '.join(parts)}.")
-    parser.add_argument("out", type=Path, metavar="DIR", help="made where it is not there")
+    parser = Parser(
+        prog=name, description=f"Copy the files of the pack into a folder: {', '.join(parts)}."
+    )
+    parser.add_argument(
+        "out",
+        type=Path,
+        metavar="FOLDER",
+        help="Folder to copy the files into, created if it does not exist",
+    )
     return run_command(parser, partial(_write, folder, parts), argv)
 
 

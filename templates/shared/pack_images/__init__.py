@@ -1,7 +1,5 @@
 """Image input for the programs of packs, with a size check before anything is decoded."""
 
-from __future__ import annotations
-
 import io
 from pathlib import Path
 

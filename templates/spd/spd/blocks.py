@@ -5,8 +5,6 @@ kind of block and the fields of `FrameInfo`. Kind `hits` has the array `hits`. K
 arrays `number`, `offsets`, `hits`, `multiplicity` and `energy_mev`, as in `EventBlock`.
 """
 
-from __future__ import annotations
-
 import io
 import json
 import zipfile

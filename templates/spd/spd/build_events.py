@@ -1,7 +1,5 @@
 """`spd-build-events` finds events in the stream of hits by gaps in time."""
 
-from __future__ import annotations
-
 import argparse
 from collections.abc import Sequence
 from dataclasses import replace
@@ -53,15 +51,27 @@ def _work(arguments: argparse.Namespace) -> None:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run `spd-build-events` and return its exit code."""
-    parser = Parser(prog="spd-build-events", description="Find the events of one frame.")
-    parser.add_argument("hits", type=Path, help="the file of hits")
+    parser = Parser(
+        prog="spd-build-events", description="Find the events in the hits of one frame."
+    )
+    parser.add_argument("hits", type=Path, help="File with hits that spd-decode wrote")
     parser.add_argument(
-        "--out", type=Path, required=True, metavar="FILE", help="the file of events to write"
+        "--out", type=Path, required=True, metavar="FILE", help="File to write the events to"
     )
     parser.add_argument(
-        "--time-gap-ns", type=positive, default=DEFAULT_TIME_GAP_NS, help="default: %(default)s"
+        "--time-gap-ns",
+        type=positive,
+        default=DEFAULT_TIME_GAP_NS,
+        metavar="NS",
+        help="Longest pause between two hits of an event in nanoseconds; a longer pause separates"
+        " events (default: %(default)s)",
     )
     parser.add_argument(
-        "--min-hits", type=positive, default=DEFAULT_MIN_HITS, help="default: %(default)s"
+        "--min-hits",
+        type=positive,
+        default=DEFAULT_MIN_HITS,
+        metavar="HITS",
+        help="Minimum number of hits of an event; smaller groups are dropped as noise"
+        " (default: %(default)s)",
     )
     return run_command(parser, _work, argv)

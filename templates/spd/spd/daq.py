@@ -1,7 +1,5 @@
 """`spd-daq` writes the raw frames of a simulated run, and the truth to a separate file."""
 
-from __future__ import annotations
-
 import argparse
 from collections.abc import Sequence
 from pathlib import Path
@@ -90,27 +88,37 @@ def _check(arguments: argparse.Namespace, truth_file: Path) -> None:
 def main(argv: Sequence[str] | None = None) -> int:
     """Run `spd-daq` and return its exit code."""
     parser = Parser(
-        prog="spd-daq", description="Simulate a run: raw frames without a trigger, and their truth."
+        prog="spd-daq",
+        description="Simulate a run of a detector: write raw frames, and the true events to a"
+        " separate file.",
     )
     parser.add_argument(
-        "--out", type=Path, required=True, metavar="DIR", help="folder for the frames"
-    )
-    parser.add_argument("--run", type=not_negative, required=True, metavar="N", help="run number")
-    parser.add_argument(
-        "--frames", type=positive, required=True, metavar="N", help="number of frames"
+        "--out", type=Path, required=True, metavar="FOLDER", help="Folder to write the frames to"
     )
     parser.add_argument(
-        "--seed", type=not_negative, required=True, metavar="S", help="same seed, same bytes"
+        "--run", type=not_negative, required=True, metavar="N", help="Number of the run"
     )
     parser.add_argument(
-        "--period", default=DEFAULT_PERIOD, metavar="P", help="period of data taking: %(default)s"
+        "--frames", type=positive, required=True, metavar="N", help="Number of frames to write"
+    )
+    parser.add_argument(
+        "--seed",
+        type=not_negative,
+        required=True,
+        help="Seed of the random events; equal seeds give equal files",
+    )
+    parser.add_argument(
+        "--period",
+        default=DEFAULT_PERIOD,
+        metavar="NAME",
+        help="Period of data taking, at most 16 ASCII characters (default: %(default)s)",
     )
     parser.add_argument(
         "--events-per-frame",
         type=finite,
         default=100.0,
         metavar="N",
-        help="mean number of events: %(default)s",
+        help="Mean number of events in a frame, above 0 and at most 100000 (default: %(default)g)",
     )
     parser.add_argument(
         "--damage",
@@ -118,9 +126,13 @@ def main(argv: Sequence[str] | None = None) -> int:
         action="append",
         default=[],
         metavar="FRAME",
-        help="spoil this frame; repeatable",
+        help="Damage this frame, numbered from 1; repeatable (default: no damage)",
     )
     parser.add_argument(
-        "--truth", type=Path, metavar="FILE", help="default: DIR-truth/runNNNNNN.json"
+        "--truth",
+        type=Path,
+        metavar="FILE",
+        help="JSON file to write the true events to (default: FOLDER-truth/runNNNNNN.json, with"
+        " FOLDER from --out and the number of the run)",
     )
     return run_command(parser, _work, argv)

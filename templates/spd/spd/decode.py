@@ -3,8 +3,6 @@
 A damaged frame is refused with exit code 65.
 """
 
-from __future__ import annotations
-
 import argparse
 from collections.abc import Sequence
 from pathlib import Path
@@ -63,12 +61,20 @@ def _work(arguments: argparse.Namespace) -> None:
 def main(argv: Sequence[str] | None = None) -> int:
     """Run `spd-decode` and return its exit code."""
     parser = Parser(prog="spd-decode", description="Decode one raw frame into hits sorted by time.")
-    parser.add_argument("raw", type=Path, help="the raw frame")
+    parser.add_argument("raw", type=Path, help="Raw frame to decode")
     parser.add_argument(
-        "--out", type=Path, required=True, metavar="FILE", help="the file of hits to write"
+        "--out", type=Path, required=True, metavar="FILE", help="File to write the hits to"
     )
-    parser.add_argument("--run", type=not_negative, help="the run that the frame must be of")
     parser.add_argument(
-        "--period", help="the period that the frame must be of, or that it gets if it names none"
+        "--run",
+        type=not_negative,
+        metavar="N",
+        help="Refuse a frame of another run than N (default: accept any run)",
+    )
+    parser.add_argument(
+        "--period",
+        metavar="NAME",
+        help="Refuse a frame of another period than NAME; a frame without a period gets this one"
+        " (default: accept any period)",
     )
     return run_command(parser, _work, argv)

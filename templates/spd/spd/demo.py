@@ -1,4 +1,4 @@
-"""Send two simulated detector runs at the same time through a whole system on this machine.
+"""Send two simulated detector runs at once through a complete system on this machine.
 
 `make demo` runs this program. With `--url`, the runs go through a system that runs already. That
 system needs an input storage that this machine sees at the same path.
@@ -33,7 +33,7 @@ from sluice.contracts.data.datasets import NewDataset
 from sluice.contracts.data.runs import NewFrame, NewPeriod, NewRun
 from sluice.contracts.templates.templates import NewTemplate, Template
 from sluice.embedded.demonstration import SYSTEM, demonstration_folder, demonstration_system
-from sluice.text.os_errors import sentence_of
+from sluice.text.os_errors import os_error_sentence
 from spd.daq import main as daq
 from spd.demo_report import print_report
 from spd.demo_run import FEWEST_FRAMES_WITH_DAMAGE, PlannedRun, ProcessedRun
@@ -174,25 +174,32 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run the demonstration and return its exit code."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n\n")[0])
     parser.add_argument(
-        "--home", type=Path, required=True, help="folder of the demonstration; emptied first"
+        "--home",
+        type=Path,
+        required=True,
+        metavar="FOLDER",
+        help="Folder for all files of the demonstration; its content is deleted first",
     )
     parser.add_argument(
         "--frames",
         type=positive,
         default=60,
-        help=f"frames of each run (default: %(default)s); from {FEWEST_FRAMES_WITH_DAMAGE} on, one"
-        " frame of the second run is damaged",
+        metavar="N",
+        help="Number of frames in each run (default: %(default)s); with"
+        f" {FEWEST_FRAMES_WITH_DAMAGE} or more, one frame of the second run is damaged",
     )
     port = os.environ.get("SLUICE_PORT", "0")
     parser.add_argument(
         "--port",
         type=int,
         default=port,
-        help="port of the web page (default: SLUICE_PORT); 0: any free one",
+        help="Port of the web page; 0 means any free port (default: SLUICE_PORT, or 0)",
     )
-    parser.add_argument("--keep", action="store_true", help="leave the system up at the end")
+    parser.add_argument("--keep", action="store_true", help="Leave the system running at the end")
     parser.add_argument(
-        "--url", help="a running system, instead of one of its own; its DMS: SLUICE_DMS_URL"
+        "--url",
+        help="Use the running system at this address instead of starting one; set SLUICE_DMS_URL"
+        " to the address of its DMS (default: start a system)",
     )
     arguments = parser.parse_args(argv)
     try:
@@ -206,7 +213,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except ServiceError as error:
         print_problem(error)
     except OSError as error:
-        err.print(f"error: {sentence_of(error)}")
+        err.print(f"error: {os_error_sentence(error)}")
     return 1
 
 

@@ -7,8 +7,6 @@ one sector, its road, in every layer. There are about 500 000 channels in all. T
 figures of this model, not a survey of the real detector.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any

@@ -1,7 +1,5 @@
 """`spd-filter` keeps the events with enough tracks and enough energy in the calorimeter."""
 
-from __future__ import annotations
-
 import argparse
 from collections.abc import Sequence
 from dataclasses import replace
@@ -55,24 +53,30 @@ def _work(arguments: argparse.Namespace) -> None:
 def main(argv: Sequence[str] | None = None) -> int:
     """Run `spd-filter` and return its exit code."""
     parser = Parser(
-        prog="spd-filter", description="Keep the events of one frame that are worth keeping."
+        prog="spd-filter",
+        description="Select the events of one frame with enough tracks and enough energy in the"
+        " calorimeter.",
     )
-    parser.add_argument("events", type=Path, help="the file of events")
+    parser.add_argument("events", type=Path, help="File with events that spd-build-events wrote")
     parser.add_argument(
-        "--out", type=Path, required=True, metavar="FILE", help="the file of events to write"
+        "--out",
+        type=Path,
+        required=True,
+        metavar="FILE",
+        help="File to write the selected events to",
     )
     parser.add_argument(
         "--min-multiplicity",
         type=not_negative,
         default=DEFAULT_MIN_MULTIPLICITY,
         metavar="TRACKS",
-        help="default: %(default)s",
+        help="Minimum number of tracks of a selected event (default: %(default)s)",
     )
     parser.add_argument(
         "--min-calorimeter-energy",
         type=finite,
         default=DEFAULT_MIN_CALORIMETER_ENERGY,
         metavar="MEV",
-        help="default: %(default)s",
+        help="Minimum calorimeter energy of a selected event in MeV (default: %(default)g)",
     )
     return run_command(parser, _work, argv)

@@ -6,8 +6,6 @@ bytes of ASCII filled with zeros · CRC-32 u32 over the header before it and all
 16-byte `detector.HIT` for each hit.
 """
 
-from __future__ import annotations
-
 import struct
 import zlib
 from dataclasses import dataclass

@@ -5,8 +5,6 @@ hits_read, events_built, events_kept}], histograms: {name: {title, unit, edges, 
 overflow}}}`. `edges` has one number more than `counts`; a bin contains its lower edge.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable
 from pathlib import Path

@@ -4,8 +4,6 @@ The tree `events` has one entry for each event, with its hits as arrays. The tre
 entry for each frame, also for frames without events. `EVENTS` and `FRAMES` list the branches.
 """
 
-from __future__ import annotations
-
 import argparse
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
@@ -140,9 +138,12 @@ def main(argv: Sequence[str] | None = None) -> int:
         prog="spd-merge", description="Join the events of many frames into one ROOT file."
     )
     parser.add_argument(
-        "parts", type=Path, nargs="+", help="event files, in the order of their frames"
+        "parts",
+        type=Path,
+        nargs="+",
+        help="Event files that spd-verify wrote, in the order of their frames",
     )
     parser.add_argument(
-        "--out", type=Path, required=True, metavar="FILE", help="the ROOT file to write"
+        "--out", type=Path, required=True, metavar="FILE", help="ROOT file to write"
     )
     return run_command(parser, _work, argv)

@@ -1,7 +1,5 @@
 """`spd-merge-monitoring` adds the histograms of many frames."""
 
-from __future__ import annotations
-
 import argparse
 from collections.abc import Sequence
 from pathlib import Path
@@ -22,9 +20,12 @@ def main(argv: Sequence[str] | None = None) -> int:
         prog="spd-merge-monitoring", description="Add up the monitoring histograms of many frames."
     )
     parser.add_argument(
-        "parts", type=Path, nargs="+", help="histogram files, in the order of their frames"
+        "parts",
+        type=Path,
+        nargs="+",
+        help="Histogram files that spd-verify wrote, in the order of their frames",
     )
     parser.add_argument(
-        "--out", type=Path, required=True, metavar="FILE", help="the file to write (JSON)"
+        "--out", type=Path, required=True, metavar="FILE", help="JSON file to write the sums to"
     )
     return run_command(parser, _work, argv)

@@ -1,7 +1,5 @@
 """The quantities that events are filtered by: tracks and energy in the calorimeter."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 

@@ -1,7 +1,5 @@
 """Figures of merged ROOT files, and their events for a comparison with the truth."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path

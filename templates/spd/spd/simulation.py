@@ -4,8 +4,6 @@ One generator, seeded with (seed, run, frame), draws everything, so that a frame
 its neighbours. `timing` has the rules of time.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

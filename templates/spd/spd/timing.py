@@ -9,8 +9,6 @@ is always more than the guard.
 1.
 """
 
-from __future__ import annotations
-
 EVENT_WINDOW_NS = 100
 """The time in ns after a collision within which all hits of its event come."""
 

@@ -5,8 +5,6 @@ events: [{time_ns, multiplicity, energy_mev, hits}]}]}`. The `time_ns` of an eve
 its first hit since the frame's start.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from pathlib import Path

@@ -1,7 +1,5 @@
 """`spd-verify` checks that a frame's events are consistent, and makes monitoring histograms."""
 
-from __future__ import annotations
-
 import argparse
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -132,13 +130,23 @@ def _work(arguments: argparse.Namespace) -> None:
 def main(argv: Sequence[str] | None = None) -> int:
     """Run `spd-verify` and return its exit code."""
     parser = Parser(
-        prog="spd-verify", description="Check the events of one frame and draw its histograms."
+        prog="spd-verify",
+        description="Check that the events of one frame are consistent, and make its monitoring"
+        " histograms.",
     )
-    parser.add_argument("events", type=Path, help="the file of events")
+    parser.add_argument("events", type=Path, help="File with events that spd-filter wrote")
     parser.add_argument(
-        "--out", type=Path, required=True, metavar="FILE", help="the checked events, unchanged"
+        "--out",
+        type=Path,
+        required=True,
+        metavar="FILE",
+        help="File to write the checked events to, unchanged",
     )
     parser.add_argument(
-        "--histograms", type=Path, required=True, metavar="FILE", help="the histograms (JSON)"
+        "--histograms",
+        type=Path,
+        required=True,
+        metavar="FILE",
+        help="JSON file to write the histograms to",
     )
     return run_command(parser, _work, argv)

@@ -1,7 +1,5 @@
 """`mt-answers` converts annotations into candidates with answers, for `mt-train`."""
 
-from __future__ import annotations
-
 import argparse
 import json
 import sys
@@ -47,8 +45,23 @@ def _work(arguments: argparse.Namespace) -> None:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run `mt-answers` and return its exit code."""
-    parser = Parser(prog=_PROGRAM, description="Make candidates with answers of what people said.")
+    parser = Parser(
+        prog=_PROGRAM,
+        description="Convert the annotations of a human task into candidates with answers.",
+    )
     add: Any = parser.add_argument
-    add("answers", nargs="*", type=Path, metavar="FILE", help="of a step that asks people")
-    add("--out", type=Path, required=True, metavar="FILE", help="JSON Lines, for mt-train")
+    add(
+        "answers",
+        nargs="*",
+        type=Path,
+        metavar="FILE",
+        help="Annotations of items of mt-items, one JSON file each",
+    )
+    add(
+        "--out",
+        type=Path,
+        required=True,
+        metavar="FILE",
+        help="JSON Lines file to write the candidates with answers to, for mt-train",
+    )
     return run_command(parser, _work, argv)

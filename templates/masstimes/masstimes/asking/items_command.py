@@ -1,7 +1,5 @@
 """`mt-items` writes candidates as the items of a human task."""
 
-from __future__ import annotations
-
 import argparse
 import hashlib
 import json
@@ -92,10 +90,34 @@ def _work(arguments: argparse.Namespace) -> None:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run `mt-items` and return its exit code."""
-    parser = Parser(prog=_PROGRAM, description="Make a file of each candidate, to ask people.")
+    parser = Parser(
+        prog=_PROGRAM, description="Write each candidate as a file with an item of a human task."
+    )
     add: Any = parser.add_argument
-    add("candidates", nargs="*", type=Path, metavar="FILE", help="of mt-hours")
-    add("--out", type=Path, required=True, metavar="FOLDER", help="a JSON file for each")
-    add("--most", type=positive, metavar="N", help="a sample of so many (default: all)")
-    add("--seed", type=not_negative, default=1, help="of the sample (default: %(default)s)")
+    add(
+        "candidates",
+        nargs="*",
+        type=Path,
+        metavar="FILE",
+        help="Candidates in JSON Lines that mt-hours wrote",
+    )
+    add(
+        "--out",
+        type=Path,
+        required=True,
+        metavar="FOLDER",
+        help="Folder to write one JSON file for each item to",
+    )
+    add(
+        "--most",
+        type=positive,
+        metavar="N",
+        help="Write a random sample of at most N items (default: all candidates)",
+    )
+    add(
+        "--seed",
+        type=not_negative,
+        default=1,
+        help="Seed of the random sample (default: %(default)s)",
+    )
     return run_command(parser, _work, argv)

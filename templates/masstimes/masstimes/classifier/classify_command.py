@@ -48,11 +48,25 @@ def _work(arguments: argparse.Namespace) -> None:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run `mt-classify` on one file of candidates, and return its exit code."""
-    parser = Parser(prog="mt-classify", description="Tell times of masses from other times.")
+    parser = Parser(
+        prog="mt-classify",
+        description="Compute the probability that each candidate is the time of a mass.",
+    )
     add = parser.add_argument
-    add("candidates", type=Path, metavar="FILE", help="of mt-hours")
-    add("--model", type=Path, required=True, metavar="FILE", help="of mt-train")
-    add("--out", type=Path, required=True, metavar="FILE", help="JSON Lines")
+    add(
+        "candidates",
+        type=Path,
+        metavar="FILE",
+        help="Candidates in JSON Lines that mt-hours wrote",
+    )
+    add("--model", type=Path, required=True, metavar="FILE", help="Model that mt-train wrote")
+    add(
+        "--out",
+        type=Path,
+        required=True,
+        metavar="FILE",
+        help="JSON Lines file to write the candidates with their probabilities to",
+    )
     return run_command(parser, _work, argv)
 
 

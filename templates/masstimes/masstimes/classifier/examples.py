@@ -1,7 +1,5 @@
 """Candidates and training examples, labelled by people, by the rules, or as random negatives."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ They are the words of its line, with distance and side, the words of the heading
 notation of the hour.
 """
 
-from __future__ import annotations
-
 import re
 import zlib
 from collections.abc import Iterator, Sequence

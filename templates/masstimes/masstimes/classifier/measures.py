@@ -1,7 +1,5 @@
 """Quality measures of answers."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 

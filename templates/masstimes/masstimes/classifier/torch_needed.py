@@ -1,7 +1,5 @@
 """An error message for machines without torch."""
 
-from __future__ import annotations
-
 import importlib.util
 
 from pack_command import CommandError

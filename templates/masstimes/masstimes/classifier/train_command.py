@@ -1,7 +1,5 @@
 """`mt-train` trains a model on annotations."""
 
-from __future__ import annotations
-
 import argparse
 import json
 import sys
@@ -135,32 +133,93 @@ def _fraction(text: str) -> float:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run `mt-train` and return its exit code."""
-    parser = Parser(prog=_PROGRAM, description="Learn which hours are times of masses.")
+    parser = Parser(prog=_PROGRAM, description="Train the model that classifies mass times.")
     add = parser.add_argument
     files: dict[str, Any] = {"type": Path, "metavar": "FILE"}
     many: dict[str, Any] = {**files, "nargs": "*", "default": []}
-    add("answers", **files, nargs="+", help="candidates with an answer, yes or no")
-    add("--out", **files, required=True, help="the model")
-    add("--measures", **files, required=True, help="how good it is, JSON")
-    add("--orders", **many, help="of mt-rules, for --candidates")
-    add("--candidates", **many, help="without an answer: those in orders are masses")
-    add("--others", **many, help="of any pages: some are taken for no masses")
+    add(
+        "answers",
+        **files,
+        nargs="+",
+        help="Candidates in JSON Lines with the answer yes or no, as mt-answers writes them",
+    )
+    add("--out", **files, required=True, help="File to write the model to")
+    add(
+        "--measures",
+        **files,
+        required=True,
+        help="JSON file for recall, precision, accuracy and F1 of the model",
+    )
+    add(
+        "--orders",
+        **many,
+        help="Mass schedules that mt-rules wrote, to find masses among --candidates"
+        " (default: none)",
+    )
+    add(
+        "--candidates",
+        **many,
+        help="Candidates without answers; candidates whose page and time are in --orders become"
+        " positive examples (default: none)",
+    )
+    add(
+        "--others",
+        **many,
+        help="Candidates of any pages; a random sample of them become negative examples"
+        " (default: none)",
+    )
     add(
         "--negatives",
         type=not_negative,
         metavar="N",
-        help="so many of the others (default: as make both classes even)",
+        help="Number of negative examples to draw from --others (default: as many as balance the"
+        " classes)",
     )
-    add("--test", type=_fraction, default=0.2, metavar="PART", help="of the sites (default: 0.2)")
+    _add_training_options(add)
+    return run_command(parser, _work, argv)
+
+
+def _add_training_options(add: Any) -> None:
+    """Add the options of the training and its measures."""
+    add(
+        "--test",
+        type=_fraction,
+        default=0.2,
+        metavar="FRACTION",
+        help="Fraction of the sites to measure the model on, which it is not trained on"
+        " (default: %(default)s)",
+    )
     add(
         "--threshold",
         type=_fraction,
         default=THRESHOLD,
-        metavar="PART",
-        help="probability from which on it is a mass (default: %(default)s)",
+        metavar="PROBABILITY",
+        help="Minimum probability of a candidate that the model classifies as a mass"
+        " (default: %(default)s)",
     )
-    add("--seed", type=not_negative, default=1, help="default: %(default)s")
-    add("--rounds", type=positive, default=20, help="over all examples (default: %(default)s)")
-    add("--rate", type=_fraction, default=0.02, help="of learning, at first (default: %(default)s)")
-    add("--state", type=Path, metavar="FOLDER", help="kept after each round; it goes on there")
-    return run_command(parser, _work, argv)
+    add(
+        "--seed",
+        type=not_negative,
+        default=1,
+        help="Seed of the training and of all random samples (default: %(default)s)",
+    )
+    add(
+        "--rounds",
+        type=positive,
+        default=20,
+        metavar="N",
+        help="Number of training rounds over all examples (default: %(default)s)",
+    )
+    add(
+        "--rate",
+        type=_fraction,
+        default=0.02,
+        help="Initial learning rate, between 0 and 1 (default: %(default)s)",
+    )
+    add(
+        "--state",
+        type=Path,
+        metavar="FOLDER",
+        help="Folder for a checkpoint after each round, from which an interrupted training resumes"
+        " (default: no checkpoints)",
+    )

@@ -1,7 +1,5 @@
 """Addresses: equality, membership of a site, and detection of crawler traps."""
 
-from __future__ import annotations
-
 import ipaddress
 import re
 import socket

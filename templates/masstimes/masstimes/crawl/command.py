@@ -1,7 +1,5 @@
 """`mt-crawl` crawls the sites of many parishes at the same time, politely, one spider for each."""
 
-from __future__ import annotations
-
 import argparse
 import asyncio
 import json
@@ -35,7 +33,6 @@ _PROGRAM = "mt-crawl"
 _DEFAULT = Limits()
 #: The number of parishes without an address that the message names.
 _MAX_NAMES = 5
-_KNOWN_HELP = "what the run before knew of pages: its folder, or files of it"
 
 
 class CrawlInterrupted(CommandError):
@@ -189,27 +186,119 @@ def _user_agent(contact: str) -> str:
 
 
 def _parser() -> Parser:
-    parser = Parser(prog=_PROGRAM, description="Crawl the sites of parishes, politely.")
+    parser = Parser(prog=_PROGRAM, description="Crawl the sites of parishes politely.")
     add: Any = parser.add_argument
-    add("parishes", nargs="+", type=Path, metavar="FILE", help='JSON: {"id", "name", "site"}')
-    add("--out", type=Path, required=True, metavar="FOLDER", help="ID.jsonl, ID.summary.json")
-    add("--contact", default="", help="a mail address or a page; sites are told")
-    add("--at-once", type=positive, default=100, metavar="HOSTS", help="default: 100")
-    add("--delays", type=finite, default=1.0, metavar="FACTOR", help="of all delays; default: 1")
-    add("--depth", type=not_negative, default=_DEFAULT.depth, help=f"default: {_DEFAULT.depth}")
-    _add_number(add, "--most-pages", _DEFAULT.pages, "of a site")
-    _add_number(add, "--most-bytes", _DEFAULT.page, "of a page, packed or not")
-    add("--most-seconds", type=finite, default=_DEFAULT.seconds, help="for a site; default: a day")
-    add("--timeout", type=finite, default=_DEFAULT.timeout, help="seconds; default: 60")
-    add("--known", type=Path, nargs="*", default=[], metavar="FOLDER", help=_KNOWN_HELP)
-    add("--known-out", type=Path, metavar="FOLDER", help="for the next run")
-    add("--state", type=Path, metavar="FOLDER", help="where a crawl that is ended goes on from")
-    add("--state-every", type=finite, default=10.0, metavar="SECONDS", help="default: 10")
+    add(
+        "parishes",
+        nargs="+",
+        type=Path,
+        metavar="FILE",
+        help='JSON file with one parish or a list of parishes, each as {"id", "name", "site"}',
+    )
+    add(
+        "--out",
+        type=Path,
+        required=True,
+        metavar="FOLDER",
+        help="Output folder for ID.jsonl (the pages) and ID.summary.json of each parish",
+    )
+    add(
+        "--contact",
+        default="",
+        metavar="ADDRESS",
+        help="Mail address or web page of the person who runs the crawl, for the user agent;"
+        " required for sites that are not on this machine",
+    )
+    add(
+        "--at-once",
+        type=positive,
+        default=100,
+        metavar="HOSTS",
+        help="Number of hosts to crawl at the same time (default: %(default)s)",
+    )
+    add(
+        "--delays",
+        type=finite,
+        default=1.0,
+        metavar="FACTOR",
+        help="Multiply all delays between requests by this factor, for tests (default: 1)",
+    )
+    add(
+        "--depth",
+        type=not_negative,
+        default=_DEFAULT.depth,
+        metavar="LINKS",
+        help="Maximum number of links from the start page to a page (default: %(default)s)",
+    )
+    _add_site_limits(add)
+    _add_state_options(add)
     return parser
 
 
-def _add_number(add: Any, name: str, default: int, what: str) -> None:
-    add(name, type=positive, default=default, help=f"{what}; default: {default}")
+def _add_state_options(add: Any) -> None:
+    """Add the options of known pages and of checkpoints."""
+    add(
+        "--known",
+        type=Path,
+        nargs="*",
+        default=[],
+        metavar="PATH",
+        help="Folder that was the --known-out of an earlier run, or files in it; pages that have"
+        " not changed since are not written again (default: none)",
+    )
+    add(
+        "--known-out",
+        type=Path,
+        metavar="FOLDER",
+        help="Folder to write the known pages to, for --known of the next run"
+        " (default: do not write them)",
+    )
+    add(
+        "--state",
+        type=Path,
+        metavar="FOLDER",
+        help="Folder for checkpoints, from which an interrupted crawl resumes"
+        " (default: no checkpoints)",
+    )
+    add(
+        "--state-every",
+        type=finite,
+        default=10.0,
+        metavar="SECONDS",
+        help="Seconds between two checkpoints (default: %(default)g)",
+    )
+
+
+def _add_site_limits(add: Any) -> None:
+    add(
+        "--most-pages",
+        type=positive,
+        default=_DEFAULT.pages,
+        metavar="N",
+        help="Maximum number of pages to request from a site (default: %(default)s)",
+    )
+    add(
+        "--most-bytes",
+        type=positive,
+        default=_DEFAULT.page,
+        metavar="BYTES",
+        help="Maximum size of a page in bytes, before and after decompression"
+        " (default: %(default)s)",
+    )
+    add(
+        "--most-seconds",
+        type=finite,
+        default=_DEFAULT.seconds,
+        metavar="SECONDS",
+        help="Maximum duration of the crawl of a site in seconds (default: %(default)g, one day)",
+    )
+    add(
+        "--timeout",
+        type=finite,
+        default=_DEFAULT.timeout,
+        metavar="SECONDS",
+        help="Maximum duration of an answer in seconds (default: %(default)g)",
+    )
 
 
 def crawl_main(argv: Sequence[str] | None = None) -> int:

@@ -1,7 +1,5 @@
 """The text of a page, also with a wrong declared encoding."""
 
-from __future__ import annotations
-
 import codecs
 import re
 

@@ -4,8 +4,6 @@ A crawl can resume from any beginning of the file that ends with a line, also fr
 during the crawl.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass

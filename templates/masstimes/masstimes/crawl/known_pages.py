@@ -1,7 +1,5 @@
 """Pages known from the run before, so that only changed pages are taken again."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass

@@ -1,7 +1,5 @@
 """The limits of the crawl of a site."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from enum import StrEnum
 

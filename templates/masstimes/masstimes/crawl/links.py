@@ -1,7 +1,5 @@
 """The links of a page: in its text, frames, image maps and redirects."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 

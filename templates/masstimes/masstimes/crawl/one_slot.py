@@ -1,7 +1,5 @@
 """A downloader for one site."""
 
-from __future__ import annotations
-
 from scrapy import Request
 from scrapy.core.downloader import Downloader
 

@@ -1,7 +1,5 @@
 """The delay between requests to a site, by the rule of the source."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 

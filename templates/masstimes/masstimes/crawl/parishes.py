@@ -1,7 +1,5 @@
 """The parishes of a crawl."""
 
-from __future__ import annotations
-
 import ipaddress
 import re
 from collections.abc import Iterable, Iterator

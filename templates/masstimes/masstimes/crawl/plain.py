@@ -111,11 +111,40 @@ def _work(arguments: argparse.Namespace) -> None:
 
 def plain_main(argv: Sequence[str] | None = None) -> int:
     """Run `mt-plain-crawl` and return its exit code."""
-    parser = Parser(prog="mt-plain-crawl", description="Crawl a small web by plain Scrapy.")
+    parser = Parser(prog="mt-plain-crawl", description="Crawl a small web with plain Scrapy.")
     add = parser.add_argument
-    add("parishes", nargs="+", type=Path, metavar="FILE")
-    add("--out", type=Path, required=True, metavar="FOLDER", help="ID.jsonl comes there")
-    add("--contact", default="trial", help="part of the user agent")
-    add("--at-once", type=positive, default=100, metavar="SITES", help="default: 100")
-    add("--delays", type=finite, default=1.0, metavar="FACTOR", help="of all delays; default: 1")
+    add(
+        "parishes",
+        nargs="+",
+        type=Path,
+        metavar="FILE",
+        help='JSON file with one parish or a list of parishes, each as {"id", "name", "site"}',
+    )
+    add(
+        "--out",
+        type=Path,
+        required=True,
+        metavar="FOLDER",
+        help="Output folder for ID.jsonl (the pages) of each parish",
+    )
+    add(
+        "--contact",
+        default="trial",
+        metavar="ADDRESS",
+        help="Contact to name in the user agent (default: %(default)s)",
+    )
+    add(
+        "--at-once",
+        type=positive,
+        default=100,
+        metavar="SITES",
+        help="Number of sites to crawl at the same time (default: %(default)s)",
+    )
+    add(
+        "--delays",
+        type=finite,
+        default=1.0,
+        metavar="FACTOR",
+        help="Multiply all delays between requests by this factor (default: 1)",
+    )
     return run_command(parser, _work, argv)

@@ -1,7 +1,5 @@
 """Obedience to robots.txt (RFC 9309)."""
 
-from __future__ import annotations
-
 from typing import Self
 from urllib.parse import urlsplit
 

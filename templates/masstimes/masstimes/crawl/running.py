@@ -1,7 +1,5 @@
 """Many spiders in one process."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import resource

@@ -1,7 +1,5 @@
 """The crawl of one site: its requests, its answers and its results."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import time

@@ -1,7 +1,5 @@
 """The spider of one host, which sends the requests of its crawls with Scrapy."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from typing import Any, Self
 

@@ -3,8 +3,6 @@
 Its state depends only on the answers, so that a crawl resumes by getting the same answers again.
 """
 
-from __future__ import annotations
-
 from collections import Counter, deque
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field

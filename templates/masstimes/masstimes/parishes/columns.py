@@ -1,7 +1,5 @@
 """The columns of a table, by the words of its header."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 

@@ -1,7 +1,5 @@
 """`mt-parishes` makes a table of parishes from pages of dioceses."""
 
-from __future__ import annotations
-
 import argparse
 import csv
 import io
@@ -91,12 +89,30 @@ def _work(arguments: argparse.Namespace) -> None:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run `mt-parishes` and return its exit code."""
-    parser = Parser(prog=_PROGRAM, description="A table of parishes from pages of dioceses.")
+    parser = Parser(
+        prog=_PROGRAM, description="Make a table of parishes from the pages of dioceses."
+    )
     add = parser.add_argument
-    add("urls", nargs="*", type=web_address, metavar="URL", help="first page of a diocese")
-    add("--addresses", type=Path, metavar="FILE", help="more of them, one a line")
-    add("--out", type=Path, required=True, metavar="FILE", help="the table, CSV")
-    add("--split", type=Path, metavar="FOLDER", help="also a JSON file for each parish")
-    add("--max-pages", type=positive, default=500, metavar="N", help="of an address (%(default)s)")
+    add("urls", nargs="*", type=web_address, metavar="URL", help="First page of a diocese's list")
+    add(
+        "--addresses",
+        type=Path,
+        metavar="FILE",
+        help="Text file with more first pages, one address per line (default: none)",
+    )
+    add("--out", type=Path, required=True, metavar="FILE", help="CSV file to write the table to")
+    add(
+        "--split",
+        type=Path,
+        metavar="FOLDER",
+        help="Also write one JSON file for each parish to this folder (default: do not)",
+    )
+    add(
+        "--max-pages",
+        type=positive,
+        default=500,
+        metavar="N",
+        help="Follow the list of a diocese over at most N pages (default: %(default)s)",
+    )
     add_manners(parser, pause=1.0)
     return run_command(parser, _work, argv)

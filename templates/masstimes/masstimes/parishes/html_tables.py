@@ -1,7 +1,5 @@
 """The tables of a page with the headings above them, and the link to the next page."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass

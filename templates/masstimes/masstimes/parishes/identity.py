@@ -1,7 +1,5 @@
 """The ids of parishes in the names of files and in tables."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 

@@ -1,7 +1,5 @@
 """Reading of the parishes on the pages of a diocese, from the first page to the last."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 
 import httpx

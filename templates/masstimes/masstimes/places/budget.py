@@ -1,7 +1,5 @@
 """The number of requests of each kind that a run may send, and has sent."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field

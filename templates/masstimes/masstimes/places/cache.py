@@ -1,7 +1,5 @@
 """A cache of answers of a places API in a file, so that no request is paid for twice."""
 
-from __future__ import annotations
-
 import json
 import os
 from pathlib import Path

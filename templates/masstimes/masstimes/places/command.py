@@ -1,7 +1,5 @@
 """`mt-places` finds the site of each parish with a places API that has a quota."""
 
-from __future__ import annotations
-
 import argparse
 import dataclasses
 import json
@@ -133,22 +131,110 @@ def _work(arguments: argparse.Namespace) -> None:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run `mt-places` and return its exit code."""
-    parser = Parser(prog=_PROGRAM, description="Find the sites of parishes by a places API.")
+    parser = Parser(prog=_PROGRAM, description="Find the sites of parishes with a places API.")
     add = parser.add_argument
-    add("parishes", nargs="+", type=Path, metavar="FILE", help="JSON, one for a parish")
-    add("--provider", choices=sorted(PROVIDERS), default="google", help="default: %(default)s")
-    add("--api", type=web_address, metavar="URL", help="default: the provider's public service")
-    add("--key-file", type=Path, metavar="FILE", help=f"else the variable {KEY_VARIABLE}")
-    add("--language", default="pl", help="of the answers (default: %(default)s)")
-    add("--region", default="pl", help="country that is preferred (default: %(default)s)")
-    add("--cache", type=Path, required=True, metavar="FILE", help="answers, made and added to")
-    add("--out", type=Path, required=True, metavar="FOLDER", help="for a file of each with a site")
-    add("--without", type=Path, required=True, metavar="FILE", help="those without, JSON Lines")
-    add("--max-pages", type=positive, default=1, metavar="N", help="of a search (%(default)s)")
-    add("--max-details", type=positive, default=5, metavar="N", help="of a search (%(default)s)")
-    add("--most-search", type=not_negative, metavar="N", help="searches of this run")
-    add("--most-detail", type=not_negative, metavar="N", help="requests for details of this run")
-    add("--requests", type=Path, metavar="FILE", help="how many were sent of each kind, JSON")
-    add("--spent", type=Path, metavar="FILE", help=f"units of the limit {quoted(LIMIT)}, JSON")
+    add(
+        "parishes",
+        nargs="+",
+        type=Path,
+        metavar="FILE",
+        help="JSON file of one parish, as mt-parishes writes it with --split",
+    )
+    _add_provider_options(add)
+    add(
+        "--cache",
+        type=Path,
+        required=True,
+        metavar="FILE",
+        help="File with all answers of the API so far, to which new answers are appended; created"
+        " if it does not exist",
+    )
+    add(
+        "--out",
+        type=Path,
+        required=True,
+        metavar="FOLDER",
+        help="Folder to write a JSON file for each parish with a site to",
+    )
+    add(
+        "--without",
+        type=Path,
+        required=True,
+        metavar="FILE",
+        help="JSON Lines file to write the parishes without a site to",
+    )
+    _add_request_limits(add)
+    add(
+        "--requests",
+        type=Path,
+        metavar="FILE",
+        help="JSON file to write the number of sent requests of each kind to"
+        " (default: do not write it)",
+    )
+    add(
+        "--spent",
+        type=Path,
+        metavar="FILE",
+        help=f"JSON file to write the spent units of the limit {quoted(LIMIT)} to"
+        " (default: do not write it)",
+    )
     add_manners(parser, pause=0.0)
     return run_command(parser, _work, argv)
+
+
+def _add_provider_options(add: Any) -> None:
+    add(
+        "--provider",
+        choices=sorted(PROVIDERS),
+        default="google",
+        help="Places API to use (default: %(default)s)",
+    )
+    add(
+        "--api",
+        type=web_address,
+        metavar="URL",
+        help="Address of a server with the same protocol (default: the provider's public service)",
+    )
+    add(
+        "--key-file",
+        type=Path,
+        metavar="FILE",
+        help="File with the API key; not needed for nominatim (default: the key is in the"
+        f" environment variable {KEY_VARIABLE})",
+    )
+    add("--language", default="pl", help="Language of the answers (default: %(default)s)")
+    add(
+        "--region",
+        default="pl",
+        metavar="COUNTRY",
+        help="Code of the country whose places are preferred (default: %(default)s)",
+    )
+
+
+def _add_request_limits(add: Any) -> None:
+    add(
+        "--max-pages",
+        type=positive,
+        default=1,
+        metavar="N",
+        help="Read at most N pages of hits for a text search (default: %(default)s)",
+    )
+    add(
+        "--max-details",
+        type=positive,
+        default=5,
+        metavar="N",
+        help="Request the details of at most N hits of a text search (default: %(default)s)",
+    )
+    add(
+        "--most-search",
+        type=not_negative,
+        metavar="N",
+        help="Send at most N text searches in this run (default: no limit)",
+    )
+    add(
+        "--most-detail",
+        type=not_negative,
+        metavar="N",
+        help="Send at most N requests for details in this run (default: no limit)",
+    )

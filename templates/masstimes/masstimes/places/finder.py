@@ -1,7 +1,5 @@
 """Search for a place, then requests for the details of its hits until one has a site."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Iterator
 from typing import Any

@@ -1,7 +1,5 @@
 """Google's Places API in its classic form: Text Search, then Place Details."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any, ClassVar
 

@@ -1,7 +1,5 @@
 """The common part of both forms of Google's Places API."""
 
-from __future__ import annotations
-
 from collections.abc import Collection
 from typing import ClassVar, NoReturn
 

@@ -1,7 +1,5 @@
 """Google's Places API (New): `places:searchText`, then the place, each with a field mask."""
 
-from __future__ import annotations
-
 from typing import Any, ClassVar
 from urllib.parse import quote
 

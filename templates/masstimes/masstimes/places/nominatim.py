@@ -1,7 +1,5 @@
 """OpenStreetMap's Nominatim, whose searches return sites, so that no details are needed."""
 
-from __future__ import annotations
-
 from typing import Any, ClassVar
 
 from masstimes.places.provider import (

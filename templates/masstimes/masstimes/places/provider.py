@@ -1,7 +1,5 @@
 """The interface of a provider of places, and helpers to read its answers."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """The days and the season in a piece of text."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from typing import Literal

@@ -3,8 +3,6 @@
 Headings apply to the lines below them, and words to the hours near them.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The columns of a table, and what its header says about the hours below."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from masstimes.reading.days import UNKNOWN, Days, find_days, find_season

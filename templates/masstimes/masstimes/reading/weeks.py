@@ -1,7 +1,5 @@
 """The weeks of a month on which a mass is, as in *pierwszy piątek miesiąca*."""
 
-from __future__ import annotations
-
 import re
 
 from masstimes.hours import find_hour_spans

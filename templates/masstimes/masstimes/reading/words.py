@@ -1,7 +1,5 @@
 """Polish words for the purpose of an hour. All patterns are for text without diacritics."""
 
-from __future__ import annotations
-
 import re
 from enum import StrEnum
 

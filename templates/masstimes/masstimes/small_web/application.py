@@ -1,7 +1,5 @@
 """The server of the small web, where each site has its own address and all share one port."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable
 from email.utils import formatdate, parsedate_to_datetime

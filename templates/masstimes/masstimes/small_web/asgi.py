@@ -1,7 +1,5 @@
 """A minimal layer over ASGI for requests and answers."""
 
-from __future__ import annotations
-
 import json
 import time
 from collections.abc import Awaitable, Callable, Sequence

@@ -3,8 +3,6 @@
 `mt-web` serves a small web until it is stopped. `mt-web-change` changes some of its sites.
 """
 
-from __future__ import annotations
-
 import argparse
 import asyncio
 import json
@@ -143,30 +141,91 @@ def _serve(arguments: argparse.Namespace) -> None:
 
 def web_main(argv: Sequence[str] | None = None) -> int:
     """Run `mt-web` and return its exit code."""
-    parser = Parser(prog="mt-web", description="Serve a small web of parishes on this machine.")
+    parser = Parser(
+        prog="mt-web", description="Serve a small web of generated parish sites on this machine."
+    )
     add = parser.add_argument
-    add("--sites", type=positive, default=60, help="default: 60")
-    add("--seed", type=not_negative, default=DEMO_SEED, help=f"default: {DEMO_SEED}")
+    add(
+        "--sites",
+        type=positive,
+        default=60,
+        metavar="N",
+        help="Number of parish sites (default: %(default)s)",
+    )
+    add(
+        "--seed",
+        type=not_negative,
+        default=DEMO_SEED,
+        help="Seed of the generated sites; equal seeds give equal sites (default: %(default)s)",
+    )
     add(
         "--layouts",
         choices=sorted(LAYOUTS),
         default="",
-        help=f"default: seen with the seed {DEMO_SEED}, all with others",
+        help="Page layouts to use; `unseen` layouts are reserved for measurements (default: seen"
+        f" for the seed {DEMO_SEED}, all for other seeds)",
     )
-    add("--no-traps", action="store_true", help="every site ends by itself")
-    add("--changed", type=not_negative, default=0, metavar="SITES", help="changed at the start")
-    add("--folder", type=Path, required=True, help="parish files, truth and log come there")
-    add("--port", type=not_negative, default=0, help="default: any that is free; it is printed")
-    add("--quota", type=not_negative, default=1000, help="units a day of the search for places")
-    add("--day", type=positive, default=86400, metavar="SECONDS", help="of that quota")
+    add(
+        "--no-traps",
+        action="store_true",
+        help="Make every site alive and finite, without traps for crawlers",
+    )
+    add(
+        "--changed",
+        type=not_negative,
+        default=0,
+        metavar="SITES",
+        help="Number of sites to change at the start, as mt-web-change does (default: 0)",
+    )
+    add(
+        "--folder",
+        type=Path,
+        required=True,
+        help=f"Output folder for {WEB}, parish files, the true mass times and the log of requests",
+    )
+    _add_server_options(add)
     return run_command(parser, _serve, argv)
+
+
+def _add_server_options(add: Any) -> None:
+    """Add the options of the server and of the places API."""
+    add(
+        "--port",
+        type=not_negative,
+        default=0,
+        help="Port to listen on; 0 means any free port, which is printed (default: 0)",
+    )
+    add(
+        "--quota",
+        type=not_negative,
+        default=1000,
+        metavar="UNITS",
+        help="Units that the places API grants per day (default: %(default)s)",
+    )
+    add(
+        "--day",
+        type=positive,
+        default=86400,
+        metavar="SECONDS",
+        help="Length of a day of --quota in seconds (default: %(default)s)",
+    )
 
 
 def change_main(argv: Sequence[str] | None = None) -> int:
     """Run `mt-web-change` and return its exit code."""
-    parser = Parser(prog="mt-web-change", description="Change sites of a small web that is served.")
-    parser.add_argument("--sites", type=positive, default=10, help="how many; default: 10")
-    parser.add_argument("--folder", type=Path, required=True, help="the one of mt-web")
+    parser = Parser(
+        prog="mt-web-change", description="Change sites of the small web that mt-web serves."
+    )
+    parser.add_argument(
+        "--sites",
+        type=positive,
+        default=10,
+        metavar="N",
+        help="Number of sites to change (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--folder", type=Path, required=True, help="Folder that was given to mt-web as --folder"
+    )
     return run_command(parser, _change, argv)
 
 

@@ -3,8 +3,6 @@
 Some pages answer only at the second request.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from html import escape
 
@@ -53,7 +51,11 @@ def _pages(diocese: str, members: Sequence[Parish]) -> list[tuple[str, bytes]]:
 
 def _cells(parish: Parish) -> str:
     texts = (
-        *(parish.name, parish.place, parish.address),
-        *(parish.deanery, parish.diocese, parish.voivodeship),
+        parish.name,
+        parish.place,
+        parish.address,
+        parish.deanery,
+        parish.diocese,
+        parish.voivodeship,
     )
     return "".join(f"<td>{escape(text)}</td>" for text in texts)

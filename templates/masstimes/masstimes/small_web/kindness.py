@@ -1,7 +1,5 @@
 """`mt-kindness` checks by the log of the small web whether a crawler waited between requests."""
 
-from __future__ import annotations
-
 import argparse
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -71,8 +69,23 @@ def kindness_main(argv: Sequence[str] | None = None) -> int:
 
     The code is 65 if a request was too early.
     """
-    parser = Parser(prog="mt-kindness", description="Check the log of mt-web.")
-    parser.add_argument("log", type=Path, metavar="FILE", help="requests.jsonl")
-    parser.add_argument("--agent", default="", help="of these requests: part of the user agent")
-    parser.add_argument("--delays", type=finite, default=1.0, help="the factor of mt-crawl")
+    parser = Parser(
+        prog="mt-kindness",
+        description="Check with the log of mt-web that a crawler waited between requests, and print"
+        " the number of requests.",
+    )
+    parser.add_argument("log", type=Path, metavar="FILE", help="The log requests.jsonl of mt-web")
+    parser.add_argument(
+        "--agent",
+        default="",
+        metavar="TEXT",
+        help="Check only requests whose user agent contains this text (default: all requests)",
+    )
+    parser.add_argument(
+        "--delays",
+        type=finite,
+        default=1.0,
+        metavar="FACTOR",
+        help="Factor of all delays that was given to mt-crawl as --delays (default: 1)",
+    )
     return run_command(parser, _work, argv)

@@ -4,8 +4,6 @@ A third of them are reserved for measurements, so that the quality is measured o
 nobody has learned from.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from random import Random
@@ -175,6 +173,10 @@ Layout = Callable[[Hand], str]
 #: Layouts that the rules can read are there twice.
 SEEN_LAYOUTS: tuple[Layout, ...] = (
     *(_headings, _lines, _table) * 2,
-    *(_prose, _days, _weekdays_first, _each_named, _box),
+    _prose,
+    _days,
+    _weekdays_first,
+    _each_named,
+    _box,
 )
 UNSEEN_LAYOUTS: tuple[Layout, ...] = (_old_headings, _old_headings, _terms, _told, _columns)

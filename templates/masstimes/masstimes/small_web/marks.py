@@ -3,8 +3,6 @@
 The masses are marked when the page is generated. The marks are removed before it is served.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass

@@ -1,7 +1,5 @@
 """Words for the names of simulated parishes."""
 
-from __future__ import annotations
-
 PATRONS = (
     "św. Jana Chrzciciela",
     "św. Wojciecha",

@@ -1,7 +1,5 @@
 """The pages of one site: their content and form, and the masses on them."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass, field

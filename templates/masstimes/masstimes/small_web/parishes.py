@@ -1,7 +1,5 @@
 """Simulated parishes and their mass schedules."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from random import Random
 

@@ -3,8 +3,6 @@
 Most of its sites are correct.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Sequence
 from random import Random

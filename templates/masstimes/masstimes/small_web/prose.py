@@ -1,7 +1,5 @@
 """Other texts on pages of parishes, many with numbers that look like times."""
 
-from __future__ import annotations
-
 from random import Random
 
 from masstimes.small_web import names

@@ -1,7 +1,5 @@
 """The answers of the crawler traps."""
 
-from __future__ import annotations
-
 import asyncio
 import zlib
 from collections.abc import Awaitable, Callable

@@ -1,7 +1,5 @@
 """Crawler traps and dead sites."""
 
-from __future__ import annotations
-
 from enum import StrEnum
 
 #: The path of the traps.

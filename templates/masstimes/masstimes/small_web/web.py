@@ -1,7 +1,5 @@
 """The whole small web: all its sites, and the truth about them."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import chain
 from random import Random

@@ -1,7 +1,5 @@
 """`mt-table` makes one table of all mass times, each with its source."""
 
-from __future__ import annotations
-
 import argparse
 import re
 import sys
@@ -98,12 +96,23 @@ def _report_missing(ids: Sequence[str]) -> None:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run `mt-table` and return its exit code."""
-    parser = Parser(prog=_PROGRAM, description="Make one table of all times of masses.")
+    parser = Parser(prog=_PROGRAM, description="Make one table of all mass times.")
     add = parser.add_argument
     many: dict[str, Any] = {"nargs": "*", "type": Path, "default": [], "metavar": "FILE"}
-    add("--orders", **many, help="of mt-rules")
-    add("--candidates", **many, help="of mt-classify")
-    add("--parishes", **many, help="JSON, one for a parish, with id and site")
-    add("--parquet", type=Path, required=True, metavar="FILE", help="the table")
-    add("--csv", type=Path, required=True, metavar="FILE", help="the same as text")
+    add("--orders", **many, help="Mass schedules that mt-rules wrote (default: none)")
+    add("--candidates", **many, help="Candidates that mt-classify wrote (default: none)")
+    add(
+        "--parishes",
+        **many,
+        help="JSON file of one parish with id and site, to find the parish of a page"
+        " (default: none)",
+    )
+    add(
+        "--parquet",
+        type=Path,
+        required=True,
+        metavar="FILE",
+        help="Parquet file to write the table to",
+    )
+    add("--csv", type=Path, required=True, metavar="FILE", help="CSV file to write the table to")
     return run_command(parser, _work, argv)

@@ -1,10 +1,8 @@
 """The days and season of a mass time, and the sentence around it."""
 
-from __future__ import annotations
-
 import re
 
-from masstimes.reading.days import Day, find_days
+from masstimes.reading.days import find_days
 from masstimes.reading.lines import Reading, find_reading
 from masstimes.reading.words import Topic, fold_in_place
 
@@ -19,11 +17,6 @@ def read_mass(context: str, start: int) -> Reading:
     line = context[context.rfind("\n", 0, start) + 1 : start]
     days = find_days(fold_in_place(line))
     return Reading("", start, Topic.MASS, days.day, days.names)
-
-
-def read_day(context: str, start: int) -> Day:
-    """Return the kind of day of the hour at ``start``."""
-    return read_mass(context, start).day
 
 
 def find_sentence(text: str, start: int) -> str:

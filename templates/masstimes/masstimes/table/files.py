@@ -1,7 +1,5 @@
 """The table as Parquet and as CSV. Equal rows give equal bytes."""
 
-from __future__ import annotations
-
 import csv
 import io
 from collections.abc import Mapping, Sequence

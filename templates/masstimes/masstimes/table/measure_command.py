@@ -1,7 +1,5 @@
 """`mt-measure` computes the recall and precision of a table."""
 
-from __future__ import annotations
-
 import argparse
 import json
 from collections.abc import Collection, Sequence
@@ -79,9 +77,29 @@ def _work(arguments: argparse.Namespace) -> None:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run `mt-measure` and return its exit code."""
-    parser = Parser(prog="mt-measure", description="Measure a table of masses by the truth.")
+    parser = Parser(
+        prog="mt-measure",
+        description="Compute the recall and precision of a table of mass times.",
+    )
     add = parser.add_argument
-    add("--table", type=Path, required=True, metavar="FILE", help="Parquet or CSV")
-    add("--truth", type=Path, required=True, metavar="FILE", help="JSON; domains as in the table")
-    add("--out", type=Path, metavar="FILE", help="JSON, also printed")
+    add(
+        "--table",
+        type=Path,
+        required=True,
+        metavar="FILE",
+        help="Table that mt-table wrote, as Parquet or CSV",
+    )
+    add(
+        "--truth",
+        type=Path,
+        required=True,
+        metavar="FILE",
+        help="JSON file with the true mass times of each site, whose domain is as in the table",
+    )
+    add(
+        "--out",
+        type=Path,
+        metavar="FILE",
+        help="JSON file to write the measures to, besides standard output (default: none)",
+    )
     return run_command(parser, _work, argv)

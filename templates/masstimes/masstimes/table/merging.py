@@ -1,7 +1,5 @@
 """Merging of all evidence for a time at a site into a row for each season."""
 
-from __future__ import annotations
-
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping

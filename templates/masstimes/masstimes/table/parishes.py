@@ -1,7 +1,5 @@
 """The parish of a page, by the host, the path and the query of its site."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterable
 from pathlib import Path
