@@ -147,8 +147,14 @@ class _Web:
         """Return the memory in bytes and the cores of the process while its spiders wait."""
         name = f"{program}-waits-{spiders}"
         options = [
-            *("--out", str(self.folder / name), "--contact", name),
-            *("--delays", str(WAITING_DELAYS), "--at-once", str(spiders)),
+            "--out",
+            str(self.folder / name),
+            "--contact",
+            name,
+            "--delays",
+            str(WAITING_DELAYS),
+            "--at-once",
+            str(spiders),
         ]
         with _run_program(program, *self._list_parishes()[:spiders], *options) as process:
             while self._count_visited_sites(name) < spiders:

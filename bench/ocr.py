@@ -112,9 +112,17 @@ class _Bench:
         """Return the loop's seconds to the last file, after loading and a first page."""
         config, out = self.folder / "warm" / "config", self.folder / "loop"
         options = [
-            *("--layout-config", str(config / "layout"), "--ocr-config", str(config / "ocr")),
-            *("--processes", str(WORKERS), "--warm-up", "--out", str(out)),
-            *("--summary", str(self.folder / "summary.json")),
+            "--layout-config",
+            str(config / "layout"),
+            "--ocr-config",
+            str(config / "ocr"),
+            "--processes",
+            str(WORKERS),
+            "--warm-up",
+            "--out",
+            str(out),
+            "--summary",
+            str(self.folder / "summary.json"),
         ]
         _run_program("ocr-plain-loop", *map(str, scans), *options)
         return float(json.loads((self.folder / "summary.json").read_text())["seconds"])

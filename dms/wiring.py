@@ -6,7 +6,7 @@ from functools import partial
 from dms.api.append_only import append_only_router
 from dms.api.content import content_router
 from dms.api.datasets import datasets_router, stalled_router
-from dms.api.files import files_router, look_router
+from dms.api.files import check_router, files_router
 from dms.api.owners import DatasetOwners
 from dms.api.pieces import pieces_router
 from dms.api.runs import runs_router
@@ -66,7 +66,7 @@ def build(settings: DmsSettings, *, links: Links, transport: Transport) -> Servi
         datasets_router(context, on_deletion=on_deletion, on_resume=loops.wake),
         stalled_router(database),
         files_router(context, on_complete=on_complete),
-        look_router(context),
+        check_router(context),
         append_only_router(database, on_complete=on_complete),
         pieces_router(context),
         content_router(context),

@@ -45,7 +45,10 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--wms-url", help="base URL of the WMS")
     parser.add_argument("--name", help="name of this pilot (default: the host's)")
     parser.add_argument(
-        "--slots", type=int, help="jobs at the same time (default: number of cores)"
+        "--slots",
+        type=int,
+        help="maximum number of jobs at the same time (default: ten for each core, at least 16, or"
+        " the number of slot users if tools run as these users)",
     )
     parser.add_argument("--work-dir", type=Path, help="folder for jobs and unsent reports")
     parser.add_argument(

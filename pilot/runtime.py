@@ -17,10 +17,10 @@ from pilot.domain.model import (
     AttemptEnded,
     CurrentTime,
     DescribeTask,
-    EndSlot,
     Event,
     ForgetTask,
     Instruction,
+    KillSlot,
     PilotStarted,
     ReleaseSlot,
     Renew,
@@ -52,7 +52,7 @@ from pilot.runner.protocol import (
 from pilot.slot_processes import SlotListener, SlotProcesses
 from sluice.contracts.common.numbers import size_text
 from sluice.contracts.pilots.pilots import AttemptReport, Heartbeat
-from sluice.text.os_errors import sentence_of
+from sluice.text.os_errors import os_error_sentence
 
 log = structlog.get_logger(__name__)
 
@@ -147,8 +147,8 @@ class PilotRuntime:
             self._run.save_tokens(self.core.tokens)
         except OSError as error:  # The disk is full: the jobs wait until their leases end.
             log.warning(
-                "pilot.held_not_noted",
-                reason=sentence_of(error),
+                "pilot.tokens_not_saved",
+                reason=os_error_sentence(error),
                 note="free space on the pilot's disk, or its jobs wait after a kill",
             )
 
@@ -186,8 +186,8 @@ class PilotRuntime:
                 self._dispatch.send(slot, RenewFrame(id=job, attempt=attempt, deadline=deadline))
             case UnloadWarmWorker(slot=slot):
                 self._dispatch.send(slot, UnloadFrame())
-            case EndSlot(slot=slot):
-                self._slot_processes.end_slot(slot)
+            case KillSlot(slot=slot):
+                self._slot_processes.kill_slot(slot)
             case SendReport(report=report):
                 self._send(report)
             case ReportDeadSlot(report=report):
@@ -234,7 +234,7 @@ class PilotRuntime:
             try:
                 await self._slot_processes.start_slot(slot)
             except OSError as error:
-                log.error("slot.not_started", slot=slot, error=sentence_of(error))
+                log.error("slot.not_started", slot=slot, error=os_error_sentence(error))
             else:
                 return
 

@@ -26,7 +26,7 @@ from pilot.node_isolation import find_configured_sandbox
 from pilot.settings import PilotSettings, format_errors
 from sluice.contracts.common.base import Contract
 from sluice.servicekit.running.logging import configure_logging
-from sluice.text.os_errors import sentence_of
+from sluice.text.os_errors import os_error_sentence
 
 #: Exit codes as of ``docker run``: not started, not found, and the base for a signal's number.
 _NOT_STARTED, _NOT_FOUND, _BY_SIGNAL = 125, 127, 128
@@ -73,7 +73,7 @@ def main(arguments: Sequence[str]) -> int:
         except SandboxError as error:
             return _fail(_NOT_STARTED, str(error))
         except OSError as error:
-            return _fail(_NOT_FOUND, sentence_of(error))
+            return _fail(_NOT_FOUND, os_error_sentence(error))
 
 
 def _fail(code: int, *sentences: str) -> int:

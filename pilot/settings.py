@@ -27,7 +27,7 @@ from pilot.isolation.sandbox.network import check_networks
 from pilot.isolation.sandbox.sandbox import SandboxUse
 from sluice.contracts.common.base import Name
 from sluice.contracts.common.states import ContainerEngine
-from sluice.contracts.common.wording import in_words, names_value, sentence_of
+from sluice.contracts.common.wording import in_words, names_value, validation_sentence
 from sluice.contracts.jobs.resources import Labels, NamedAmounts
 from sluice.contracts.pilots.node_parts import ValidPart
 from sluice.text.visible_text import quoted
@@ -227,4 +227,4 @@ def _format_error(details: ErrorDetails, option_names: Collection[str]) -> str:
         )
     where = "".join(f", number {index + 1}" for index in place if isinstance(index, int))
     value = "" if names_value(details) else f", not {quoted(details['input'])}"
-    return f"{setting}{where}: {sentence_of(details)}{value}"
+    return f"{setting}{where}: {validation_sentence(details)}{value}"

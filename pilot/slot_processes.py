@@ -89,7 +89,7 @@ class SlotProcesses:
         self._readers: dict[int, asyncio.Task[None]] = {}
         self._pids: dict[int, int] = {}
         #: Slots that are being killed.
-        self._ended: set[int] = set()
+        self._killed: set[int] = set()
         #: Slots that were told to end because they are not needed.
         self._leaving: set[int] = set()
         self._stopping = False
@@ -128,7 +128,9 @@ class SlotProcesses:
                     raise
         reader, writer = await asyncio.open_connection(sock=ours, limit=_MAX_FRAME)
         self._writers[slot] = writer
-        self._readers[slot] = asyncio.create_task(self._read(slot, reader), name=f"slot {slot}")
+        self._readers[slot] = asyncio.create_task(
+            self._read_frames(slot, reader), name=f"slot {slot}"
+        )
 
     def send(self, slot: int, frame: ToSlot) -> None:
         """Send a frame to a slot.
@@ -139,13 +141,13 @@ class SlotProcesses:
         if writer is not None and not writer.is_closing():
             writer.write(encode_frame(frame))
 
-    def end_slot(self, slot: int) -> None:
+    def kill_slot(self, slot: int) -> None:
         """Kill a slot that does not stop its job.
 
         Afterwards it is treated like a slot that ended by itself.
         """
         log.error("slot.ended", slot=slot, note="it did not stop its job when it was told to")
-        self._ended.add(slot)
+        self._killed.add(slot)
         with suppress(KeyError, ProcessLookupError):  # The slot has just ended.
             os.kill(self._pids[slot], signal.SIGKILL)
 
@@ -214,7 +216,8 @@ class SlotProcesses:
             "PYTHONSAFEPATH": "1",
         }
 
-    async def _read(self, slot: int, reader: asyncio.StreamReader) -> None:
+    async def _read_frames(self, slot: int, reader: asyncio.StreamReader) -> None:
+        """Report the frames of a slot until its process ends, and clean up after it."""
         assert self._listener is not None  # noqa: S101 - set before the first slot starts
         while (body := await read_frame(reader)) is not None:
             frame = from_slot.validate_json(body)
@@ -227,20 +230,20 @@ class SlotProcesses:
                 self._listener.ended(slot, frame)
         pid = self._pids.pop(slot, None)
         self._writers.pop(slot).close()
-        if self._stopping:
-            return
+        if not self._stopping:
+            await self._clean_up_slot(slot, pid, self._listener)
+
+    async def _clean_up_slot(self, slot: int, pid: int | None, listener: SlotListener) -> None:
+        """Remove what the process of a slot left behind, and report the slot.
+
+        ``pid`` is None if the process ended before it was ready.
+        """
         leaving = slot in self._leaving
         self._leaving.discard(slot)
         if not leaving:
             log.error("slot.lost", slot=slot)
         if self._reap:
-            # The connection ends before the children of the slot get a new parent.
-            while pid is not None and not has_ended(pid):  # noqa: ASYNC110 - the kernel sends no event for it
-                await asyncio.sleep(0.01)
-            own = set(self._pids.values()) | (
-                {self._server.pid} if self._server is not None else set()
-            )
-            kill_orphans(frozenset(own))
+            await self._kill_leftover_processes(pid)
         if self._settings.engine is not None and pid is not None:
             run = Path(self._settings.run_folder).name
             await asyncio.to_thread(
@@ -249,8 +252,16 @@ class SlotProcesses:
         if leaving:
             if pid is not None:
                 await asyncio.to_thread(self._delete_slot, pid)
-            self._listener.released(slot)
+            listener.released(slot)
             return
-        was_killed = slot in self._ended
-        self._ended.discard(slot)
-        self._listener.lost(slot, _NOT_STOPPED if was_killed else "ended unexpectedly")
+        was_killed = slot in self._killed
+        self._killed.discard(slot)
+        listener.lost(slot, _NOT_STOPPED if was_killed else "ended unexpectedly")
+
+    async def _kill_leftover_processes(self, pid: int | None) -> None:
+        """Wait until the process of a slot has ended, and kill the processes that it left."""
+        # The connection ends before the children of the slot get a new parent.
+        while pid is not None and not has_ended(pid):  # noqa: ASYNC110 - the kernel sends no event for it
+            await asyncio.sleep(0.01)
+        own = set(self._pids.values()) | ({self._server.pid} if self._server is not None else set())
+        kill_orphans(frozenset(own))

@@ -11,7 +11,7 @@ import uvloop
 from filelock import FileLock, Timeout
 from masstimes.demo_settings import SETTINGS
 
-from sluice.text.os_errors import sentence_of
+from sluice.text.os_errors import os_error_sentence
 from stack.compose import InvalidComposeFile
 from stack.scenarios import run_bench, run_demo
 from stack.stack import Stack, StackOptions
@@ -35,7 +35,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         _tell(str(error))
         return 2
     except OSError as error:
-        _tell(f"error: {sentence_of(error)}")
+        _tell(f"error: {os_error_sentence(error)}")
         return 1
 
 

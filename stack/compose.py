@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 import yaml
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
-from sluice.contracts.common.wording import sentence_of
+from sluice.contracts.common.wording import validation_sentence
 from sluice.text.os_errors import reason_of
 
 #: The C parser, if PyYAML has it, is ten times faster.
@@ -171,7 +171,7 @@ def read_compose(path: Path) -> Compose:
         return Compose.model_validate(data)
     except ValidationError as error:
         lines = [
-            f"{path}: {'.'.join(map(str, details['loc']))}: {sentence_of(details)}"
+            f"{path}: {'.'.join(map(str, details['loc']))}: {validation_sentence(details)}"
             for details in error.errors()
         ]
         raise InvalidComposeFile("\n".join(lines)) from None

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
-from sluice.contracts.common.wording import sentence_of
+from sluice.contracts.common.wording import validation_sentence
 from stack.links import FaultKind, ProxyLink
 from stack.plan import PartKind
 from stack.supervisor import SupervisedProcess
@@ -124,7 +124,7 @@ class ControlSocket:
         except ValidationError as error:
             return {
                 "error": "; ".join(
-                    f"{'.'.join(map(str, details['loc']))}: {sentence_of(details)}"
+                    f"{'.'.join(map(str, details['loc']))}: {validation_sentence(details)}"
                     for details in error.errors()
                 )
             }

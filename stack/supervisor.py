@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from sluice.scheduling.backoff import pause_after
-from sluice.text.os_errors import sentence_of
+from sluice.text.os_errors import os_error_sentence
 from stack.children import Children
 from stack.plan import SERVERS, PartKind
 from stack.process_spec import ProcessSpec
@@ -171,7 +171,7 @@ class SupervisedProcess:
                 log=self.log,
             )
         except OSError as error:
-            self.tell(f"{self.name} cannot be started: {sentence_of(error)}")
+            self.tell(f"{self.name} cannot be started: {os_error_sentence(error)}")
             return 127
         self.starts += 1
         for endpoint in self.spec.endpoints.values():

@@ -31,13 +31,13 @@ def start_guard() -> None:
 
 def marked(mark: str) -> list[int]:
     """Processes with the mark, but for this one."""
-    wanted = f"{MARK}={mark}".encode()
-    found = []
+    variable = f"{MARK}={mark}".encode()
+    pids = []
     for name in filter(str.isdigit, os.listdir("/proc")):
         with suppress(OSError), open(f"/proc/{name}/environ", "rb") as file:
-            if wanted in file.read().split(b"\0") and int(name) != os.getpid():
-                found.append(int(name))
-    return found
+            if variable in file.read().split(b"\0") and int(name) != os.getpid():
+                pids.append(int(name))
+    return pids
 
 
 def main() -> None:

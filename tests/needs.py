@@ -34,10 +34,10 @@ def find_device() -> str | None:
 
 
 def _has_memory_groups() -> bool:
-    found = find_memory_groups(str(uuid.uuid4()))
-    if found is not None:
-        found.remove()
-    return found is not None
+    groups = find_memory_groups(str(uuid.uuid4()))
+    if groups is not None:
+        groups.remove()
+    return groups is not None
 
 
 _IS_THERE: Mapping[str, Callable[[], bool]] = {

@@ -13,11 +13,11 @@ def command_of(process: psutil.Process) -> list[str]:
 
 def running(command: list[str]) -> list[psutil.Process]:
     """All that were started by exactly that command line, wherever they run."""
-    found = psutil.process_iter(["cmdline"])
-    return [process for process in found if process.info["cmdline"] == command]
+    processes = psutil.process_iter(["cmdline"])
+    return [process for process in processes if process.info["cmdline"] == command]
 
 
 def running_with(word: str) -> list[int]:
     """Pids of all that have ``word`` among their arguments, also of those in a sandbox."""
-    found = psutil.process_iter(["cmdline"])
-    return [process.pid for process in found if word in (process.info["cmdline"] or ())]
+    processes = psutil.process_iter(["cmdline"])
+    return [process.pid for process in processes if word in (process.info["cmdline"] or ())]

@@ -40,14 +40,14 @@ def task_of(**fields: Any) -> Task:
     ``dat_in_*`` and ``dat_out_*`` are fields of its main input and first output, ``side_inputs``
     and ``side_outputs`` the others. Fields of ``Needs`` are given as they are.
     """
-    given = with_needs(fields)
-    merges = given["mode"] is TaskMode.MERGE
-    main = {"mode": InputMode.ALL if merges else InputMode.EACH} | _part(given, _INPUT)
-    first = _part(given, _OUTPUT)
-    inputs = [main, *given.pop("side_inputs", ())]
-    outputs = [first, *given.pop("side_outputs", ())]
-    return Task(**{"inputs": inputs, "outputs": outputs} | given)
+    task_fields = with_needs(fields)
+    merges = task_fields["mode"] is TaskMode.MERGE
+    main = {"mode": InputMode.ALL if merges else InputMode.EACH} | _part(task_fields, _INPUT)
+    first = _part(task_fields, _OUTPUT)
+    inputs = [main, *task_fields.pop("side_inputs", ())]
+    outputs = [first, *task_fields.pop("side_outputs", ())]
+    return Task(**{"inputs": inputs, "outputs": outputs} | task_fields)
 
 
-def _part(given: dict[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
-    return {name: given.pop(key) for key, name in names.items() if key in given}
+def _part(fields: dict[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
+    return {name: fields.pop(key) for key, name in names.items() if key in fields}

@@ -27,7 +27,7 @@ async def eventually(
         holds = condition()
         if await holds if isawaitable(holds) else holds:
             return
-        assert time.monotonic() < deadline, _told(what, seconds)
+        assert time.monotonic() < deadline, _describe_timeout(what, seconds)
         await asyncio.sleep(period)
 
 
@@ -37,11 +37,11 @@ def wait_until(
     """As ``eventually``, where there is no event loop."""
     deadline = time.monotonic() + seconds
     while not condition():
-        assert time.monotonic() < deadline, _told(what, seconds)
+        assert time.monotonic() < deadline, _describe_timeout(what, seconds)
         time.sleep(PERIOD)
 
 
-def _told(what: Said, seconds: float) -> str:
+def _describe_timeout(what: Said, seconds: float) -> str:
     return f"not within {seconds} s: {what if isinstance(what, str) else what()}"
 
 

@@ -44,9 +44,6 @@ Copied = Annotated[
     Query(description="Include whether the person who registered the data set has the originals."),
 ]
 
-#: Services that may read data sets.
-_READING_SERVICES = (CallingService.OPERATOR, CallingService.CHAINS, CallingService.INTAKE)
-
 
 def datasets_router(
     context: DmsContext, *, on_deletion: Callable[[], None], on_resume: Callable[[], None]

@@ -77,13 +77,13 @@ def files_router(context: DmsContext, *, on_complete: Callable[[], None]) -> API
     return router
 
 
-def look_router(context: DmsContext) -> APIRouter:
+def check_router(context: DmsContext) -> APIRouter:
     """Create the route that checks unregistered files."""
     router = api_router("/api/v1/files", tags=["data sets"])
 
     @router.post("/look", responses=errors(Unprocessable, NotAvailable))
     @allow(CallingService.WMS)
-    async def look(request: CheckFiles) -> FileFaults:
+    async def check_files(request: CheckFiles) -> FileFaults:
         """Check whether files exist with the given size, or the given content.
 
         The files need not be registered. Nothing is changed.

@@ -8,7 +8,7 @@ from dms.usecases.context import DmsContext
 from dms.usecases.storages.enable_storage import disable_storage, enable_storage
 from dms.usecases.storages.list_storages import list_storages, measure_storages
 from dms.usecases.storages.register_storage import register_storage
-from dms.usecases.storages.set_room_needed import set_room_needed
+from dms.usecases.storages.set_missing_space import set_missing_space
 from dms.usecases.storages.watch_water_marks import find_on_storage, set_marks
 from sluice.contracts.access.access import Role
 from sluice.contracts.access.services import CallingService
@@ -26,7 +26,7 @@ def storages_router(context: DmsContext) -> APIRouter:
     _add_registration(router, context)
     _add_reading(router, context)
     _add_use(router, context)
-    _add_room(router, context)
+    _add_missing_space(router, context)
     _add_marks(router, context)
     return router
 
@@ -112,16 +112,16 @@ def _add_use(router: APIRouter, context: DmsContext) -> None:
         return await enable_storage(context, name)
 
 
-def _add_room(router: APIRouter, context: DmsContext) -> None:
+def _add_missing_space(router: APIRouter, context: DmsContext) -> None:
     @router.put("/{name}/needed", responses=errors(NotFound, NotAvailable))
     @allow(CallingService.WMS)
-    async def needed(name: str, room: RoomNeeded) -> StorageRoom:
+    async def needed(name: str, request: RoomNeeded) -> StorageRoom:
         """Record that jobs wait for space on a storage, or wait no more; return its free space.
 
         The storage counts as full until a minute after the last such request. The request may be
         repeated.
         """
-        return await set_room_needed(context, name, room.needed)
+        return await set_missing_space(context, name, request.needed)
 
 
 def _add_marks(router: APIRouter, context: DmsContext) -> None:

@@ -126,8 +126,13 @@ async def insert_run(connection: Connection, new: NewRun, owner: str | None) -> 
     """
     try:
         row = await connection.fetchrow(
-            *(INSERT_RUN, new.number, new.period, new.conditions),
-            *(new.started_at, new.ended_at, owner),
+            INSERT_RUN,
+            new.number,
+            new.period,
+            new.conditions,
+            new.started_at,
+            new.ended_at,
+            owner,
         )
     except asyncpg.ForeignKeyViolationError as error:
         raise UnknownPeriod(f"run {new.number}", new.period) from error

@@ -13,11 +13,11 @@ from pilot.domain.model import (
     AttemptEnded,
     CurrentTime,
     DrainRequested,
-    EndSlot,
     Event,
     ForgetTask,
     HeartbeatAnswered,
     Instruction,
+    KillSlot,
     LeaseGranted,
     PilotStarted,
     Progress,
@@ -291,7 +291,7 @@ class PilotCore:
             boot_time = slot.stop_deadline(self.policy.stop_limit)
             if boot_time is not None and boot_time <= now.boot_time:
                 slot.ready = False
-                yield EndSlot(slot.number)
+                yield KillSlot(slot.number)
 
     def _give_back_stuck(self, now: CurrentTime) -> Iterator[Instruction]:
         """Give back jobs that wait too long, one at a time, as the job behind may find room."""

@@ -222,7 +222,7 @@ class UnloadWarmWorker:
 
 
 @dataclass(frozen=True, slots=True)
-class EndSlot:
+class KillSlot:
     """Kill the process of a slot that does not obey. ``SlotLost`` follows."""
 
     slot: int
@@ -267,7 +267,7 @@ Instruction = (
     | Renew
     | StopJob
     | UnloadWarmWorker
-    | EndSlot
+    | KillSlot
     | SendReport
     | ReportDeadSlot
     | StartSlot

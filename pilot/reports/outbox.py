@@ -13,7 +13,7 @@ from pilot.reports.file_remover import FileRemover, list_files
 from pilot.reports.journal import Journal, UnansweredReports
 from sluice.contracts.common.states import ReportAnswer
 from sluice.contracts.pilots.pilots import AttemptReport, ReportAnswers
-from sluice.text.os_errors import sentence_of
+from sluice.text.os_errors import os_error_sentence
 
 log = structlog.get_logger(__name__)
 
@@ -65,7 +65,7 @@ class Outbox:
                     "report.not_kept",
                     job=report.id,
                     attempt=report.attempt,
-                    reason=sentence_of(error),
+                    reason=os_error_sentence(error),
                     note="the report is sent from memory; free space on the pilot's disk",
                 )
         if journal is not None:
@@ -121,7 +121,7 @@ class Outbox:
                 log.error(
                     "report.answer_not_kept",
                     reports=len(answered),
-                    reason=sentence_of(error),
+                    reason=os_error_sentence(error),
                     note="a pilot that starts again sends them again; free space on its disk",
                 )
         self._signal()

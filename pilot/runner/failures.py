@@ -5,7 +5,7 @@ from pilot.isolation.users.programs import UserError
 from sluice.contracts.common.states import ErrorClass
 from sluice.contracts.data.room import FullStorage
 from sluice.storage import ChecksumMismatch, FileMissing, StorageError, StorageFull, is_full
-from sluice.text.os_errors import sentence_of
+from sluice.text.os_errors import os_error_sentence
 from sluice.text.visible_text import quoted
 
 
@@ -90,5 +90,5 @@ def node_error(error: OSError) -> AttemptError:
     """Return the failure for an error of the node, such as a full disk or a missing folder."""
     error_class = ErrorClass.NO_ROOM if is_full(error) else ErrorClass.STAGE_IN_FAILED
     return AttemptError(
-        error_class, f"the pilot's node could not prepare the job: {sentence_of(error)}"
+        error_class, f"the pilot's node could not prepare the job: {os_error_sentence(error)}"
     )

@@ -13,7 +13,7 @@ import typer
 from pydantic import ValidationError
 from typer.core import TyperArgument, TyperCommand, TyperGroup, TyperOption
 
-from sluice.contracts.common.wording import did_you_mean, names_value, sentence_of
+from sluice.contracts.common.wording import did_you_mean, names_value, validation_sentence
 from sluice.text.visible_text import quoted
 
 #: The module and the function of each command. A group is the ``app`` of its module.
@@ -105,7 +105,7 @@ class Commands(TyperGroup):
 def _describe_invalid_value(error: ValidationError, parameter: Any) -> str:
     fault = error.errors(include_url=False)[0]
     has_value = names_value(fault) or fault["type"] == "value_error"
-    message = sentence_of(fault).replace("Input should", "it should", 1)
+    message = validation_sentence(fault).replace("Input should", "it should", 1)
     choices = (
         [str(choice) for choice in parameter.type_descriptor.choices or ()] if parameter else []
     )

@@ -8,9 +8,9 @@ from pydantic import ValidationError
 
 from sluice.cli.output import err, print_problem
 from sluice.contracts.common.problems import ServiceError
-from sluice.contracts.common.wording import names_value, sentence_of
+from sluice.contracts.common.wording import names_value, validation_sentence
 from sluice.storage import BundleError, StorageError
-from sluice.text.os_errors import sentence_of as os_sentence
+from sluice.text.os_errors import os_error_sentence
 from sluice.text.visible_text import quoted
 
 Result = TypeVar("Result")
@@ -32,9 +32,10 @@ def plain_errors(call: Callable[[], Result]) -> Result:
     except ValidationError as error:
         for fault in error.errors():
             value = "" if names_value(fault) else f", not {quoted(fault['input'])}"
-            err.print(f"error: {'.'.join(map(str, fault['loc']))}: {sentence_of(fault)}{value}")
+            place = ".".join(map(str, fault["loc"]))
+            err.print(f"error: {place}: {validation_sentence(fault)}{value}")
     except OSError as error:
-        err.print(f"error: {os_sentence(error)}")
+        err.print(f"error: {os_error_sentence(error)}")
     except (StorageError, BundleError) as error:
         err.print(f"error: {error}")
     raise typer.Exit(1) from None

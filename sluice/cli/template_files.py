@@ -83,7 +83,7 @@ def read_template_files(paths: Sequence[Path], *, main: str | None = None) -> Te
         )
     main_path, texts = gather_files(first)
     root = os.path.normpath(
-        os.path.join(*[os.path.dirname(first) or "."], *[".."] * main_path.count("/"))
+        os.path.join(os.path.dirname(first) or ".", *[".."] * main_path.count("/"))
     )
     return TemplateFiles(
         template_name(first), take_files(texts, main=main_path), root if root != "." else ""

@@ -8,7 +8,7 @@ from typing import Any
 from pydantic import ValidationError
 from schema_salad.exceptions import ValidationException
 
-from sluice.contracts.common.wording import sentence_of
+from sluice.contracts.common.wording import validation_sentence
 from sluice.contracts.jobs.checkpoints import EXAMPLE, Checkpoint
 from sluice.cwl_runner.template import InvocationNeeds
 
@@ -39,7 +39,7 @@ def read_checkpoint(node: Mapping[str, Any], owner: str) -> Checkpoint | None:
         problem = error.errors()[0]
         field_path = ".".join(map(str, problem["loc"]))
         raise ValidationException(
-            f"{owner}: 'sluice:checkpoint' {field_path}: {sentence_of(problem)}"
+            f"{owner}: 'sluice:checkpoint' {field_path}: {validation_sentence(problem)}"
         ) from error
 
 

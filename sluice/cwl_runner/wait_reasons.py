@@ -7,8 +7,6 @@ from collections.abc import Iterable
 from sluice.cwl_runner.rest import Rest
 from sluice.scheduling.stalled_steps import LONG_WAIT, is_stalled, reason_in
 
-_NOT_FOUND = 404
-
 
 class InvocationNeverFits(ValueError):
     """No node that exists or can be launched will ever have what a job needs."""

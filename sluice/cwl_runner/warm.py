@@ -16,10 +16,11 @@ from cwltool.workflow import Workflow, WorkflowStep
 from pydantic import ValidationError
 from schema_salad.exceptions import ValidationException
 
-from sluice.contracts.common.wording import sentence_of
+from sluice.contracts.common.wording import validation_sentence
 from sluice.contracts.jobs.needs import Warm
 from sluice.cwl_runner.checkpoints import read_checkpoint
 from sluice.cwl_runner.template import InvocationNeeds
+from sluice.text.sentences import lower_first
 from sluice.text.visible_text import quoted
 from sluice.tools.warm_rules import (
     ENVIRONMENT,
@@ -92,10 +93,9 @@ def read_warm(node: Mapping[str, Any], owner: str) -> Warm | None:
         return Warm.model_validate_json(json.dumps(fields), strict=True)
     except ValidationError as error:
         problem = error.errors()[0]
-        message = sentence_of(problem)
+        message = lower_first(validation_sentence(problem))
         raise ValidationException(
-            f"{owner}: '{_NAME}' {problem['loc'][0]}: {message[0].lower()}{message[1:]},"
-            f" not {quoted(problem['input'])}"
+            f"{owner}: '{_NAME}' {problem['loc'][0]}: {message}, not {quoted(problem['input'])}"
         ) from error
 
 

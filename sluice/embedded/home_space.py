@@ -8,7 +8,7 @@ import structlog
 
 from sluice.contracts.common.numbers import size_text
 from sluice.storage import is_full
-from sluice.text.os_errors import reason_of, sentence_of
+from sluice.text.os_errors import os_error_sentence, reason_of
 
 log = structlog.get_logger(__name__)
 
@@ -29,7 +29,7 @@ def create_reserve(reserve: Path) -> None:
         with reserve.open("xb") as file:
             os.posix_fallocate(file.fileno(), 0, RESERVE)
     except OSError as error:
-        log.warning("home.no_reserve", reason=sentence_of(error))
+        log.warning("home.no_reserve", reason=os_error_sentence(error))
         reserve.unlink(missing_ok=True)
 
 

@@ -84,7 +84,11 @@ class PilotProcesses:
         names = {f"embedded-{number}": f"{number}/{count}" for number in range(1, count + 1)}
         self._pilots = [
             LocalPilot(
-                *(name, wms_url, cores, home.pilots / name, home.logs / f"pilot-{name}.log"),
+                name,
+                wms_url,
+                cores,
+                home.pilots / name,
+                home.logs / f"pilot-{name}.log",
                 part=part if count > 1 else None,
                 token=token,
                 hidden=(home.root, *storages),

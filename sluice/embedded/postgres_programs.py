@@ -132,8 +132,15 @@ def fill_data_folder(data: Path, *options: str) -> None:
     make_data_folder(data)
     settings = [word for setting in server_settings(data) for word in ("-c", setting)]
     command = postgres_command(
-        *("initdb", data, f"--pgdata={data}", "--username=postgres", "--auth=trust"),
-        *("--encoding=UTF8", "--locale=C.UTF-8", *settings, *options),
+        "initdb",
+        data,
+        f"--pgdata={data}",
+        "--username=postgres",
+        "--auth=trust",
+        "--encoding=UTF8",
+        "--locale=C.UTF-8",
+        *settings,
+        *options,
     )
     process = subprocess.run(
         [*_user_name_prefix(), *command],
@@ -227,7 +234,9 @@ def _capability_options(target: Path) -> list[str]:
         if int(own, 16) >> bit & 1:
             only = f"-all,+{name}"
             return [
-                *(f"--inh-caps={only}", f"--ambient-caps={only}", f"--bounding-set={only}"),
+                f"--inh-caps={only}",
+                f"--ambient-caps={only}",
+                f"--bounding-set={only}",
                 "--securebits=+no_setuid_fixup",  # access(2) ignores capabilities otherwise
             ]
     raise OSError(

@@ -12,6 +12,7 @@ from zoneinfo import ZoneInfo, available_timezones
 
 from cronsim import CronSim, CronSimError
 
+from sluice.text.sentences import lower_first
 from sluice.text.visible_text import quoted
 
 #: A time that is longer than clocks are ever put back.
@@ -41,8 +42,7 @@ def check_schedule(schedule: str) -> None:
     try:
         CronSim(schedule, datetime.now(UTC))
     except CronSimError as error:
-        message = str(error)
-        raise WrongScheduleError(f"is wrong: {message[0].lower()}{message[1:]}") from error
+        raise WrongScheduleError(f"is wrong: {lower_first(str(error))}") from error
 
 
 def check_zone(zone: str) -> None:

@@ -23,7 +23,7 @@ from pydantic_settings import (
     SettingsError,
 )
 
-from sluice.contracts.common.wording import sentence_of
+from sluice.contracts.common.wording import validation_sentence
 from sluice.text.os_errors import reason_of
 
 #: Environment variables that name the other sources.
@@ -212,7 +212,7 @@ def _text(file: Path) -> str:
 def _sentence(owner: type[LayeredSettings], prefix: str, error: ErrorDetails) -> str:
     """Return a message about a wrong value, without the value, which may be a password."""
     field = "__".join(str(part) for part in error["loc"])
-    message = sentence_of(error)
+    message = validation_sentence(error)
     own = f"{prefix}{field}".upper()
     if error["type"] == "missing":
         folder = secrets_dir()

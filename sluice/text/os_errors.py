@@ -4,6 +4,7 @@ import json
 import os
 import ssl
 
+from sluice.text.sentences import lower_first
 from sluice.text.visible_text import escaped, visible_line
 
 #: Libraries whose errors have the cause in the errors before them.
@@ -51,8 +52,7 @@ def _system_reason(error: OSError) -> str | None:
 def _place_in_text(error: BaseException) -> str | None:
     """Return where a text is wrong, and why: JSON, YAML, or bytes that are not text."""
     if isinstance(error, json.JSONDecodeError):
-        message = f"{error.msg[:1].lower()}{error.msg[1:]}"
-        return f"line {error.lineno}, column {error.colno}: {message}"
+        return f"line {error.lineno}, column {error.colno}: {lower_first(error.msg)}"
     if isinstance(error, UnicodeDecodeError):
         return f"byte {error.start + 1} is not valid {error.encoding.upper()}"
     if isinstance(error, RecursionError):
@@ -61,7 +61,7 @@ def _place_in_text(error: BaseException) -> str | None:
     return mark and f"line {mark.line + 1}, column {mark.column + 1}: {problem}"
 
 
-def sentence_of(error: OSError) -> str:
+def os_error_sentence(error: OSError) -> str:
     """Return the name of the file, if there is one, and why it cannot be used."""
     if error.filename is None:
         return reason_of(error)

@@ -21,8 +21,21 @@ _PROCESSORS = "/sys/devices/system"
 _PROGRAM_FOLDERS = ("bin", "sbin", "lib", "lib32", "lib64", "libexec")
 #: Folders with files of jobs, people or services, which are never visible as a whole.
 _SHARED = (
-    *("/boot", "/dev", "/dev/shm", "/etc", "/home", "/media", "/mnt", "/proc", "/root"),  # noqa: S108
-    *("/run", "/srv", "/sys", "/tmp", "/var/lib", "/var/tmp"),  # noqa: S108
+    "/boot",
+    "/dev",
+    "/dev/shm",  # noqa: S108
+    "/etc",
+    "/home",
+    "/media",
+    "/mnt",
+    "/proc",
+    "/root",
+    "/run",
+    "/srv",
+    "/sys",
+    "/tmp",  # noqa: S108
+    "/var/lib",
+    "/var/tmp",  # noqa: S108
 )
 #: A sandbox has folders of its own at these paths, so nothing in them is visible by its name.
 _OWN_OF_SANDBOXES = ("/dev", "/etc", "/proc", "/sys")

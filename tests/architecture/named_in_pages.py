@@ -26,8 +26,8 @@ OTHERS = {
 
 
 def unknown_commands(text: str) -> Iterator[str]:
-    for found in COMMAND.finditer(text):
-        yield from _command(found[1].split(), found[2].split())
+    for match in COMMAND.finditer(text):
+        yield from _command(match[1].split(), match[2].split())
 
 
 def unknown_settings(text: str) -> Iterator[str]:
@@ -37,15 +37,15 @@ def unknown_settings(text: str) -> Iterator[str]:
 
 def _command(words: list[str], rest: list[str]) -> Iterator[str]:
     command = _whole_command()
-    told = list(words)
+    command_words = list(words)
     while words and isinstance(command, TyperGroup):
         if words[0] not in command.commands:
-            yield f"there is no command sluice {' '.join(told)}"
+            yield f"there is no command sluice {' '.join(command_words)}"
             return
         command = command.commands[words.pop(0)]
     options = {option for parameter in command.params for option in parameter.opts}
     yield from (
-        f"sluice {' '.join(told)} has no option {one}"
+        f"sluice {' '.join(command_words)} has no option {one}"
         for one in rest
         if one.startswith("--") and one not in options
     )

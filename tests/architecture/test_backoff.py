@@ -40,9 +40,9 @@ def _is_product_of(node: ast.expr, names: set[str]) -> bool:
 
 
 def test_growing_pauses_are_computed_in_one_place() -> None:
-    found = [at for source in sources(*PRODUCT) for at in growing_pauses(source)]
-    assert [at for at in found if not at.startswith(f"{HOME}:")] == [], f"use {HOME}"
-    assert found, "the formula itself was not found"
+    places = [at for source in sources(*PRODUCT) for at in growing_pauses(source)]
+    assert [at for at in places if not at.startswith(f"{HOME}:")] == [], f"use {HOME}"
+    assert places, "the formula itself was not found"
 
 
 def test_second_formula_of_growing_pauses_is_found() -> None:

@@ -29,12 +29,12 @@ def _names_members(pattern: ast.pattern) -> bool:
 
 
 def test_matches_on_enumeration_members_are_exhaustive() -> None:
-    found = [
+    places = [
         source.at(node)
         for source in sources(*PRODUCT, "stack")
         for node in open_choices(source.tree)
     ]
-    assert not found, "\n".join(["end with `case _: assert_never(…)`:", *found])
+    assert not places, "\n".join(["end with `case _: assert_never(…)`:", *places])
 
 
 @pytest.mark.parametrize(

@@ -93,33 +93,33 @@ def test_files_named_in_pages_exist() -> None:
 
 
 def test_settings_named_in_messages_and_comments_exist() -> None:
-    found = {
+    unknown_names = {
         path: [*unknown_settings(path.read_text(encoding="utf-8"))]
         for package in ("sluice", "dms", "wms", "wfms", "pilot")
         for path in (ROOT / package).rglob("*.py")
     }
-    assert _nonempty(found) == {}
+    assert _nonempty(unknown_names) == {}
 
 
 def test_every_page_is_reachable_from_the_readme() -> None:
-    seen: set[Path] = set()
+    visited_pages: set[Path] = set()
     ahead = [ROOT / "README.md"]
     while ahead:
         page = ahead.pop()
-        if page in seen or page.suffix != ".md":
+        if page in visited_pages or page.suffix != ".md":
             continue
-        seen.add(page)
+        visited_pages.add(page)
         ahead += [
             (page.parent / target).resolve()
             for target in LINK.findall(page.read_text(encoding="utf-8"))
             if "://" not in target
         ]
-    assert not [str(page.relative_to(ROOT)) for page in PAGES if page not in seen]
+    assert not [str(page.relative_to(ROOT)) for page in PAGES if page not in visited_pages]
 
 
 def _pages() -> dict[Path, str]:
     return {page: page.read_text(encoding="utf-8") for page in PAGES}
 
 
-def _nonempty(found: dict[Path, list[str]]) -> dict[str, list[str]]:
-    return {str(path.relative_to(ROOT)): names for path, names in found.items() if names}
+def _nonempty(names_by_path: dict[Path, list[str]]) -> dict[str, list[str]]:
+    return {str(path.relative_to(ROOT)): names for path, names in names_by_path.items() if names}

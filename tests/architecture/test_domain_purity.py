@@ -41,13 +41,13 @@ IMPURE_CALLS = {
 
 def pure_folders() -> list[str]:
     """Return every domain folder and the contracts."""
-    found = {
+    folders = {
         path.relative_to(ROOT).as_posix()
         for folder in PRODUCT
         for path in (ROOT / folder).rglob("domain")
         if any(path.glob("*.py"))
     }
-    return [*sorted(found), "sluice/contracts"]
+    return [*sorted(folders), "sluice/contracts"]
 
 
 def impurities(source: Source) -> Iterator[str]:
@@ -98,8 +98,8 @@ def test_impure_imports_and_calls_are_found() -> None:
         "import time\nfrom uuid import uuid4\nfrom dms.db import x\n"
         "def f():\n    return uuid4(), datetime.now()\n"
     )
-    found = list(impurities(Source("dms/domain/x.py", ast.parse(text))))
-    assert [line.partition(": ")[2] for line in found] == [
+    findings = list(impurities(Source("dms/domain/x.py", ast.parse(text))))
+    assert [line.partition(": ")[2] for line in findings] == [
         "imports time",
         "imports dms.db",
         "calls uuid4()",

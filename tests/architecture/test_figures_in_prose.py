@@ -1,4 +1,4 @@
-"""Figures in the explanation are equal to the values in the code."""
+"""Figures in the explanation and in the operator's guide are equal to the values in the code."""
 
 import re
 from collections.abc import Callable
@@ -13,12 +13,23 @@ from tests.architecture.sources import ROOT
 from wms.domain.scheduling.capacity import PATIENCE, RESERVATION_SPAN
 from wms.settings import WmsSettings
 
-PAGE = (ROOT / "docs/explanation/how-it-works.md").read_text(encoding="utf-8")
+EXPLANATION = "docs/explanation/how-it-works.md"
+OPERATION = "docs/how-to/operate.md"
 WORDS = {"five": 5}
 
 
 def _default(settings: type[WmsSettings | PilotSettings], name: str) -> Callable[[], float]:
     return lambda: float(settings.model_fields[name].default)
+
+
+def _delivery_limit() -> float:
+    return max(queue.delivery_limit for queue in sluice_topology().queues.values())
+
+
+def _figure_in(page: str, sentence: str) -> float:
+    text = (ROOT / page).read_text(encoding="utf-8")
+    [written_figure] = re.findall(sentence, " ".join(text.split()))
+    return float(WORDS.get(written_figure, written_figure))
 
 
 @pytest.mark.parametrize(
@@ -42,14 +53,15 @@ def _default(settings: type[WmsSettings | PilotSettings], name: str) -> Callable
             r"database ends its transaction after (\d+) s",
             lambda: float(SESSION["idle_in_transaction_session_timeout"].removesuffix("s")),
         ),
-        (
-            r"message that fails (\w+) times goes to the dead letters",
-            lambda: max(queue.delivery_limit for queue in sluice_topology().queues.values()),
-        ),
+        (r"message that fails (\w+) times goes to the dead letters", _delivery_limit),
     ],
 )
 def test_figure_in_the_explanation_equals_the_value_in_the_code(
     sentence: str, figure: Callable[[], float]
 ) -> None:
-    [said] = re.findall(sentence, " ".join(PAGE.split()))
-    assert float(WORDS.get(said, said)) == figure()
+    assert _figure_in(EXPLANATION, sentence) == figure()
+
+
+def test_number_of_deliveries_in_the_guide_for_operators_equals_the_delivery_limit() -> None:
+    sentence = r"messages of `queue` failed (\w+) times or could not be read"
+    assert _figure_in(OPERATION, sentence) == _delivery_limit()

@@ -10,8 +10,8 @@ from sluice.contracts.messages import EVENTS, PAYLOADS, QUEUES
 
 @pytest.mark.parametrize("path", makers(), ids=str)
 def test_generated_document_is_up_to_date(path: Path) -> None:
-    found = find_differences(path, makers()[path]())
-    assert not found, f"run `make docs` and look at what it changes:\n{found}"
+    differences = find_differences(path, makers()[path]())
+    assert not differences, f"run `make docs` and look at what it changes:\n{differences}"
 
 
 def test_no_document_remains_of_a_removed_service() -> None:

@@ -22,19 +22,19 @@ _MAKERS_OF_CLIENTS = {
 }
 
 
-def clients_made(found: tuple[Source, ...]) -> list[str]:
+def clients_made(source_files: tuple[Source, ...]) -> list[str]:
     return [
         source.at(node)
-        for source in found
+        for source in source_files
         for node in ast.walk(source.tree)
         if isinstance(node, ast.Call) and ast.unparse(node.func) in _MAKERS_OF_CLIENTS
     ]
 
 
 def test_only_known_modules_make_http_clients() -> None:
-    made = clients_made(sources(*PRODUCT, "stack", "templates"))
-    assert [place for place in made if place.partition(":")[0] not in MAKERS] == []
-    assert any(place.startswith("sluice/network/http_clients.py:") for place in made)
+    clients = clients_made(sources(*PRODUCT, "stack", "templates"))
+    assert [place for place in clients if place.partition(":")[0] not in MAKERS] == []
+    assert any(place.startswith("sluice/network/http_clients.py:") for place in clients)
 
 
 def test_http_client_made_elsewhere_is_found() -> None:

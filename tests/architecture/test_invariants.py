@@ -34,7 +34,7 @@ IN_A_NAME = re.compile(r"_invariant_(\d)")
 @cache
 def invariants_named() -> dict[int, list[str]]:
     """Map each number to the tests of ``make test`` that name it, also in their module."""
-    found: dict[int, list[str]] = defaultdict(list)
+    tests_by_number: dict[int, list[str]] = defaultdict(list)
     for source in sources("tests"):
         if source.name.startswith("tests/architecture/"):
             continue
@@ -51,11 +51,11 @@ def invariants_named() -> dict[int, list[str]]:
             and not module_is_long(source)
         ]
         for number in _numbers(source.tree) if tests else ():
-            found[number].append(source.name)
+            tests_by_number[number].append(source.name)
         for test in tests:
             for number in _numbers(test) | {int(number) for number in IN_A_NAME.findall(test.name)}:
-                found[number].append(f"{source.name}::{test.name}")
-    return found
+                tests_by_number[number].append(f"{source.name}::{test.name}")
+    return tests_by_number
 
 
 def _numbers(node: ast.Module | ast.FunctionDef | ast.AsyncFunctionDef) -> set[int]:
@@ -65,8 +65,8 @@ def _numbers(node: ast.Module | ast.FunctionDef | ast.AsyncFunctionDef) -> set[i
 
 @pytest.mark.parametrize("number", INVARIANTS)
 def test_every_invariant_has_a_test_that_names_it(number: int) -> None:
-    found = invariants_named()
-    assert found[number], f"no test names invariant {number}: {INVARIANTS[number]}"
+    tests_by_number = invariants_named()
+    assert tests_by_number[number], f"no test names invariant {number}: {INVARIANTS[number]}"
 
 
 def test_tests_name_only_known_invariants() -> None:

@@ -45,18 +45,18 @@ def test_openapi_document_has_every_query_parameter_of_a_route(service: str) -> 
         if route.path not in paths:
             continue  # Health and pictures of pages are not in the document.
         for method in route.methods or ():
-            told = paths[route.path][method.lower()].get("parameters", [])
-            names = {each["name"] for each in told if each["in"] == "query"}
+            parameters = paths[route.path][method.lower()].get("parameters", [])
+            names = {each["name"] for each in parameters if each["in"] == "query"}
             assert names == query_parameters(route), f"{method} {route.path}"
 
 
 async def _ask(service: str, principal: Any, path: str) -> httpx.Response:
     app = build_app(service)
 
-    async def asked(scope: Scope, receive: Receive, send: Send) -> None:
+    async def call_as_principal(scope: Scope, receive: Receive, send: Send) -> None:
         set_principal(scope, principal)
         await app(scope, receive, send)
 
-    transport = httpx.ASGITransport(asked)
+    transport = httpx.ASGITransport(call_as_principal)
     async with httpx.AsyncClient(transport=transport, base_url="http://service") as http:
         return await http.get(path)

@@ -31,13 +31,13 @@ def _makefile() -> str:
 def test_long_test_has_a_reason() -> None:
     used = [(source, mark) for source in sources("tests") for mark in marks(source)]
     assert len(used) > 5, "no mark was found"
-    found = [
+    places = [
         source.at(mark)
         for source, mark in used
         if not (isinstance(mark, ast.Call) and mark.args and ast.literal_eval(mark.args[0]))
     ]
-    assert not found, "\n".join(
-        ["name a shorter test of the property, or say why none is needed:", *found]
+    assert not places, "\n".join(
+        ["name a shorter test of the property, or say why none is needed:", *places]
     )
 
 

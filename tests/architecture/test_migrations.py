@@ -67,13 +67,15 @@ async def test_services_have_equal_tables_for_shared_code(
     tables: list[str], services: list[str], make_database: DatabaseFactory
 ) -> None:
     """Each service creates its own tables. The watcher has no audit log."""
-    found = {}
+    rows_by_service = {}
     for service in services:
         await Migrator(url := await make_database(), f"{service}.db.migrations").start()
         connection = await asyncpg.connect(url)
         try:
-            found[service] = [tuple(row) for row in await connection.fetch(ALIKE, tables)]
+            rows_by_service[service] = [tuple(row) for row in await connection.fetch(ALIKE, tables)]
         finally:
             await connection.close()
-    assert len(found["dms"]) > 10
-    assert [service for service in services if found[service] != found["dms"]] == []
+    assert len(rows_by_service["dms"]) > 10
+    assert [
+        service for service in services if rows_by_service[service] != rows_by_service["dms"]
+    ] == []

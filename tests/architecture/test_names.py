@@ -43,8 +43,24 @@ ABOLISHED = frozenset(
 #: Participles that say nothing of what a variable contains. They may stand before a noun.
 PARTICIPLES = frozenset(
     [
-        *("asked", "begun", "found", "given", "gone", "heard", "held", "kept", "known", "lent"),
-        *("made", "meant", "noted", "said", "seen", "told", "wanted", "wrong"),
+        "asked",
+        "begun",
+        "found",
+        "given",
+        "gone",
+        "heard",
+        "held",
+        "kept",
+        "known",
+        "lent",
+        "made",
+        "meant",
+        "noted",
+        "said",
+        "seen",
+        "told",
+        "wanted",
+        "wrong",
     ]
 )
 

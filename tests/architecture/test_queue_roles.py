@@ -26,23 +26,23 @@ def constant(node: ast.expr) -> str | None:
 
 
 def sends(service: str) -> set[str]:
-    found = {
+    queue_names = {
         constant(call.args[0])
         for call in calls(service)
         if getattr(call.func, "attr", "") == "send" and call.args
     }
-    return {name for name in found if name is not None}
+    return {name for name in queue_names if name is not None}
 
 
 def names_of_queues(service: str) -> set[str]:
     """Return the queues that a service consumes: in ``queue=…``, or in a table of handlers."""
-    found = set()
+    names = set()
     for path in Path(service.replace(".", "/")).rglob("*.py"):
         if "Consumer(" in (text := path.read_text()):
-            found |= {
+            names |= {
                 constant(node) for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Name)
             }
-    return {name for name in found if name in QUEUES}
+    return {name for name in names if name in QUEUES}
 
 
 def test_every_service_sends_the_messages_of_the_contracts() -> None:

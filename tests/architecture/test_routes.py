@@ -45,10 +45,10 @@ every_service = pytest.mark.parametrize("service", SERVICES)
 
 @every_service
 def test_routes_are_below_one_versioned_root(service: str) -> None:
-    found = operations(service)
-    assert any(path not in HEALTH for _, path, _ in found)
+    routes = operations(service)
+    assert any(path not in HEALTH for _, path, _ in routes)
     roots = ("/api/v1/", *PAGES)
-    assert not [path for _, path, _ in found if path not in HEALTH and not path.startswith(roots)]
+    assert not [path for _, path, _ in routes if path not in HEALTH and not path.startswith(roots)]
 
 
 @every_service

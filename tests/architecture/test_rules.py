@@ -18,8 +18,8 @@ from tests.architecture.sources import ROOT
 
 def contracts() -> list[dict[str, Any]]:
     settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-    found: list[dict[str, Any]] = settings["tool"]["importlinter"]["contracts"]
-    return found
+    import_contracts: list[dict[str, Any]] = settings["tool"]["importlinter"]["contracts"]
+    return import_contracts
 
 
 def modules() -> list[str]:

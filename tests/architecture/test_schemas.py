@@ -115,7 +115,7 @@ NAME = re.compile(r"'(\w+)'::text")
 
 def listed(rules: list[str]) -> list[set[str]]:
     """Return the values that a column may have, for each rule that lists them."""
-    return [set(NAME.findall(found[1])) for rule in rules if (found := LISTED.fullmatch(rule))]
+    return [set(NAME.findall(match[1])) for rule in rules if (match := LISTED.fullmatch(rule))]
 
 
 Rules = dict[tuple[str, str], list[str]]
@@ -126,12 +126,12 @@ async def rules_of(service: str, url: str) -> Rules:
     await Migrator(url, f"{service}.db.migrations").start()
     connection = await asyncpg.connect(url)
     try:
-        found: Rules = {(row["table"], row["column"]): [] for row in await connection.fetch(NAMED)}
+        rules: Rules = {(row["table"], row["column"]): [] for row in await connection.fetch(NAMED)}
         for row in await connection.fetch(CHECKS):
-            found.setdefault((row["table"], row["column"]), []).append(row["rule"])
+            rules.setdefault((row["table"], row["column"]), []).append(row["rule"])
     finally:
         await connection.close()
-    return found
+    return rules
 
 
 @pytest.mark.parametrize("service", SERVICES)
@@ -143,12 +143,12 @@ async def test_column_accepts_exactly_the_members_of_its_enumeration(
         **{place: set(members) for place, members in COLUMNS.items()},
         **PARTS,
     }
-    known = {
+    enumerations = {
         (table, column): [{str(member) for member in members}]
         for (owner, table, column), members in values.items()
         if owner == service
     }
-    assert {place: names for place in rules if (names := listed(rules[place]))} == known
+    assert {place: names for place in rules if (names := listed(rules[place]))} == enumerations
     unruled = [place for place in rules if not rules[place]]
     assert not unruled, "these columns have no check constraint"
 
@@ -162,8 +162,11 @@ async def test_final_states_require_an_end_time(
     for (owner, table, column), states_of in COLUMNS.items():
         last = {str(member) for member in states_of if getattr(member, "final", False)}
         if owner == service and last:
-            found = [ENDED.fullmatch(rule) for rule in rules[table, column]]
-            assert [set(NAME.findall(rule[2])) for rule in found if rule] == [last], (table, column)
+            matches = [ENDED.fullmatch(rule) for rule in rules[table, column]]
+            assert [set(NAME.findall(rule[2])) for rule in matches if rule] == [last], (
+                table,
+                column,
+            )
 
 
 def test_every_enumeration_is_stored_or_exempt() -> None:

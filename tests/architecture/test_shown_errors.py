@@ -8,7 +8,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 PACKAGES = ("bench", "dms", "pilot", "sluice", "stack", "templates", "wfms", "wms")
-#: Exceptions of the operating system, which ``sentence_of`` and ``reason_of`` describe.
+#: Exceptions of the operating system, which ``os_error_sentence`` and ``reason_of`` describe.
 SYSTEM_ERRORS = frozenset(
     {
         "FileExistsError",
@@ -116,13 +116,13 @@ def sources() -> Iterator[tuple[str, ast.Module]]:
 
 
 def test_messages_describe_errors_of_the_operating_system() -> None:
-    found = [
-        f"{name}:{line}: use sluice.text.os_errors.sentence_of or reason_of"
+    findings = [
+        f"{name}:{line}: use sluice.text.os_errors.os_error_sentence or reason_of"
         for name, tree in sources()
         if name not in OWN_SENTENCES
         for line in shown_system_errors(tree)
     ]
-    assert found == []
+    assert findings == []
 
 
 @pytest.mark.parametrize("shown", ["f'no: {e}'", "reason=str(e)"])
@@ -134,13 +134,13 @@ def test_shown_system_error_is_found(shown: str) -> None:
 
 
 def test_reasons_of_system_errors_come_from_the_helper() -> None:
-    found = [
+    findings = [
         f"{name}:{line}: use sluice.text.os_errors.reason_of"
         for name, tree in sources()
         if name not in OWN_REASONS
         for line in unchecked_reasons(tree)
     ]
-    assert found == []
+    assert findings == []
 
 
 def test_strerror_of_an_error_is_found() -> None:
@@ -149,14 +149,14 @@ def test_strerror_of_an_error_is_found() -> None:
 
 
 def test_messages_quote_values_in_one_style() -> None:
-    found = [
+    findings = [
         f"{name}:{line}: use sluice.text.visible_text.quoted or"
-        " sluice.contracts.common.wording.sentence_of"
+        " sluice.contracts.common.wording.validation_sentence"
         for name, tree in sources()
         if name not in SPELLED_FOR_PYTHON and not name.startswith(PACKS)
         for line in python_spellings(tree)
     ]
-    assert found == []
+    assert findings == []
 
 
 @pytest.mark.parametrize("shown", ["{name!r}", "{name!a}", "{repr(name)}", "{error['msg']}"])
@@ -167,13 +167,13 @@ def test_value_as_python_spells_it_is_found(shown: str) -> None:
 
 
 def test_names_from_documents_are_quoted_by_the_helper() -> None:
-    found = [
+    findings = [
         f"{name}:{line}: use sluice.text.visible_text.quoted"
         for name, tree in sources()
         if name.startswith(("sluice/cwl/", "sluice/contracts/", "wms/domain/"))
         for line in quotes_by_hand(tree)
     ]
-    assert found == []
+    assert findings == []
 
 
 def test_name_quoted_by_hand_is_found() -> None:

@@ -56,9 +56,9 @@ def bare_names(source: Source) -> Iterator[str]:
                 yield f"{source.at(place)}: {place.value!r}"
         if isinstance(node, ast.Constant) and isinstance(node.value, str):
             yield from (
-                f"{source.at(node)}: SQL with {found[2]!r}"
-                for found in SQL.finditer(node.value)
-                if found[2] in NAMES
+                f"{source.at(node)}: SQL with {match[2]!r}"
+                for match in SQL.finditer(node.value)
+                if match[2] in NAMES
             )
 
 
@@ -117,8 +117,8 @@ def test_product_does_not_spell_state_names() -> None:
         and "/db/migrations/" not in source.name
     ]
     assert len(files) > 100, "the product was not found"
-    found = [finding for source in files for finding in bare_names(source)]
-    assert not found, "\n".join(["use the enum's member:", *found])
+    findings = [finding for source in files for finding in bare_names(source)]
+    assert not findings, "\n".join(["use the enum's member:", *findings])
 
 
 def test_tests_do_not_spell_state_names() -> None:
@@ -127,8 +127,8 @@ def test_tests_do_not_spell_state_names() -> None:
         source for source in sources("tests") if not source.name.startswith(tuple(EXEMPT_TESTS))
     ]
     assert len(files) > 100, "the tests were not found"
-    found = [finding for source in files for finding in bare_names(source)]
-    assert not found, "\n".join(["use the enum's member:", *found])
+    findings = [finding for source in files for finding in bare_names(source)]
+    assert not findings, "\n".join(["use the enum's member:", *findings])
 
 
 @pytest.mark.parametrize(

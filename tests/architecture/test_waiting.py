@@ -42,9 +42,9 @@ def sleeps(source: Source) -> Iterator[str]:
 
 
 def _too_short(source: Source, node: ast.AST, text: str) -> Iterator[str]:
-    for found in SLEEP.finditer(text):
-        if found["seconds"] is None or float(found["seconds"]) < HANGS:
-            yield f"{source.at(node)}: {found[0]!r}"
+    for match in SLEEP.finditer(text):
+        if match["seconds"] is None or float(match["seconds"]) < HANGS:
+            yield f"{source.at(node)}: {match[0]!r}"
 
 
 def _docstrings(tree: ast.Module) -> Iterator[ast.AST]:
@@ -66,19 +66,19 @@ def test_tests_do_not_sleep() -> None:
         if not source.name.startswith(("tests/architecture/", *EXEMPT))
     ]
     assert len(files) > 100, "the tests were not found"
-    found = [finding for source in files for finding in sleeps(source)]
-    assert not found, "\n".join(["wait for a condition (tests/waiting.py):", *found])
+    findings = [finding for source in files for finding in sleeps(source)]
+    assert not findings, "\n".join(["wait for a condition (tests/waiting.py):", *findings])
 
 
 def test_cwl_tools_of_tests_do_not_sleep() -> None:
-    found = [
+    findings = [
         f"{path.relative_to(ROOT)}: {sleep[0]!r}"
         for path in sorted((ROOT / "tests").rglob("*.cwl"))
         if not str(path.relative_to(ROOT)).startswith(tuple(EXEMPT))
         for sleep in SLEEP.finditer(path.read_text())
         if sleep["seconds"] is None or float(sleep["seconds"]) < HANGS
     ]
-    assert not found, "\n".join(found)
+    assert not findings, "\n".join(findings)
 
 
 @pytest.mark.parametrize("place", EXEMPT)

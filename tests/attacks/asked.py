@@ -56,8 +56,8 @@ def asked_step(
     ``visit`` is a browser on the site of the links."""
 
     def steps() -> list[dict[str, Any]]:
-        found = ask("GET", "/api/v1/asking/steps", None)["steps"]
-        return [each for each in found if each["template"] == template and each["items"]]
+        answer = ask("GET", "/api/v1/asking/steps", None)["steps"]
+        return [each for each in answer if each["template"] == template and each["items"]]
 
     wait_until(steps, what="the human task")
     step = steps()[0]["step"]
@@ -66,8 +66,8 @@ def asked_step(
     there = urljoin(str(visit.base_url), link["url"])
     page = there.partition("?")[0]
     assert visit.get(there).status_code == httpx.codes.SEE_OTHER
-    found = _next(visit, page, {"wanted": 1})
-    answer = {"item": found["items"][0]["id"], "answer": "yes", "seconds": 2}
+    page_items = _next(visit, page, {"wanted": 1})
+    answer = {"item": page_items["items"][0]["id"], "answer": "yes", "seconds": 2}
     _next(visit, page, {"answers": [answer], "wanted": 0})
     [device] = ask("GET", f"{path}/devices", None)["devices"]
     return AskedStep(group, template, step, link["uid"], device["uid"])

@@ -27,7 +27,7 @@ class Addressed(Protocol):
     def url(self) -> str: ...
 
 
-def asked(system: Addressed, method: str, path: str, body: dict[str, Any]) -> Any:
+def ask_as_admin(system: Addressed, method: str, path: str, body: dict[str, Any]) -> Any:
     """Send a request as the administrator of the system and return the answer."""
     answer = httpx.request(
         method, f"{system.url}/api/v1{path}", json=body, headers=headers_for(system.url), timeout=60
@@ -35,12 +35,12 @@ def asked(system: Addressed, method: str, path: str, body: dict[str, Any]) -> An
     return answer.raise_for_status().json()
 
 
-def given(system: LiveSystem, role: Role = Role.ADMIN) -> tuple[str, str]:
+def create_token(system: LiveSystem, role: Role = Role.ADMIN) -> tuple[str, str]:
     """Return the identifier and the secret of a token of a new person with this role."""
     name = f"p-{uuid4().hex[:8]}"
-    asked(system, "POST", "/people", {"name": name, "role": role})
-    given = asked(system, "POST", "/tokens", {"label": "x", "person": name})
-    return given["token"]["id"], given["secret"]
+    ask_as_admin(system, "POST", "/people", {"name": name, "role": role})
+    answer = ask_as_admin(system, "POST", "/tokens", {"label": "x", "person": name})
+    return answer["token"]["id"], answer["secret"]
 
 
 def bearer(token: str) -> dict[str, str]:
@@ -48,13 +48,13 @@ def bearer(token: str) -> dict[str, str]:
 
 
 def _revoked(system: LiveSystem) -> dict[str, str]:
-    token, secret = given(system)
-    asked(system, "DELETE", f"/tokens/{token}", {})
+    token, secret = create_token(system)
+    ask_as_admin(system, "DELETE", f"/tokens/{token}", {})
     return bearer(secret)
 
 
 def _ended(system: LiveSystem) -> dict[str, str]:
-    token, secret = given(system)
+    token, secret = create_token(system)
     end = "UPDATE person_tokens SET expires_at = now() WHERE id = $1"
     asyncio.run(_execute(system, end, UUID(token)))
     return bearer(secret)
@@ -69,15 +69,15 @@ async def _execute(system: LiveSystem, statement: str, *values: Any) -> list[tup
 
 
 def _of_somebody_disabled(system: LiveSystem) -> dict[str, str]:
-    _, secret = given(system)
-    name = asked(system, "GET", "/tokens?all=true", {})["tokens"][0]["person"]
-    asked(system, "PATCH", f"/people/{name}", {"disabled": True})
+    _, secret = create_token(system)
+    name = ask_as_admin(system, "GET", "/tokens?all=true", {})["tokens"][0]["person"]
+    ask_as_admin(system, "PATCH", f"/people/{name}", {"disabled": True})
     return bearer(secret)
 
 
 def _digest(system: LiveSystem) -> dict[str, str]:
     """Return the digest of a token, which the database has."""
-    given(system)
+    create_token(system)
     [(digest,), *_] = asyncio.run(_execute(system, "SELECT digest FROM person_tokens"))
     return bearer(f"sluice_{digest.hex()}")
 

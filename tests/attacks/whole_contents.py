@@ -32,28 +32,28 @@ Known = dict[str, list[str]]
 def filled(system: WholeSystem) -> Known:
     """Create a chain of a data set with a leased job, and an object of each other kind."""
     _storages(system)
-    system.asked(OPERATOR, "POST", "/api/v1/templates", {"name": "words", "cwl": WORDCOUNT})
+    system.ask_json(OPERATOR, "POST", "/api/v1/templates", {"name": "words", "cwl": WORDCOUNT})
     dataset = data_set(system, "texts")
     waiting = data_set(system, "open", close=False)
     request = {"dataset_uid": dataset, "template": "words"}
-    chain = system.asked(OPERATOR, "POST", "/api/v1/chains", request)["uid"]
+    chain = system.ask_json(OPERATOR, "POST", "/api/v1/chains", request)["uid"]
     wait_until(lambda: _tasks(system), what="the tasks of the chain")
     pilot_of(system)
     wait_until(lambda: _leased(system), what="a job for the pilot")
     run = {"name": "once", "cwl": WORDCOUNT}
-    ran = system.asked(OPERATOR, "POST", "/api/v1/run-templates", run)
-    system.asked(OPERATOR, "POST", "/api/v1/tools", {"name": "cat", "cwl": TOOL})
+    ran = system.ask_json(OPERATOR, "POST", "/api/v1/run-templates", run)
+    system.ask_json(OPERATOR, "POST", "/api/v1/tools", {"name": "cat", "cwl": TOOL})
     secret = {"name": "key", "value": "x" * 20, "templates": ["*"]}
-    system.asked(OPERATOR, "POST", "/api/v1/secrets", secret)
+    system.ask_json(OPERATOR, "POST", "/api/v1/secrets", secret)
     person = {"name": "anna", "role": "admin", "password": "correct horse battery"}
-    system.asked(OPERATOR, "POST", "/api/v1/people", person)
-    token = system.asked(OPERATOR, "POST", "/api/v1/tokens", {"label": "x", "person": "anna"})
-    system.asked(OPERATOR, "PUT", "/api/v1/limits", {"name": "licence", "amount": 3})
-    system.asked(DMS, "POST", "/api/v1/periods", {"name": "may"})
-    system.asked(DMS, "POST", "/api/v1/runs", {"number": 7, "period": "may"})
+    system.ask_json(OPERATOR, "POST", "/api/v1/people", person)
+    token = system.ask_json(OPERATOR, "POST", "/api/v1/tokens", {"label": "x", "person": "anna"})
+    system.ask_json(OPERATOR, "PUT", "/api/v1/limits", {"name": "licence", "amount": 3})
+    system.ask_json(DMS, "POST", "/api/v1/periods", {"name": "may"})
+    system.ask_json(DMS, "POST", "/api/v1/runs", {"number": 7, "period": "may"})
     asset = {"files": [{"path": "model.bin", "size": 3}]}
-    draft = system.asked(OPERATOR, "POST", "/api/v1/assets/model/drafts", asset)
-    system.asked(OPERATOR, "POST", "/api/v1/sites", {"name": "there"})
+    draft = system.ask_json(OPERATOR, "POST", "/api/v1/assets/model/drafts", asset)
+    system.ask_json(OPERATOR, "POST", "/api/v1/sites", {"name": "there"})
     tasks = _tasks(system)
     uids = [str(task["task_uid"]) for task in tasks]
     return {
@@ -74,8 +74,8 @@ def filled(system: WholeSystem) -> Known:
 
 
 def _of_people(system: WholeSystem) -> Known:
-    asked = _asked(system)
-    return {"asking": [asked.place], "links": [asked.link], "devices": [asked.device]}
+    step = _create_human_task(system)
+    return {"asking": [step.place], "links": [step.link], "devices": [step.device]}
 
 
 def _fixed(system: WholeSystem) -> Known:
@@ -103,28 +103,28 @@ def _fixed(system: WholeSystem) -> Known:
 
 
 def data_set(system: WholeSystem, name: str, *, close: bool = True) -> str:
-    new = system.asked(OPERATOR, "POST", "/api/v1/datasets", {"name": name})
+    new = system.ask_json(OPERATOR, "POST", "/api/v1/datasets", {"name": name})
     uid = str(new["uid"])
     path = system.home.storage(StorageType.INPUT) / f"{name}.txt"
     path.write_text("one two\n")
     checksum = f"sha256:{hashlib.sha256(path.read_bytes()).hexdigest()}"
     file = {"seq": 0, "name": path.name, "size": 8, "checksum": checksum, "url": path.as_uri()}
-    system.asked(OPERATOR, "POST", f"/api/v1/datasets/{uid}/files", {"files": [file]})
+    system.ask_json(OPERATOR, "POST", f"/api/v1/datasets/{uid}/files", {"files": [file]})
     if close:
-        system.asked(OPERATOR, "POST", f"/api/v1/datasets/{uid}/close", {})
+        system.ask_json(OPERATOR, "POST", f"/api/v1/datasets/{uid}/close", {})
     return uid
 
 
-def _asked(system: WholeSystem) -> AskedStep:
+def _create_human_task(system: WholeSystem) -> AskedStep:
     """Create a human task for all people in a chain of its own."""
     text = asking_template(kind="asked", step="look")
-    system.asked(OPERATOR, "POST", "/api/v1/templates", {"name": "asks", "cwl": text})
+    system.ask_json(OPERATOR, "POST", "/api/v1/templates", {"name": "asks", "cwl": text})
     request = {"dataset_uid": data_set(system, "asked"), "template": "asks"}
-    system.asked(OPERATOR, "POST", "/api/v1/chains", request)
+    system.ask_json(OPERATOR, "POST", "/api/v1/chains", request)
     browser = WholeBrowser(system)
     with httpx.Client(transport=browser, base_url="http://wfms.ask") as visit:
         return asked_step(
-            lambda method, path, body: system.asked(OPERATOR, method, path, body),
+            lambda method, path, body: system.ask_json(OPERATOR, method, path, body),
             visit,
             group="everyone",
             template="asks",
@@ -151,27 +151,27 @@ class WholeBrowser(httpx.BaseTransport):
 def _storages(system: WholeSystem) -> None:
     for kind in StorageType:
         storage = {"name": kind, "type": kind, "url": system.home.storage(kind).as_uri()}
-        system.asked(DMS, "POST", "/api/v1/storages", storage)
+        system.ask_json(DMS, "POST", "/api/v1/storages", storage)
 
 
 def pilot_of(system: WholeSystem) -> None:
     node = {"cores": 1, "ram": 4000, "disk": 4000}
-    told = {"name": "p", "host": "h", "slots": 2, "version": "1", "resources": node}
-    new = {"uid": str(PILOT), **told}
+    registration = {"name": "p", "host": "h", "slots": 2, "version": "1", "resources": node}
+    new = {"uid": str(PILOT), **registration}
     proof = {PILOT_PROOF_HEADER: PilotKey.new().proof(time.time())}
-    system.asked(WMS, "POST", "/api/v1/pilots", new, caller="enrolled", headers=proof)
+    system.ask_json(WMS, "POST", "/api/v1/pilots", new, caller="enrolled", headers=proof)
 
 
 def _leased(system: WholeSystem) -> Any:
     path = f"/api/v1/pilots/{PILOT}/lease"
-    return system.asked(WMS, "POST", path, {"jobs": 1, "wait": 0}, caller="the pilot")["jobs"]
+    return system.ask_json(WMS, "POST", path, {"jobs": 1, "wait": 0}, caller="the pilot")["jobs"]
 
 
 def _chains(system: WholeSystem) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = system.asked(OPERATOR, "GET", "/api/v1/chains")["chains"]
-    return found
+    chains: list[dict[str, Any]] = system.ask_json(OPERATOR, "GET", "/api/v1/chains")["chains"]
+    return chains
 
 
 def _tasks(system: WholeSystem) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = system.asked(OPERATOR, "GET", "/api/v1/tasks")["tasks"]
-    return found
+    tasks: list[dict[str, Any]] = system.ask_json(OPERATOR, "GET", "/api/v1/tasks")["tasks"]
+    return tasks

@@ -68,7 +68,7 @@ class WholeSystem:
         """Send a request as ``caller``, one of ``CALLERS``."""
         return self.run(self._client(caller, service).send(request, **more))
 
-    def asked(
+    def ask_json(
         self,
         service: str,
         method: str,

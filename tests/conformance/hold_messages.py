@@ -13,11 +13,11 @@ from sluice.servicekit.transport.open import open_transport
 async def main(url: str, queue: str, count: int) -> None:
     transport = open_transport(url, Topology.of(Queue(queue, delivery_limit=3)))
     await transport.start()
-    held: list[Delivery] = []
+    deliveries: list[Delivery] = []
     async for batch in transport.consume(queue, prefetch=count):
-        held.extend(batch)
-        if len(held) == count:
-            print("held", *(delivery.message_id for delivery in held), flush=True)
+        deliveries.extend(batch)
+        if len(deliveries) == count:
+            print("held", *(delivery.message_id for delivery in deliveries), flush=True)
             await asyncio.Event().wait()
 
 

@@ -122,12 +122,12 @@ async def test_many_letters_are_requeued_in_order(transport: Transport) -> None:
 async def test_requeue_ends_although_letters_die_again_at_once(transport: Transport) -> None:
     ids = [f"{number:04}" for number in range(600)]
     await _kill_all(transport, ids)
-    seen: list[str] = []
+    message_ids: list[str] = []
 
     async def refuse() -> None:
         async for batch in transport.consume("work", prefetch=100):
             for delivery in batch:
-                seen.append(delivery.message_id)
+                message_ids.append(delivery.message_id)
                 await delivery.reject("again")
 
     refusing = asyncio.create_task(refuse())
@@ -136,12 +136,12 @@ async def test_requeue_ends_although_letters_die_again_at_once(transport: Transp
 
     async def all_dead_again() -> bool:
         # A letter whose refusal does not reach the broker before the consumer ends may die twice.
-        return set(seen) == set(ids) and await transport.count_dead("work") >= len(ids)
+        return set(message_ids) == set(ids) and await transport.count_dead("work") >= len(ids)
 
     await until(all_dead_again)
     refusing.cancel()
     await asyncio.gather(refusing, return_exceptions=True)
-    assert len(ids) <= put_back <= len(seen) < 2 * len(ids)
+    assert len(ids) <= put_back <= len(message_ids) < 2 * len(ids)
 
 
 async def test_lost_connection_during_requeue_loses_no_letter(

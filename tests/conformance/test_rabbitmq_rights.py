@@ -61,7 +61,7 @@ class Site:
     def upload(self, document: dict[str, Any]) -> None:
         self.server.manage("POST", "definitions", document)
 
-    def found(self) -> dict[str, Any]:
+    def read_definitions(self) -> dict[str, Any]:
         document: dict[str, Any] = self.server.manage("GET", f"definitions/{self.vhost}")
         return document
 
@@ -108,11 +108,11 @@ def shape(document: dict[str, Any]) -> dict[str, list[str]]:
 async def test_uploaded_definitions_equal_those_the_transport_declares(site: Site) -> None:
     async with started(site.admin, sluice_topology()):
         pass
-    declared = site.found()
+    declared = site.read_definitions()
     assert shape(declared) == shape(site.document())
     site.upload(site.document())
     site.upload(site.document())
-    assert shape(site.found()) == shape(declared)
+    assert shape(site.read_definitions()) == shape(declared)
     async with started(site.admin, sluice_topology()):
         pass
 
@@ -312,8 +312,8 @@ async def _ignore(_: object) -> None:
     return None
 
 
-async def _the_one(receiver: Receiver, wanted: str) -> Delivery:
+async def _the_one(receiver: Receiver, message_id: str) -> Delivery:
     """Return the wanted delivery, and skip events that were also sent to other receivers."""
-    while (delivery := await receiver.next()).message_id != wanted:
+    while (delivery := await receiver.next()).message_id != message_id:
         await delivery.ack()
     return delivery

@@ -234,14 +234,14 @@ async def test_consumer_has_no_more_messages_than_its_prefetch(
     ids = [str(number) for number in range(10)]
     async with started(broker.url, TOPOLOGY) as other, receiving(transport, prefetch=3) as bounded:
         await transport.send(messages(*ids))
-        held = await bounded.take(3)
+        unacknowledged = await bounded.take(3)
         async with receiving(other, prefetch=20) as rest:
             got = await rest.take(7)
-            assert {one.message_id for one in [*held, *got]} == set(ids)
+            assert {one.message_id for one in [*unacknowledged, *got]} == set(ids)
             assert bounded.nothing_waits()
             for delivery in got:
                 await delivery.ack()
-        await held[0].ack()
+        await unacknowledged[0].ack()
         await transport.send(messages("next", "one too many"))
         assert (await bounded.next()).message_id == "next"
         assert await transport.depth("work") == 1
@@ -251,15 +251,15 @@ async def test_two_consumers_share_messages_without_duplicates(
     broker: Broker, transport: Transport
 ) -> None:
     ids = [str(number) for number in range(400)]
-    seen: list[str] = []
+    message_ids: list[str] = []
     all_seen = asyncio.Event()
 
     async def work(one: Transport) -> None:
         async for batch in one.consume("work", prefetch=5):
             for delivery in batch:
-                seen.append(delivery.message_id)
+                message_ids.append(delivery.message_id)
                 await delivery.ack()
-            if len(seen) >= len(ids):
+            if len(message_ids) >= len(ids):
                 all_seen.set()
 
     async with started(broker.url, TOPOLOGY) as other, asyncio.timeout(DEADLINE):
@@ -269,7 +269,7 @@ async def test_two_consumers_share_messages_without_duplicates(
         for worker in workers:
             worker.cancel()
         await asyncio.gather(*workers, return_exceptions=True)
-    assert sorted(seen, key=int) == ids
+    assert sorted(message_ids, key=int) == ids
 
 
 async def test_lost_connections_lose_no_message(broker: Broker, transport: Transport) -> None:

@@ -28,7 +28,7 @@ def pattern_of(kind: Any) -> str:
 
 URL_CHECK = get_args(StorageUrl)[1]
 KEPT_CHECK = get_args(Pattern)[2]
-KEPT = st.sampled_from(["state/*", "model.pt"])
+CHECKPOINT_PATTERNS = st.sampled_from(["state/*", "model.pt"])
 PATH_CHECK = get_args(AssetPath)[1]
 #: Paths of files in folders.
 PATHS = st.lists(st.text("aZ9é %.", min_size=3, max_size=5), min_size=1, max_size=2).map(
@@ -70,7 +70,7 @@ TIMES = st.datetimes(datetime(1970, 1, 1), datetime(2100, 1, 1), timezones=st.ju
 
 def contract_models() -> list[type[BaseModel]]:
     """Return every model defined in ``sluice.contracts``, in order of module and name."""
-    found: dict[str, type[BaseModel]] = {}
+    models_by_name: dict[str, type[BaseModel]] = {}
     for module_info in pkgutil.walk_packages(sluice.contracts.__path__, "sluice.contracts."):
         module = importlib.import_module(module_info.name)
         for value in vars(module).values():
@@ -79,8 +79,8 @@ def contract_models() -> list[type[BaseModel]]:
                 and issubclass(value, BaseModel)
                 and value.__module__ == module.__name__
             ):
-                found[f"{value.__module__}.{value.__name__}"] = value
-    return [found[key] for key in sorted(found)]
+                models_by_name[f"{value.__module__}.{value.__name__}"] = value
+    return [models_by_name[key] for key in sorted(models_by_name)]
 
 
 @cache
@@ -94,7 +94,7 @@ def _field(field: FieldInfo) -> st.SearchStrategy[Any]:
 
 
 def _annotated(annotation: Any, metadata: list[Any]) -> st.SearchStrategy[Any]:
-    for check, drawn in ((URL_CHECK, URLS), (PATH_CHECK, PATHS), (KEPT_CHECK, KEPT)):
+    for check, drawn in ((URL_CHECK, URLS), (PATH_CHECK, PATHS), (KEPT_CHECK, CHECKPOINT_PATTERNS)):
         if any(
             entry is check or (isinstance(entry, AfterValidator) and entry == check)
             for entry in metadata
@@ -145,11 +145,11 @@ def _text(bounds: dict[str, Any]) -> st.SearchStrategy[str]:
 
 def _bounds(metadata: list[Any]) -> dict[str, Any]:
     """Return limits by name, wherever pydantic keeps them."""
-    found: dict[str, Any] = {}
+    bounds: dict[str, Any] = {}
     for entry in metadata:
         parts = _bounds(list(entry.metadata)) if isinstance(entry, FieldInfo) else _limits(entry)
-        found |= {name: value for name, value in parts.items() if value is not None}
-    return found
+        bounds |= {name: value for name, value in parts.items() if value is not None}
+    return bounds
 
 
 def _limits(entry: Any) -> dict[str, Any]:

@@ -28,13 +28,15 @@ def fields_of_contracts() -> dict[str, dict[str, bool]]:
     return {model.__name__: fields(model) for model in contract_models()}
 
 
-def breaches(name: str, found: Mapping[str, bool], baseline: Mapping[str, bool]) -> list[str]:
+def breaches(
+    name: str, current_fields: Mapping[str, bool], baseline: Mapping[str, bool]
+) -> list[str]:
     """Return how a contract breaks the promise that the release before can be upgraded."""
     return [
-        *(f"{name}.{field} is gone" for field in baseline.keys() - found.keys()),
+        *(f"{name}.{field} is gone" for field in baseline.keys() - current_fields.keys()),
         *(
             f"{name}.{field} has to be optional: the baseline may leave it out"
-            for field, required in found.items()
+            for field, required in current_fields.items()
             if required and not baseline.get(field, False)
         ),
     ]
@@ -43,8 +45,10 @@ def breaches(name: str, found: Mapping[str, bool], baseline: Mapping[str, bool])
 def test_contracts_only_gain_optional_fields() -> None:
     models, baseline = fields_of_contracts(), json.loads(PATH.read_text())
     assert baseline.keys() <= models.keys(), "a contract is gone"
-    found = [breaches(name, models[name], given) for name, given in baseline.items()]
-    assert [breach for each in found for breach in each] == []
+    found_breaches = [
+        breaches(name, models[name], baseline_fields) for name, baseline_fields in baseline.items()
+    ]
+    assert [breach for each in found_breaches for breach in each] == []
 
 
 class Contact(Contract):
@@ -63,8 +67,8 @@ class Contact(Contract):
 def test_removed_or_newly_required_field_is_found(
     baseline: Mapping[str, bool], breach: str
 ) -> None:
-    [found] = breaches("Contact", fields(Contact), baseline)
-    assert found.startswith(breach)
+    [found_breach] = breaches("Contact", fields(Contact), baseline)
+    assert found_breach.startswith(breach)
 
 
 def test_new_optional_field_is_allowed() -> None:

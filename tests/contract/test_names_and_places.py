@@ -140,5 +140,5 @@ def _refuses(model: type[BaseModel], name: str, value: str) -> bool:
     try:
         model.model_validate({name: given_value})
     except ValidationError as error:
-        return any(found["loc"][0] == name for found in error.errors())
+        return any(detail["loc"][0] == name for detail in error.errors())
     return False

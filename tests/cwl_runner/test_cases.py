@@ -55,10 +55,10 @@ def check_nothing_is_left(url: str) -> None:
 
 
 def _left(url: str) -> list[str]:
-    found = httpx.get(
+    datasets = httpx.get(
         f"{url}/services/dms/api/v1/datasets", params={"limit": 500}, headers=headers_for(url)
     ).json()["datasets"]
-    left = [one for one in found if one["state"] != DatasetState.DELETED]
+    left = [one for one in datasets if one["state"] != DatasetState.DELETED]
     return [
         one["name"]
         for one in left
@@ -162,8 +162,8 @@ def test_terminated_runner_cancels_its_job(url: str, tmp_path: Path) -> None:
     newest = httpx.get(f"{url}/api/v1/chains", headers=headers_for(url)).json()["chains"][0]
     assert newest["dataset_name"].startswith("cwl-runner-waits-")
     process.send_signal(signal.SIGTERM)
-    _, said = process.communicate(timeout=60)
-    assert "canceled" in said
+    _, stderr = process.communicate(timeout=60)
+    assert "canceled" in stderr
     assert process.returncode != 0
     asyncio.run(
         eventually(

@@ -65,8 +65,8 @@ def test_killed_client_leaves_nothing(
     order = tmp_path / "order.json"
     order.write_text(json.dumps({"file": {"class": "File", "path": "a.txt"}}))
 
-    def chains(**wanted: str) -> set[str]:
-        return {chain["uid"] for chain in rest.get("/chains", **wanted)["chains"]}
+    def chains(**query: str) -> set[str]:
+        return {chain["uid"] for chain in rest.get("/chains", **query)["chains"]}
 
     before = chains()
     if client == "cwl-runner":
@@ -82,19 +82,21 @@ def test_killed_client_leaves_nothing(
         wait_until(lambda: runs(rest, uid), what="a job that runs")
     finally:
         running.send_signal(number)
-        _, said = running.communicate(timeout=30)
+        _, stderr = running.communicate(timeout=30)
     if number is signal.SIGKILL:
         assert running.returncode == -number
     else:
         assert running.returncode == 128 + number
-        assert f"ended by {number.name}" in said
-        assert f"`sluice chain show {uid}" in said
+        assert f"ended by {number.name}" in stderr
+        assert f"`sluice chain show {uid}" in stderr
     wait_until(lambda: uid in chains(state=ChainState.CANCELED), what="the end of the chain")
     chain = rest.get(f"/chains/{uid}")
     inputs = [entry["uid"] for entry in chain["datasets"] if entry["step"] is None]
 
-    def gone() -> bool:
-        found = [rest.get(f"/datasets/{dataset}") for dataset in inputs]
-        return {entry["state"] for entry in found if entry["count_files"]} == {DatasetState.DELETED}
+    def is_input_deleted() -> bool:
+        entries = [rest.get(f"/datasets/{dataset}") for dataset in inputs]
+        return {entry["state"] for entry in entries if entry["count_files"]} == {
+            DatasetState.DELETED
+        }
 
-    wait_until(gone, what="the deletion of its input")
+    wait_until(is_input_deleted, what="the deletion of its input")

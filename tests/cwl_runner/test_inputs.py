@@ -52,8 +52,8 @@ def test_file_may_have_any_name(url: str, tmp_path: Path, options: list[str]) ->
     order = write(tmp_path, "order.json", {"file": {"class": "File", "path": name}})
     done = run_in(tmp_path, ["sluice-cwl-runner", "--url", url], [*options, tool, order], {})
     assert done.returncode == 0, done.stderr
-    said = (tmp_path / "sluice-cwl-runner" / "out.txt").read_text()
-    assert said.endswith(f"/{name}:seven\n")
+    output = (tmp_path / "sluice-cwl-runner" / "out.txt").read_text()
+    assert output.endswith(f"/{name}:seven\n")
 
 
 @pytest.mark.parametrize(
@@ -93,12 +93,12 @@ def test_unsupported_extension_is_found_in_every_place(
     tmp_path: Path, capfd: pytest.CaptureFixture[str], extension: dict[str, Any], place: str
 ) -> None:
     [(name, fields)] = extension.items()
-    asked = {"hints": {f"cwltool:{name}": fields}}
+    hint_fields = {"hints": {f"cwltool:{name}": fields}}
     tool = echo(inputs={"word": {"type": "string", "inputBinding": {}}}) | (
-        asked if place == "tool of the step" else {}
+        hint_fields if place == "tool of the step" else {}
     )
     step = {"run": tool, "in": {"word": "word"}, "out": ["out"]} | (
-        asked if place == "step" else {}
+        hint_fields if place == "step" else {}
     )
     process = {
         "$namespaces": {"cwltool": "http://commonwl.org/cwltool#"},

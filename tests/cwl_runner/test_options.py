@@ -48,33 +48,33 @@ DOCUMENTS = Path(__file__).parents[2] / "docs" / "how-to" / "run-any-cwl.md"
 def test_messages_have_colours_only_at_a_terminal_or_on_request(
     options: list[str], terminal: bool, coloured: bool, tmp_path: Path
 ) -> None:
-    wrong = tmp_path / "wrong.cwl"
-    wrong.write_text(json.dumps(TOOL | {"inputs": {"name": "no-type"}}))
+    document = tmp_path / "wrong.cwl"
+    document.write_text(json.dumps(TOOL | {"inputs": {"name": "no-type"}}))
     ours, theirs = os.openpty() if terminal else os.pipe()
     program = str(PROGRAMS / "sluice-cwl-runner")
-    command = [program, "--home", str(tmp_path / "home"), *options, str(wrong)]
+    command = [program, "--home", str(tmp_path / "home"), *options, str(document)]
     done = subprocess.run(command, stdin=subprocess.DEVNULL, stderr=theirs, check=False)
     os.close(theirs)
-    said = b""
+    output = b""
     with suppress(OSError):  # a terminal without a writer
         while piece := os.read(ours, 1 << 16):
-            said += piece
+            output += piece
     os.close(ours)
     assert done.returncode == 1
-    assert b"no-type" in said
-    assert (b"\x1b[" in said) is coloured
+    assert b"no-type" in output
+    assert (b"\x1b[" in output) is coloured
 
 
 @pytest.mark.parametrize("name", ["--n", "--t", "--re"])
 def test_prefix_of_an_option_may_be_the_name_of_an_input(name: str) -> None:
-    given = parse(["--quiet", "tool.cwl", name, "7"], extra_options=[])
-    assert (given.workflow, given.job_order) == ("tool.cwl", [name, "7"])
+    arguments = parse(["--quiet", "tool.cwl", name, "7"], extra_options=[])
+    assert (arguments.workflow, arguments.job_order) == ("tool.cwl", [name, "7"])
 
 
 def _workflow(folder: Path) -> str:
     """Write a workflow with two consecutive steps and a parallel one."""
     line = {"line": {"type": "string", "inputBinding": {}}}
-    said = {
+    outputs = {
         "out": {
             "type": "string",
             "outputBinding": {
@@ -93,17 +93,17 @@ def _workflow(folder: Path) -> str:
         },
         "steps": {
             "first": {
-                "run": echo("1", inputs=line, outputs=said),
+                "run": echo("1", inputs=line, outputs=outputs),
                 "in": {"line": "word"},
                 "out": ["out"],
             },
             "second": {
-                "run": echo("2", inputs=line, outputs=said),
+                "run": echo("2", inputs=line, outputs=outputs),
                 "in": {"line": "first/out"},
                 "out": ["out"],
             },
             "beside": {
-                "run": echo("3", inputs=line, outputs=said),
+                "run": echo("3", inputs=line, outputs=outputs),
                 "in": {"line": "word"},
                 "out": ["out"],
             },
@@ -132,13 +132,13 @@ def _stops(folder: Path) -> str:
 
 def test_every_option_of_cwltool_is_supported_or_refused() -> None:
     """New options of another version need a decision."""
-    known = {action.dest for action in arg_parser()._actions}
-    assert set(UNSUPPORTED_OPTIONS) | SUPPORTED_OPTIONS == known
+    known_options = {action.dest for action in arg_parser()._actions}
+    assert set(UNSUPPORTED_OPTIONS) | SUPPORTED_OPTIONS == known_options
     assert not set(UNSUPPORTED_OPTIONS) & SUPPORTED_OPTIONS
     assert {dest for dest, _ in UNSUPPORTED_VALUES} <= SUPPORTED_OPTIONS
 
 
-def _given(action: Any) -> list[str]:
+def _make_arguments(action: Any) -> list[str]:
     """Return the option, with a value other than the default if it takes one."""
     if action.nargs == 0:
         return [action.option_strings[0]]
@@ -146,7 +146,7 @@ def _given(action: Any) -> list[str]:
 
 
 REFUSED_OPTIONS = [
-    _given(action)
+    _make_arguments(action)
     for action in arg_parser()._actions
     if action.dest in UNSUPPORTED_OPTIONS
     and not (action.nargs == 0 and action.const == action.default)
@@ -208,11 +208,11 @@ def test_validation_checks_the_job_order_too(both: Run, tmp_path: Path) -> None:
 
 
 def test_expression_of_the_next_step_has_all_fields_of_a_file(both: Run, tmp_path: Path) -> None:
-    made = {"out": {"type": "File", "outputBinding": {"glob": "words.t0"}}}
+    file_output = {"out": {"type": "File", "outputBinding": {"glob": "words.t0"}}}
     first = {"class": "CommandLineTool", "baseCommand": ["touch", "words.t0"]}
     line = {"line": {"type": "string", "inputBinding": {}}}
-    said = {"out": {"type": "string", "outputBinding": {"outputEval": "$(inputs.line)"}}}
-    asked = {"source": "first/out", "valueFrom": "$(self.nameroot) $(self.nameext)"}
+    text_output = {"out": {"type": "string", "outputBinding": {"outputEval": "$(inputs.line)"}}}
+    line_source = {"source": "first/out", "valueFrom": "$(self.nameroot) $(self.nameext)"}
     document = {
         "cwlVersion": "v1.2",
         "class": "Workflow",
@@ -220,10 +220,14 @@ def test_expression_of_the_next_step_has_all_fields_of_a_file(both: Run, tmp_pat
         "inputs": {},
         "outputs": {"said": {"type": "string", "outputSource": "second/out"}},
         "steps": {
-            "first": {"run": {**first, "inputs": {}, "outputs": made}, "in": {}, "out": ["out"]},
+            "first": {
+                "run": {**first, "inputs": {}, "outputs": file_output},
+                "in": {},
+                "out": ["out"],
+            },
             "second": {
-                "run": echo(inputs=line, outputs=said),
-                "in": {"line": asked},
+                "run": echo(inputs=line, outputs=text_output),
+                "in": {"line": line_source},
                 "out": ["out"],
             },
         },
@@ -334,7 +338,7 @@ def test_parallel_max_bounds_the_concurrent_jobs(url: str, tmp_path: Path) -> No
         for file in json.loads(done.stdout)["times"]
     )
     assert len(times) == 3
-    assert all(ended <= begun for (_, ended), (begun, _) in itertools.pairwise(times))
+    assert all(ended <= next_start for (_, ended), (next_start, _) in itertools.pairwise(times))
 
 
 def test_named_environment_variables_are_preserved(both: Run, tmp_path: Path) -> None:

@@ -88,8 +88,8 @@ def run_ours(url: str, folder: Path, *arguments: str) -> tuple[int, list[str], s
     """Return status, texts of the outputs, and standard error."""
     folder.mkdir()
     done = run_in(folder, ["sluice-cwl-runner", "--url", url], arguments, {})
-    found = texts(json.loads(done.stdout)) if done.returncode == 0 else []
-    return done.returncode, found, done.stderr
+    output_texts = texts(json.loads(done.stdout)) if done.returncode == 0 else []
+    return done.returncode, output_texts, done.stderr
 
 
 def test_warm_worker_gives_the_same_outputs_as_other_runners_and_cold_tools(
@@ -109,10 +109,12 @@ def test_process_of_a_warm_worker_serves_jobs_of_several_runs(
     document = write(tmp_path, "warm.cwl", workflow(tool("count"), **loaded_once))
     served = list[int]()
     for number in range(2):
-        status, found, said = run_ours(url, tmp_path / f"{number}", document, order)
-        assert status == 0, said
-        assert [text.split()[:2] for text in found] == [[word, "small"] for word in "abcdefgh"]
-        served += [int(text.split()[2]) for text in found]
+        status, output_texts, stderr = run_ours(url, tmp_path / f"{number}", document, order)
+        assert status == 0, stderr
+        assert [text.split()[:2] for text in output_texts] == [
+            [word, "small"] for word in "abcdefgh"
+        ]
+        served += [int(text.split()[2]) for text in output_texts]
     assert served.count(1) <= SLOTS
     assert sorted(served)[-1] >= len(served) / SLOTS
 
@@ -130,11 +132,11 @@ def test_another_file_in_the_key_gets_another_process(url: str, tmp_path: Path, 
     for name in ("small", "large"):
         (tmp_path / name).write_text(f"{name} ")
         models.append({"class": "File", "path": name})
-    given = write(tmp_path, "models.json", {"words": list("abc"), "models": models})
+    order_file = write(tmp_path, "models.json", {"words": list("abc"), "models": models})
     document = write(tmp_path, "warm.cwl", steps)
-    status, found, said = run_ours(url, tmp_path / "out", document, given)
-    assert status == 0, said
-    loaded = [text.split()[:2] for text in found]
+    status, output_texts, stderr = run_ours(url, tmp_path / "out", document, order_file)
+    assert status == 0, stderr
+    loaded = [text.split()[:2] for text in output_texts]
     assert loaded == [[word, model] for word in "abc" for model in ("small", "large")]
 
 
@@ -144,9 +146,9 @@ def test_tool_declares_itself_warm_and_a_step_turns_it_off(
     of_itself = tool("count", **{"sluice:warm": True})
     for number, (step, most) in enumerate([({}, SLOTS), ({"sluice:warm": False}, 8)]):
         document = write(tmp_path, f"{number}.cwl", workflow(of_itself, **step))
-        status, found, said = run_ours(url, tmp_path / f"{number}", document, order)
-        assert status == 0, said
-        fresh = sum(text.split()[2] == "1" for text in found)
+        status, output_texts, stderr = run_ours(url, tmp_path / f"{number}", document, order)
+        assert status == 0, stderr
+        fresh = sum(text.split()[2] == "1" for text in output_texts)
         assert fresh <= most if most == SLOTS else fresh == most
 
 
@@ -193,8 +195,8 @@ def test_tool_that_cannot_be_warm_is_refused_before_anything_runs(
     document = write(tmp_path, "warm.cwl", workflow(run, **{**WARM, **step}))
     unreachable = ["--url", "http://127.0.0.1:9", "--outdir", str(tmp_path)]
     assert main([*unreachable, document, order]) in (1, 33)
-    said = " ".join(capfd.readouterr().err.split())
-    assert sentence in said
+    message = " ".join(capfd.readouterr().err.split())
+    assert sentence in message
 
 
 def test_undeclared_prefix_is_reported(

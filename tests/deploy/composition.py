@@ -52,24 +52,24 @@ class Composition:
 
     def environment(self, name: str) -> dict[str, str]:
         """Return the environment of a service's containers; its own part overrides its files."""
-        found: dict[str, str] = {}
+        variables: dict[str, str] = {}
         for file in self.services[name].get("env_file", []):
-            found |= {
+            variables |= {
                 key: value or ""
                 for key, value in dotenv_values(self.root / file, interpolate=False).items()
             }
-        return found | {
+        return variables | {
             key: str(value) for key, value in self.services[name].get("environment", {}).items()
         }
 
     def secrets(self, name: str) -> dict[str, str]:
         """Map each secret to its path in the container."""
-        found = {}
+        targets = {}
         for secret in self.services[name].get("secrets", []):
             source = secret if isinstance(secret, str) else secret["source"]
             target = secret if isinstance(secret, str) else secret["target"]
-            found[source] = target if target.startswith("/") else f"/run/secrets/{target}"
-        return found
+            targets[source] = target if target.startswith("/") else f"/run/secrets/{target}"
+        return targets
 
     def volumes(self, name: str) -> dict[str, str]:
         """Map each path in the container to a named volume or a local file."""

@@ -45,12 +45,16 @@ def findings(composition: Composition) -> Iterator[str]:
 
 def _members(composition: Composition) -> Iterator[str]:
     for name in composition.services:
-        wanted = {network for network, members in MEMBERS.items() if name in members}
-        if not wanted and name not in ALONE:
+        expected = {network for network, members in MEMBERS.items() if name in members}
+        if not expected and name not in ALONE:
             yield f"{name}: nothing says which networks it may be in"
-        found = networks_of(composition, name)
-        yield from (f"{name}: must not be in the network {one}" for one in sorted(found - wanted))
-        yield from (f"{name}: has to be in the network {one}" for one in sorted(wanted - found))
+        networks = networks_of(composition, name)
+        yield from (
+            f"{name}: must not be in the network {one}" for one in sorted(networks - expected)
+        )
+        yield from (
+            f"{name}: has to be in the network {one}" for one in sorted(expected - networks)
+        )
 
 
 def _ways_out(composition: Composition) -> Iterator[str]:

@@ -55,7 +55,7 @@ def _ports(name: str, service: dict[str, Any]) -> Iterator[str]:
 
 
 def _rights(name: str, service: dict[str, Any]) -> Iterator[str]:
-    wanted = {
+    expected = {
         "read_only": True,
         "init": True,
         "cap_drop": ["ALL"],
@@ -64,7 +64,7 @@ def _rights(name: str, service: dict[str, Any]) -> Iterator[str]:
     }
     yield from (
         f"{name}: {key} has to be {value}"
-        for key, value in wanted.items()
+        for key, value in expected.items()
         if service.get(key) != value
     )
     forbidden = {"privileged", "user", "network_mode", "pid", "cap_add"} & set(service)
@@ -116,13 +116,13 @@ def _secrets(composition: Composition) -> Iterator[str]:
         for name, one in defined.items()
         if one != {"file": f"deploy/secrets/{name}"}
     )
-    made = composition.secret_files
+    generated = composition.secret_files
     yield from (
-        f"deploy/secrets.sh does not make {name}" for name in sorted(set(defined) - set(made))
+        f"deploy/secrets.sh does not make {name}" for name in sorted(set(defined) - set(generated))
     )
     yield from (
         f"deploy/secrets.sh makes {name}, which nothing uses"
-        for name in sorted(set(made) - set(defined))
+        for name in sorted(set(generated) - set(defined))
     )
     for name in composition.services:
         for key, value in composition.environment(name).items():

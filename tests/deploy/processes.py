@@ -67,10 +67,10 @@ def findings(composition: Composition) -> Iterator[str]:
 
 
 def _set_of_services(composition: Composition) -> Iterator[str]:
-    wanted = set(Addresses.model_fields)
+    services = set(Addresses.model_fields)
     served = {name: service["command"][2] for name, service in composition.served.items()}
-    if set(served.values()) != wanted:
-        yield f"services: {sorted(served.values())} are served; the system has {sorted(wanted)}"
+    if set(served.values()) != services:
+        yield f"services: {sorted(served.values())} are served; the system has {sorted(services)}"
     yield from (
         f"{name}: serves {service}, and others look for that as {service!r}"
         for name, service in served.items()
@@ -86,9 +86,9 @@ def _command(composition: Composition, name: str) -> Iterator[str]:
     if program == "sluice-pilot":
         options = {f"--{field.replace('_', '-')}" for field in PilotSettings.model_fields}
         yield from (
-            f"{name}: sluice-pilot has no option {given}"
-            for given in arguments
-            if given.startswith("--") and given not in options
+            f"{name}: sluice-pilot has no option {option}"
+            for option in arguments
+            if option.startswith("--") and option not in options
         )
     elif program == "sluice":
         try:
@@ -135,12 +135,12 @@ def _service(composition: Composition, name: str) -> Iterator[str]:
         yield f"{name}: people need not say who they are"
     if settings.declare_queues:
         yield f"{name}: its login may not declare queues, and it would try"
-    wrong = {
+    wrong_urls = {
         key: url
         for key, url in settings.addresses.model_dump().items()
         if not url.startswith(f"http://{key}:")
     }
-    yield from (f"{name}: looks for {key} at {url}" for key, url in wrong.items())
+    yield from (f"{name}: looks for {key} at {url}" for key, url in wrong_urls.items())
 
 
 def _variables(
@@ -151,8 +151,8 @@ def _variables(
     for variable in environment:
         own = variable.startswith(prefix)
         field, *nested = variable.removeprefix(prefix if own else "SLUICE_").lower().split("__")
-        known: Any = owner.model_fields if own else owner.SHARED
-        if field not in known or not _is_part(owner, field, nested):
+        fields: Any = owner.model_fields if own else owner.SHARED
+        if field not in fields or not _is_part(owner, field, nested):
             yield f"{name}: no setting is called {variable}"
 
 
@@ -190,9 +190,9 @@ def _secrets(composition: Composition, name: str, owner: type[ServiceSettings]) 
 def _service_keys(composition: Composition, name: str, secrets: Mapping[str, str]) -> Iterator[str]:
     """Find missing and superfluous keys: a service has its own private key and all public keys."""
     keys = {secret for secret in secrets if secret.endswith(KEY_FILES)}
-    wanted = {f"{name}.key", *(f"{one}.pub" for one in composition.served)}
-    yield from (f"{name}: has the key {key}" for key in sorted(keys - wanted))
-    yield from (f"{name}: lacks the key {key}" for key in sorted(wanted - keys))
+    expected = {f"{name}.key", *(f"{one}.pub" for one in composition.served)}
+    yield from (f"{name}: has the key {key}" for key in sorted(keys - expected))
+    yield from (f"{name}: lacks the key {key}" for key in sorted(expected - keys))
 
 
 def _loaded(composition: Composition, name: str, owner: type[ServiceSettings]) -> ServiceSettings:
@@ -224,8 +224,8 @@ def _listening(
     if settings.host != "0.0.0.0":  # noqa: S104 - a container's own network
         yield f"{name}: listens on {settings.host}, where nobody outside the container reaches it"
     text = " ".join(service["healthcheck"]["test"])
-    found = URL.search(text)
-    if found is None or int(found[3]) != settings.port:
+    match = URL.search(text)
+    if match is None or int(match[3]) != settings.port:
         yield f"{name}: its health check asks elsewhere than port {settings.port}: {text}"
     path = text.partition(f":{settings.port}")[2].partition("'")[0]
     if not answers(package, path):
@@ -249,7 +249,7 @@ def answers(package: str, path: str) -> bool:
 def _setup(composition: Composition) -> Iterator[str]:
     readers = {"setup-databases": database_logins, "setup-broker": broker_logins}
     for name, read in readers.items():
-        wanted = {
+        expected = {
             f"sluice_{service}_{'database' if read is database_logins else 'broker'}_url"
             for service in Addresses.model_fields
         }
@@ -257,7 +257,7 @@ def _setup(composition: Composition) -> Iterator[str]:
             "sluice_setup_admin_url" if read is database_logins else "sluice_setup_management_url"
         )
         backup = {"sluice_setup_backup_url"} if read is database_logins else set[str]()
-        if set(composition.secrets(name)) != {*wanted, administrator, *backup}:
+        if set(composition.secrets(name)) != {*expected, administrator, *backup}:
             yield f"{name}: has the secrets {sorted(composition.secrets(name))}"
         for variable in composition.environment(name):
             if (
@@ -279,13 +279,13 @@ def _setup(composition: Composition) -> Iterator[str]:
 def _storages(composition: Composition) -> Iterator[str]:
     name = "setup-storages"
     command = _resolve(composition.services[name]["command"][1:])
-    known = {
+    variables = {
         parameter.envvar for parameter in command.params if isinstance(parameter.envvar, str)
     } | CLIENT_VARIABLES
     yield from (
         f"{name}: the command reads no {variable}"
         for variable in composition.environment(name)
-        if variable not in known
+        if variable not in variables
     )
     folder = composition.services[name]["command"][-1]
     users = {

@@ -61,7 +61,7 @@ class Series:
 @cache
 def series() -> Mapping[str, Series]:
     """Map each series to its labels and the services that export it."""
-    found: dict[str, Series] = {
+    series_by_name: dict[str, Series] = {
         name: Series(labels | EVERYWHERE, frozenset(VALUES["job"]))
         for name, labels in ITS_OWN.items()
     }
@@ -71,9 +71,11 @@ def series() -> Mapping[str, Series]:
                 labels = (
                     metric.labels if name.endswith(("_sum", "_count")) else metric.series_labels
                 )
-                jobs = found[name].jobs if name in found else frozenset()
-                found[name] = Series(frozenset(labels) | EVERYWHERE, jobs | {short_name(service)})
-    return found
+                jobs = series_by_name[name].jobs if name in series_by_name else frozenset()
+                series_by_name[name] = Series(
+                    frozenset(labels) | EVERYWHERE, jobs | {short_name(service)}
+                )
+    return series_by_name
 
 
 def findings(expression: str) -> Iterator[str]:
@@ -103,8 +105,8 @@ def nodes(tree: Any) -> Iterator[Any]:
 
 
 def _selector(node: Any) -> Iterator[str]:
-    known = series().get(node.name)
-    if known is None:
+    metric = series().get(node.name)
+    if metric is None:
         yield f"no service exports {node.name}"
         return
     for matcher in node.matchers.matchers:
@@ -114,8 +116,8 @@ def _selector(node: Any) -> Iterator[str]:
             else VALUES.get(matcher.name)
         )
         if matcher.name == "job":
-            allowed = known.jobs
-        if matcher.name not in known.labels:
+            allowed = metric.jobs
+        if matcher.name not in metric.labels:
             yield f"{node.name} has no label {matcher.name}"
         elif allowed is not None:
             texts = matcher.value.split("|")
@@ -130,22 +132,24 @@ def labels(tree: Any) -> frozenset[str]:
     """Return the labels of the result of an expression."""
     match tree:
         case promql.VectorSelector():
-            found = (
+            label_names = (
                 series()[tree.name].labels if tree.name and tree.name in series() else EVERYWHERE
             )
         case promql.AggregateExpr():
-            found = _aggregated(tree)
+            label_names = _aggregated(tree)
         case promql.BinaryExpr() if str(tree.op) == "or":
-            found = labels(tree.lhs) & labels(tree.rhs)
+            label_names = labels(tree.lhs) & labels(tree.rhs)
         case promql.BinaryExpr():
-            found = labels(tree.rhs if isinstance(tree.lhs, promql.NumberLiteral) else tree.lhs)
+            label_names = labels(
+                tree.rhs if isinstance(tree.lhs, promql.NumberLiteral) else tree.lhs
+            )
         case promql.Call():
-            found = _called(tree)
+            label_names = _called(tree)
         case promql.NumberLiteral() | promql.StringLiteral():
-            found = frozenset()
+            label_names = frozenset()
         case _:  # Parentheses, ranges and signs.
-            found = labels(getattr(tree, "vector_selector", None) or tree.expr)
-    return found
+            label_names = labels(getattr(tree, "vector_selector", None) or tree.expr)
+    return label_names
 
 
 def _aggregated(tree: Any) -> frozenset[str]:
@@ -169,11 +173,13 @@ def _called(tree: Any) -> frozenset[str]:
 def template_findings(expression: str, *texts: str) -> Iterator[str]:
     """Find labels that annotations or legends name and that the result does not have."""
     try:
-        known = labels(promql.parse(expression))
+        label_names = labels(promql.parse(expression))
     except ValueError:  # ``findings`` reports the error.
         return
     for text in texts:
         named = set(re.findall(r"\{\{\s*\$labels\.(\w+)", text)) | set(
             re.findall(r"\{\{\s*(\w+)\s*\}\}", text)
         )
-        yield from (f"{text}: {expression} has no label {label}" for label in sorted(named - known))
+        yield from (
+            f"{text}: {expression} has no label {label}" for label in sorted(named - label_names)
+        )

@@ -70,10 +70,10 @@ def test_links_in_a_storage_do_not_redirect_a_restore(tmp_path: Path) -> None:
 
 def test_assets_are_copied_periodically_until_the_script_is_stopped(tmp_path: Path) -> None:
     """The service of docker-compose.yml does this; the storage may appear later."""
-    storage, kept = tmp_path / "input", tmp_path / "backup" / "assets"
+    storage, backup = tmp_path / "input", tmp_path / "backup" / "assets"
     process = subprocess.Popen(
         ["bash", str(SCRIPT), "keep", str(storage)],
-        env={**ENVIRONMENT, "BACKUP_FOLDER": str(kept.parent), "BACKUP_ASSETS_PERIOD": "0.05"},
+        env={**ENVIRONMENT, "BACKUP_FOLDER": str(backup.parent), "BACKUP_ASSETS_PERIOD": "0.05"},
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
@@ -83,12 +83,12 @@ def test_assets_are_copied_periodically_until_the_script_is_stopped(tmp_path: Pa
         assert "which is no folder yet" in process.stdout.readline()
         put(tmp_path / "made", {"asset.model.1/model.pt": "m"})
         (tmp_path / "made").rename(storage)
-        told = (line for line in process.stdout if "no folder yet" not in line)
-        assert next(told).endswith(" 1 files of assets copied\n")
+        lines = (line for line in process.stdout if "no folder yet" not in line)
+        assert next(lines).endswith(" 1 files of assets copied\n")
         put(tmp_path / "more", {"asset.conf.1/config.ini": "c"})
         (tmp_path / "more" / "asset.conf.1").rename(storage / "asset.conf.1")
-        assert next(told).endswith(" 1 files of assets copied\n"), "only new files are copied"
-        assert files_in(kept) == {"asset.model.1/model.pt": "m", "asset.conf.1/config.ini": "c"}
+        assert next(lines).endswith(" 1 files of assets copied\n"), "only new files are copied"
+        assert files_in(backup) == {"asset.model.1/model.pt": "m", "asset.conf.1/config.ini": "c"}
         process.terminate()
         assert process.wait(10) == 0
     finally:
@@ -105,8 +105,8 @@ def test_composition_backs_up_the_assets_of_its_input_storage(composition: Compo
     assert volumes[str(Path(script).parent)] == "./deploy/backup"
     assert volumes[service["environment"]["BACKUP_FOLDER"]] == "backup"
     dms = composition.volumes("dms")
-    [seen] = [path for path, volume in dms.items() if volume == "data"]
-    assert volumes[str(Path(storage).parent)] == dms[seen], (
+    [target] = [path for path, volume in dms.items() if volume == "data"]
+    assert volumes[str(Path(storage).parent)] == dms[target], (
         "the service mounts the storages of the DMS"
     )
     assert composition.is_read_only("backup-assets", str(Path(storage).parent))

@@ -238,8 +238,8 @@ def test_disagreement_with_the_code_is_found(
     composition: Composition, file: str, before: str, after: str, finding: str
 ) -> None:
     change(composition.root / file, before, after)
-    found = findings(composition)
-    assert any(finding in one for one in found), found
+    all_findings = findings(composition)
+    assert any(finding in one for one in all_findings), all_findings
 
 
 def change(path: Path, before: str, after: str) -> None:

@@ -20,25 +20,25 @@ TARGETS = ("services", "pilot")
 
 def stages(text: str) -> dict[str, tuple[str, list[str]]]:
     """Map each stage to its origin and to its instructions, one line each."""
-    found: dict[str, tuple[str, list[str]]] = {}
+    stages_by_name: dict[str, tuple[str, list[str]]] = {}
     name = ""
     text, arguments = re.subn(r"(?m)^ARG PYTHON=(\S+)\nFROM \$PYTHON ", r"FROM \1 ", text)
     assert arguments == 1
     for line in text.replace("\\\n", " ").splitlines():
         if started := re.match(r"FROM (\S+) AS (\S+)$", line):
             name = started[2]
-            found[name] = (started[1], [])
+            stages_by_name[name] = (started[1], [])
         elif line.strip() and not line.startswith("#"):
-            found[name][1].append(" ".join(line.split()))
-    return found
+            stages_by_name[name][1].append(" ".join(line.split()))
+    return stages_by_name
 
 
 def findings(composition: Composition) -> Iterator[str]:
-    found = stages((composition.root / DOCKERFILE).read_text(encoding="utf-8"))
+    all_stages = stages((composition.root / DOCKERFILE).read_text(encoding="utf-8"))
     for target in TARGETS:
-        yield from _target(found, target)
-    for name, (origin, lines) in found.items():
-        if origin not in found and "-slim" not in origin:
+        yield from _target(all_stages, target)
+    for name, (origin, lines) in all_stages.items():
+        if origin not in all_stages and "-slim" not in origin:
             yield f"{name}: {origin} is no slim image"
         copied = [
             source
@@ -49,15 +49,15 @@ def findings(composition: Composition) -> Iterator[str]:
         yield from _copied(composition, name, copied)
 
 
-def _target(found: dict[str, tuple[str, list[str]]], target: str) -> Iterator[str]:
-    origin, lines = found[target]
+def _target(all_stages: dict[str, tuple[str, list[str]]], target: str) -> Iterator[str]:
+    origin, lines = all_stages[target]
     if origin != "base" or [line for line in lines if line.startswith("USER ")] != [
         "USER 10001:10001"
     ]:
         yield f"{target}: runs as another user than 10001"
     if f"COPY --from={target}-environment /opt/sluice /opt/sluice" not in lines:
         yield f"{target}: has not what {target}-environment made"
-    environment = "\n".join(found[f"{target}-environment"][1])
+    environment = "\n".join(all_stages[f"{target}-environment"][1])
     locked = "uv pip install --constraint requirements.lock --requirements pyproject.toml"
     if f"{locked} --extra {target}\n" not in environment:
         yield f"{target}: its dependencies are not those of requirements.lock"
@@ -79,13 +79,13 @@ def _copied(composition: Composition, name: str, sources: list[str]) -> Iterator
         if not line.startswith("#")
     ]
     for source in sources:
-        kept = False
+        is_copied = False
         for rule in rules:  # The last matching rule decides.
             if fnmatch(source, rule.removeprefix("!")):
-                kept = rule.startswith("!")
+                is_copied = rule.startswith("!")
         if not Path(source).exists():
             yield f"{name}: there is no {source}"
-        if not kept:
+        if not is_copied:
             yield f"{name}: {source} is left out by {IGNORE}"
 
 
@@ -120,8 +120,8 @@ def test_violation_in_the_dockerfile_is_found(
     composition: Composition, file: str, before: str, after: str, finding: str
 ) -> None:
     change(composition.root / file, before, after)
-    found = list(findings(composition))
-    assert any(finding in one for one in found), found
+    all_findings = list(findings(composition))
+    assert any(finding in one for one in all_findings), all_findings
 
 
 @pytest.mark.parametrize("extra", TARGETS)
@@ -155,18 +155,18 @@ def test_pilot_image_has_no_web_framework_and_no_database_driver() -> None:
 
 def closure(name: str, extra: str = "") -> set[str]:
     """Return a distribution and its dependencies by the metadata of installed packages."""
-    found: set[str] = set()
+    packages: set[str] = set()
     ahead = [(name, extra)]
     while ahead:
-        part, wanted = ahead.pop()
-        if f"{part}[{wanted}]" in found:
+        part, extra_name = ahead.pop()
+        if f"{part}[{extra_name}]" in packages:
             continue
-        found.add(f"{part}[{wanted}]")
+        packages.add(f"{part}[{extra_name}]")
         for text in distribution(part).requires or []:
             need = Requirement(text)
-            if need.marker is None or need.marker.evaluate({"extra": wanted}):
+            if need.marker is None or need.marker.evaluate({"extra": extra_name}):
                 ahead += [(need.name, one) for one in need.extras or {""}] + [(need.name, "")]
-    return {one.partition("[")[0] for one in found}
+    return {one.partition("[")[0] for one in packages}
 
 
 def canonical(name: str) -> str:

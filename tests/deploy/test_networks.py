@@ -29,15 +29,15 @@ def test_service_in_a_wrong_network_is_found(composition: Composition) -> None:
             networks, finding = [one for one in had if one != network], "has to be in"
         else:
             networks, finding = [*had, network], "must not be in"
-        found = _findings_with(composition, name, networks=networks)
-        assert f"{name}: {finding} the network {network}" in found
+        all_findings = _findings_with(composition, name, networks=networks)
+        assert f"{name}: {finding} the network {network}" in all_findings
 
 
 def test_service_without_a_network_is_found(composition: Composition) -> None:
     """It would be in the default network."""
     for name in EVERY:
-        found = _findings_with(composition, name)
-        assert f"{name}: must not be in the network default" in found
+        all_findings = _findings_with(composition, name)
+        assert f"{name}: must not be in the network default" in all_findings
 
 
 def test_service_that_a_tool_could_reach_is_found(composition: Composition) -> None:
@@ -50,9 +50,9 @@ def _findings_with(composition: Composition, name: str, **networks: list[str]) -
     service = composition.services[name]
     other = {key: part for key, part in service.items() if not key.startswith("network")}
     composition.services[name] = other | networks
-    found = findings(composition)
+    all_findings = findings(composition)
     composition.services[name] = service
-    return found
+    return all_findings
 
 
 @pytest.mark.parametrize(
@@ -102,5 +102,5 @@ def test_wrong_address_or_network_is_found(
     composition: Composition, file: str, before: str, after: str, finding: str
 ) -> None:
     change(composition.root / file, before, after)
-    found = findings(composition)
-    assert any(finding in one for one in found), found
+    all_findings = findings(composition)
+    assert any(finding in one for one in all_findings), all_findings

@@ -38,11 +38,11 @@ def findings(composition: Composition) -> Iterator[str]:
 
 def _paths(composition: Composition, text: str) -> Iterator[str]:
     for path in set(re.findall(r"\bdeploy/[\w./-]*\w", text)):
-        made = (
+        is_generated = (
             path.removeprefix("deploy/secrets/") in composition.secret_files
             or path == "deploy/secrets"
         )
-        if not made and not (composition.root / path).exists():
+        if not is_generated and not (composition.root / path).exists():
             yield path
 
 
@@ -84,8 +84,8 @@ def test_wrong_name_in_a_page_is_found(
     composition: Composition, before: str, after: str, finding: str
 ) -> None:
     change(composition.root / PAGES[0], before, after)
-    found = list(findings(composition))
-    assert any(finding in one for one in found), found
+    all_findings = list(findings(composition))
+    assert any(finding in one for one in all_findings), all_findings
 
 
 def test_missing_file_in_a_page_is_found(composition: Composition) -> None:
@@ -130,15 +130,15 @@ def test_gateway_leads_to_the_wms_and_its_port_is_documented(
 
 def test_gateway_forwards_only_requests_of_pilots(composition: Composition) -> None:
     configuration = (composition.root / "deploy/gateway/nginx.conf").read_text(encoding="utf-8")
-    asked = {row.address: row.method for row in rows() if row.who & {PILOT_ITSELF, ENROLLED}}
-    [registration] = [address for address in asked if address.endswith("/pilots")]
+    methods = {row.address: row.method for row in rows() if row.who & {PILOT_ITSELF, ENROLLED}}
+    [registration] = [address for address in methods if address.endswith("/pilots")]
     [pattern] = re.findall(r'location ~ "(.+)" \{', configuration)
     others = set(re.findall(r"location (?!~)(.+) \{", configuration))
 
     assert others == {f"= {registration}", "= /gateway/health", "/"}
-    assert asked[registration] == "POST"
+    assert methods[registration] == "POST"
     assert "limit_except POST {" in configuration
-    requests = [address.replace("{uid}", PILOT) for address in asked if "{uid}" in address]
+    requests = [address.replace("{uid}", PILOT) for address in methods if "{uid}" in address]
     assert len(requests) == 6
     assert all(re.search(pattern, request) for request in requests)
     named = re.fullmatch(r".*\((.+)\)\$", pattern)

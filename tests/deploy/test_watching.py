@@ -42,8 +42,8 @@ def alert_findings(composition: Composition) -> Iterator[str]:
     sections = re.findall(r"^#+ (Sluice\w+)$", page, re.MULTILINE)
     names = [rule["alert"] for rule in alerts(composition)]
     if sorted(sections) != sorted(names):
-        found = set(sections) ^ set(names) or "something is there twice"
-        yield f"{OPERATE} and {ALERTS} differ: {found}"
+        difference = set(sections) ^ set(names) or "something is there twice"
+        yield f"{OPERATE} and {ALERTS} differ: {difference}"
     for rule in alerts(composition):
         yield from promql.findings(rule["expr"])
         annotations = rule["annotations"]
@@ -78,13 +78,13 @@ def scrape_findings(composition: Composition) -> Iterator[str]:
         yield f"{PROMETHEUS} asks {sorted(jobs)}"
     for name, job in jobs.items():
         several = composition.services.get(name, {}).get("deploy", {}).get("replicas", 1) > 1
-        [found] = job["dns_sd_configs" if "dns_sd_configs" in job else "static_configs"]
+        [target] = job["dns_sd_configs" if "dns_sd_configs" in job else "static_configs"]
         host, port = (
-            (found["names"][0], found["port"])
-            if "port" in found
-            else found["targets"][0].split(":")
+            (target["names"][0], target["port"])
+            if "port" in target
+            else target["targets"][0].split(":")
         )
-        if several is not ("port" in found):
+        if several is not ("port" in target):
             yield f"{name}: each of several instances has to be looked up, a single one to be named"
         if host != name or int(port) != CONTAINER_PORTS.get(name):
             yield f"{name}: is asked at {host}:{port}"
@@ -102,19 +102,19 @@ def scrape_findings(composition: Composition) -> Iterator[str]:
 
 def _files(composition: Composition, configuration: dict[str, Any]) -> Iterator[str]:
     """Find files that a container should read but does not have."""
-    wanted = [f"/etc/prometheus/{Path(file).name}" for file in configuration["rule_files"]]
-    wanted += [
+    rule_files = [f"/etc/prometheus/{Path(file).name}" for file in configuration["rule_files"]]
+    rule_files += [
         part.partition("=")[2]
         for part in composition.services["prometheus"]["command"]
         if "config.file" in part
     ]
     yield from (
         f"prometheus: {file} is not mounted"
-        for file in wanted
+        for file in rule_files
         if file not in composition.volumes("prometheus")
     )
     if configuration["rule_files"] != [
-        file for file in wanted if file in configuration["rule_files"]
+        file for file in rule_files if file in configuration["rule_files"]
     ]:
         yield f"prometheus: looks for rules in {configuration['rule_files']}"
     folder = read(composition, f"{GRAFANA}/dashboards/sluice.yml")["providers"][0]["options"][
@@ -229,5 +229,5 @@ def test_unknown_metric_label_or_address_is_found(
             text if text.startswith('"uid') else json.dumps(text)[1:-1] for text in (before, after)
         )
     change(composition.root / file, before, after)
-    found = findings(composition)
-    assert any(finding in one for one in found), found
+    all_findings = findings(composition)
+    assert any(finding in one for one in all_findings), all_findings

@@ -71,7 +71,7 @@ def by_cwltool(
 
 def answer_of_order(outputs: Mapping[str, Any]) -> Answer:
     """Convert the output object of a runner."""
-    return {name: _given(value) for name, value in outputs.items()}
+    return {name: _drop_missing(value) for name, value in outputs.items()}
 
 
 def by_sluice(url: str, workflow: Path, files: Sequence[Path], params: Mapping[str, Any]) -> Answer:
@@ -83,10 +83,10 @@ async def carry_by_sluice(
     url: str, workflow: Path, files: Sequence[Path], params: Mapping[str, Any]
 ) -> Answer:
     """Do the same as ``by_sluice``."""
-    given = read_template_files([workflow]).new(workflow.stem)
+    new_template = read_template_files([workflow]).new(workflow.stem)
     async with connected(url) as connection:
-        template = await connection.operator.store_template(given)
-        name = f"texts-for-{given.name}"
+        template = await connection.operator.store_template(new_template)
+        name = f"texts-for-{new_template.name}"
         dataset = None
         if template.plan.takes_dataset:
             entries = list_entries(files, template.plan.data_entries)
@@ -131,13 +131,13 @@ def _entry(file: File, output: PlanOutput) -> Any:
     with tempfile.TemporaryDirectory() as folder:
         bundle = Path(folder) / "bundle"
         storage.fetch(file.url, bundle, checksum=file.checksum, size=file.size)
-        return _given(storage.unpack(bundle, Path(folder)))
+        return _drop_missing(storage.unpack(bundle, Path(folder)))
 
 
-def _given(value: Any) -> Any:
+def _drop_missing(value: Any) -> Any:
     """Convert a value without missing entries of lists, which a data set cannot have."""
-    found = _comparable(value)
-    return [item for item in found if item is not None] if isinstance(found, list) else found
+    items = _comparable(value)
+    return [item for item in items if item is not None] if isinstance(items, list) else items
 
 
 def _comparable(value: Any) -> Any:

@@ -51,11 +51,13 @@ def squared(draw: st.DrawFn, graph: Graph) -> None:
     _cross(draw, graph, {"f": graph.source(first), "g": graph.source(second)}, run)
 
 
-def _cross(draw: st.DrawFn, graph: Graph, given: dict[str, object], run: dict[str, object]) -> None:
+def _cross(
+    draw: st.DrawFn, graph: Graph, inputs: dict[str, object], run: dict[str, object]
+) -> None:
     step = {
         "scatter": draw(st.permutations(["f", "g"])),
         "scatterMethod": "flat_crossproduct",
-        "in": given,
+        "in": inputs,
         "run": run,
         **batched(draw),
     }

@@ -31,8 +31,10 @@ def graphs(draw: st.DrawFn) -> Drawn:
         )
         maker.make(draw, graph)
         graph.shapes.append(maker.name)
-    kept = draw(st.sets(st.sampled_from([stream.ref for stream in graph.made]), max_size=2))
-    return Drawn(graph.document(kept), graph.shapes)
+    outputs = draw(
+        st.sets(st.sampled_from([stream.ref for stream in graph.step_outputs]), max_size=2)
+    )
+    return Drawn(graph.document(outputs), graph.shapes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +58,7 @@ class _Maker:
     def possible(self, graph: Graph) -> bool:
         if self.most is not None and graph.shapes.count(self.name) >= self.most:
             return False
-        return all(sum(map(wanted, graph.streams)) >= self.least for wanted in self.needs)
+        return all(sum(map(accepts, graph.streams)) >= self.least for accepts in self.needs)
 
 
 SELDOM = 15

@@ -34,16 +34,16 @@ class Graph:
     _reads_alike: bool = False
 
     @property
-    def made(self) -> list[Stream]:
+    def step_outputs(self) -> list[Stream]:
         return [stream for stream in self.streams if "/" in stream.ref]
 
-    def add(self, given: dict[str, Any], *found: Stream) -> None:
-        """Add a step with the outputs ``found``, which are named after their ports."""
+    def add(self, step: dict[str, Any], *outputs: Stream) -> None:
+        """Add a step. Its ``outputs`` are named after their ports."""
         name = f"s{len(self.steps)}"
-        self.steps[name] = {**given, "out": [stream.ref for stream in found]}
+        self.steps[name] = {**step, "out": [stream.ref for stream in outputs]}
         self.streams += [
             replace(stream, ref=f"{name}/{stream.ref}", alike=stream.alike or self._reads_alike)
-            for stream in found
+            for stream in outputs
         ]
         self._reads_alike = False
 
@@ -65,13 +65,15 @@ class Graph:
         self.read.add(stream.ref)
         self._reads_alike |= stream.alike
 
-    def document(self, kept: set[str]) -> dict[str, Any]:
+    def document(self, refs: set[str]) -> dict[str, Any]:
         """Return the workflow.
 
-        Its outputs are the streams in ``kept`` and all that no step uses.
+        Its outputs are the streams in ``refs`` and all that no step uses.
         """
         outputs = [
-            stream for stream in self.made if stream.ref in kept or stream.ref not in self.read
+            stream
+            for stream in self.step_outputs
+            if stream.ref in refs or stream.ref not in self.read
         ]
         return {
             "cwlVersion": "v1.2",

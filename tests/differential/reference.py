@@ -68,8 +68,8 @@ def _serve() -> None:
     for line in sys.stdin:
         # cwltool's own command reads fractions like this, and writes them unchanged on command
         # lines.
-        given = json.loads(line, parse_float=yaml.load)
-        print(json.dumps(_answer(**given)), file=answers, flush=True)
+        request = json.loads(line, parse_float=yaml.load)
+        print(json.dumps(_answer(**request)), file=answers, flush=True)
 
 
 def _answer(workflow: str, order: dict[str, Any], folder: str) -> dict[str, Any]:

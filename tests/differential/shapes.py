@@ -50,8 +50,8 @@ def lists_of_files(stream: Stream) -> bool:
     return stream.kind == "files"
 
 
-def pick(draw: st.DrawFn, graph: Graph, wanted: Any) -> Stream:
-    return draw(st.sampled_from([stream for stream in graph.streams if wanted(stream)]))
+def pick(draw: st.DrawFn, graph: Graph, accepts: Any) -> Stream:
+    return draw(st.sampled_from([stream for stream in graph.streams if accepts(stream)]))
 
 
 def map_each(draw: st.DrawFn, graph: Graph) -> None:
@@ -121,9 +121,9 @@ def pair(draw: st.DrawFn, graph: Graph) -> None:
         "g": {"type": "File?", "inputBinding": {"position": 2}},
     }
     run = tool(["cat"], inputs, {"o": "stdout"}, stdout=f"$(inputs.f.nameroot).t{len(graph.steps)}")
-    given = {"f": graph.source(first), "g": graph.source(second, together=True)}
+    step_inputs = {"f": graph.source(first), "g": graph.source(second, together=True)}
     graph.add(
-        {"scatter": ["f", "g"], "scatterMethod": "dotproduct", "in": given, "run": run},
+        {"scatter": ["f", "g"], "scatterMethod": "dotproduct", "in": step_inputs, "run": run},
         Stream("o", line=first.line),
     )
 
@@ -173,14 +173,14 @@ def list_there(draw: st.DrawFn, graph: Graph) -> None:
     merge_perhaps(draw, graph)
     there = draw(st.permutations([stream for stream in graph.streams if _made_single(stream)]))[:3]
     run = joining(f"there.t{len(graph.steps)}")
-    given = {"fs": graph.sources(there, pickValue="all_non_null")}
-    graph.add({"in": given, "run": run, **_in_levels(draw)}, Stream("o", many=False))
+    inputs = {"fs": graph.sources(there, pickValue="all_non_null")}
+    graph.add({"in": inputs, "run": run, **_in_levels(draw)}, Stream("o", many=False))
 
 
 def _behind(draw: st.DrawFn, graph: Graph) -> dict[str, Any]:
-    found = draw(st.permutations([stream for stream in graph.streams if each_file(stream)]))[:2]
-    picked = {"pickValue": "all_non_null"} if any(stream.sparse for stream in found) else {}
-    return graph.sources(found, linkMerge="merge_flattened", **picked)
+    streams = draw(st.permutations([stream for stream in graph.streams if each_file(stream)]))[:2]
+    picked = {"pickValue": "all_non_null"} if any(stream.sparse for stream in streams) else {}
+    return graph.sources(streams, linkMerge="merge_flattened", **picked)
 
 
 def merge_behind(draw: st.DrawFn, graph: Graph) -> None:
@@ -222,8 +222,8 @@ def nested_over_data(draw: st.DrawFn, graph: Graph) -> None:
             },
         },
     }
-    given = {"in": {"files": graph.source(source)}, "run": inner}
-    graph.add(given, Stream("cut", line=_line(graph, source)), Stream("page", many=False))
+    step = {"in": {"files": graph.source(source)}, "run": inner}
+    graph.add(step, Stream("cut", line=_line(graph, source)), Stream("page", many=False))
 
 
 def broadcast(draw: st.DrawFn, graph: Graph) -> None:
@@ -278,7 +278,7 @@ def two_outputs(draw: st.DrawFn, graph: Graph) -> None:
 
 def value_from(draw: st.DrawFn, graph: Graph) -> None:
     source = pick(draw, graph, each_file)
-    given = {
+    step_inputs = {
         "f": graph.source(source),
         "name": {"valueFrom": "$(inputs.f.nameroot) of $(inputs.f.size)"},
     }
@@ -286,7 +286,9 @@ def value_from(draw: st.DrawFn, graph: Graph) -> None:
     run = tool(
         ["echo"], inputs, {"o": "stdout"}, stdout=f"$(inputs.f.nameroot).t{len(graph.steps)}"
     )
-    graph.add({"scatter": "f", "in": given, "run": run}, Stream("o", line=_line(graph, source)))
+    graph.add(
+        {"scatter": "f", "in": step_inputs, "run": run}, Stream("o", line=_line(graph, source))
+    )
 
 
 def nested(draw: st.DrawFn, graph: Graph) -> None:

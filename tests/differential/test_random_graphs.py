@@ -117,16 +117,16 @@ def test_random_graphs_give_the_same_answer_as_cwltool(bench: Bench) -> None:
         documents = [graph.document for graph in drawn]
         with ThreadPoolExecutor(1) as aside:
             answers = aside.submit(lambda: [_expected(bench, graph, texts) for graph in documents])
-            found = asyncio.run(_carry_all(bench, documents, texts))
+            results = asyncio.run(_carry_all(bench, documents, texts))
             expected = answers.result()
-        for graph, wanted, got in zip(documents, expected, found, strict=True):
-            assert got == wanted, f"{len(texts.files)} files: {json.dumps(graph)}"
-        for one, wanted in zip(drawn, expected, strict=True):
+        for graph, expectation, got in zip(documents, expected, results, strict=True):
+            assert got == expectation, f"{len(texts.files)} files: {json.dumps(graph)}"
+        for one, expectation in zip(drawn, expected, strict=True):
             if KEEPS_LOADED in one.shapes and len(by_runner) < MAX_BY_RUNNER:
                 by_runner.append(one)
                 for document in (one.document, without_warm(one.document)):
                     got = _by_our_runner(bench, document, texts)
-                    assert got == wanted, f"cwl-runner, {len(texts.files)} files: {document}"
+                    assert got == expectation, f"cwl-runner, {len(texts.files)} files: {document}"
         answered.extend(any(answer.values()) for answer in expected)
 
     compare()
@@ -158,8 +158,8 @@ def without_warm(graph: dict[str, Any]) -> dict[str, Any]:
 
 def _by_our_runner(bench: Bench, graph: dict[str, Any], texts: Given) -> Any:
     """Return the answer of `sluice cwl-runner`, which has warm workers, too."""
-    folder, given = _folder_with(bench, graph, texts)
-    (folder / "order.json").write_text(json.dumps(given))
+    folder, job_order = _folder_with(bench, graph, texts)
+    (folder / "order.json").write_text(json.dumps(job_order))
     command = ["--quiet", "--url", bench.url, "workflow.cwl", "order.json"]
     done = subprocess.run(
         [Path(sys.executable).with_name("sluice-cwl-runner"), *command],
@@ -174,8 +174,8 @@ def _by_our_runner(bench: Bench, graph: dict[str, Any], texts: Given) -> Any:
 
 
 def _expected(bench: Bench, graph: dict[str, Any], texts: Given) -> Any:
-    folder, given = _folder_with(bench, graph, texts)
-    return answer_of_order(bench.reference.run(folder / "workflow.cwl", given, folder=folder))
+    folder, job_order = _folder_with(bench, graph, texts)
+    return answer_of_order(bench.reference.run(folder / "workflow.cwl", job_order, folder=folder))
 
 
 def _folder_with(bench: Bench, graph: dict[str, Any], texts: Given) -> tuple[Path, dict[str, Any]]:
@@ -190,11 +190,13 @@ def _folder_with(bench: Bench, graph: dict[str, Any], texts: Given) -> tuple[Pat
 
 async def _carry_all(bench: Bench, drawn: Sequence[dict[str, Any]], texts: Given) -> list[Any]:
     async with connected(bench.url) as connection:
-        asked = await asyncio.gather(
+        chain_requests = await asyncio.gather(
             *(_request(connection, bench, graph, texts) for graph in drawn)
         )
         # Wait for one chain at a time: the others continue, and polling all of them takes time.
-        return [await answer_of_chain(connection, chain, template) for chain, template in asked]
+        return [
+            await answer_of_chain(connection, chain, template) for chain, template in chain_requests
+        ]
 
 
 async def _request(

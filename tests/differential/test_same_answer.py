@@ -148,7 +148,7 @@ class Pair:
     """The answer of each runner, or its error."""
 
     expected: Answer | BaseException
-    found: Answer | BaseException
+    actual: Answer | BaseException
 
 
 @pytest.fixture(scope="module")
@@ -162,11 +162,11 @@ def pairs(
         if isinstance(item, pytest.Function) and item.path == request.path
     ]
     folder = tmp_path_factory.mktemp("same-answer")
-    given = [_given(Path(str(item.callspec.params["template"])), folder) for item in items]
+    cases = [_prepare_case(Path(str(item.callspec.params["template"])), folder) for item in items]
     with Reference() as reference, ThreadPoolExecutor(1) as aside:
-        answers = aside.submit(lambda: [_expected(reference, case) for case in given])
-        found = asyncio.run(_found(system.url, given))
-        both = zip(given, answers.result(), found, strict=True)
+        answers = aside.submit(lambda: [_expected(reference, case) for case in cases])
+        our_answers = asyncio.run(_run_by_sluice(system.url, cases))
+        both = zip(cases, answers.result(), our_answers, strict=True)
         return {case.template: Pair(expected, answer) for case, expected, answer in both}
 
 
@@ -175,12 +175,12 @@ def test_template_gives_the_same_answer_as_cwltool(
     template: Path, pairs: Mapping[Path, Pair]
 ) -> None:
     pair = pairs[template]
-    for answer in (pair.expected, pair.found):
+    for answer in (pair.expected, pair.actual):
         if isinstance(answer, BaseException):
             raise answer
     assert isinstance(pair.expected, Mapping)
     assert any(pair.expected.values()), "a template without outputs on these files proves nothing"
-    assert pair.found == _row_by_row(pair.expected, NESTED.get(template.stem, {}))
+    assert pair.actual == _row_by_row(pair.expected, NESTED.get(template.stem, {}))
 
 
 def _row_by_row(answer: Answer, depths: Mapping[str, int]) -> Answer:
@@ -191,7 +191,7 @@ def _flat(value: Any, depth: int) -> Any:
     return [each for row in value for each in _flat(row, depth - 1)] if depth > 1 else value
 
 
-def _given(template: Path, above: Path) -> Given:
+def _prepare_case(template: Path, above: Path) -> Given:
     folder = above / template.stem
     folder.mkdir()
     files = INPUTS.get(template.stem, _texts)(folder / "in")
@@ -200,31 +200,31 @@ def _given(template: Path, above: Path) -> Given:
         name: _data_set(name, many, folder / name)
         for name, many in DATA_SETS.get(template.stem, {}).items()
     }
-    made = OBJECTS[template.stem](folder / "objects") if template.stem in OBJECTS else {}
+    objects = OBJECTS[template.stem](folder / "objects") if template.stem in OBJECTS else {}
     return Given(
-        template, files, {**PARAMS.get(template.stem, {}), **params, **sets, **made}, folder
+        template, files, {**PARAMS.get(template.stem, {}), **params, **sets, **objects}, folder
     )
 
 
-def _expected(reference: Reference, given: Given) -> Answer | Exception:
+def _expected(reference: Reference, case: Given) -> Answer | Exception:
     try:
         return answer_of_order(
             reference.run(
-                given.template, {**order_of(given.files), **given.params}, folder=given.folder
+                case.template, {**order_of(case.files), **case.params}, folder=case.folder
             )
         )
     except Exception as error:
         return error
 
 
-async def _found(url: str, given: Sequence[Given]) -> list[Answer | BaseException]:
+async def _run_by_sluice(url: str, cases: Sequence[Given]) -> list[Answer | BaseException]:
     turn = asyncio.Semaphore(TOGETHER)
 
     async def carry(case: Given) -> Answer:
         async with turn:
             return await carry_by_sluice(url, case.template, case.files, case.params)
 
-    return await asyncio.gather(*map(carry, given), return_exceptions=True)
+    return await asyncio.gather(*map(carry, cases), return_exceptions=True)
 
 
 def _data_set(name: str, files: int, folder: Path) -> list[Any]:

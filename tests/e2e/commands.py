@@ -86,7 +86,7 @@ def interrupted(*arguments: str) -> tuple[str, str]:
         assert process.stderr is not None
         chain = next(line for line in process.stderr if line.startswith("chain ")).split()[1]
         process.send_signal(signal.SIGINT)
-        said = process.stderr.read()
+        stderr = process.stderr.read()
     assert process.returncode == 130
-    assert "Traceback" not in said
-    return chain, said
+    assert "Traceback" not in stderr
+    return chain, stderr

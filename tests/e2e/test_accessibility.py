@@ -79,7 +79,11 @@ async def crowded(operator: Operator, scene: Scene, spd_text: str) -> AsyncItera
         *(f"/tasks/{uid}" for uid in list(neighbours.tasks)[:3]),
         *(f"/datasets/{uid}" for uid in list(neighbours.datasets)[:2]),
         *(f"/pilots/{pilot.uid}" for pilot in neighbours.pilots[:1]),
-        *("/jobs/1", "/runs/1", "/templates/spd", "/queues/wms.tasks", MISSING),
+        "/jobs/1",
+        "/runs/1",
+        "/templates/spd",
+        "/queues/wms.tasks",
+        MISSING,
         "/chains/new?dataset=run-0312-frames&template=spd",
     ]
     yield sorted(operator.pages - NOT_SERVED) + of_one
@@ -114,9 +118,10 @@ async def faults_of(page: Page, path: str) -> list[str]:
     assert answer.status == (404 if path == MISSING else 200), path
     for size in (WIDE, NARROW):
         await page.set_viewport_size(size)
-        found = (await Axe().run(page, options=RULES)).response["violations"]
+        violations = (await Axe().run(page, options=RULES)).response["violations"]
         faults += [
-            f"{path} at {size['width']}: {one['id']}: {one['nodes'][0]['target']}" for one in found
+            f"{path} at {size['width']}: {one['id']}: {one['nodes'][0]['target']}"
+            for one in violations
         ]
         if not await page.evaluate(FITS):
             faults.append(f"{path} at {size['width']}: wider than the window")

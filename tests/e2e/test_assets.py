@@ -55,16 +55,16 @@ def test_running_chain_keeps_its_version_and_a_new_chain_gets_the_new_one(
     workflow.write_text(SPELL.format(gate=gate))
     url = ("--url", system.url)
     put(system, tmp_path / "files", "strict\n", "slovo\n")
-    given = ["-i", *write_texts(tmp_path / "in", "text")]
-    early, _ = interrupted(str(workflow), *given, "--out", str(tmp_path / "early"), *url)
+    inputs = ["-i", *write_texts(tmp_path / "in", "text")]
+    early, _ = interrupted(str(workflow), *inputs, "--out", str(tmp_path / "early"), *url)
     put(system, tmp_path / "files", "lenient\n", "kniha\n")
     in_use = uses_of(system)[-1]["version"]["dataset_uid"]
-    kept = sluice("asset", "remove", "spelling@1", "--yes", *url).stdout
-    assert f"version 1 stays as long as chain {early} runs" in " ".join(kept.split())
+    output = sluice("asset", "remove", "spelling@1", "--yes", *url).stdout
+    assert f"version 1 stays as long as chain {early} runs" in " ".join(output.split())
     refused = sluice("dataset", "delete", in_use, "--force", "--yes", *url, code=1)
     assert "sluice asset remove spelling@VERSION" in " ".join(refused.stderr.split())
     gate.open()
-    sluice("run", str(workflow), *given, "--out", str(tmp_path / "late"), *url)
+    sluice("run", str(workflow), *inputs, "--out", str(tmp_path / "late"), *url)
     sluice("chain", "watch", early, *url)
     sluice("chain", "get", early, "--out", str(tmp_path / "early"), *url)
     assert (tmp_path / "early/said.txt").read_text() == "text\nstrict\nslovo\n"

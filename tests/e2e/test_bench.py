@@ -21,6 +21,6 @@ from bench.size import bench_size
     ids=["latency", "maps", "size"],
 )
 def test_benchmark_returns_a_positive_value(measure: Callable[[], BenchResult]) -> None:
-    found = measure()
-    assert found.value > 0
-    assert found.ratio is None or found.ratio > 0
+    result = measure()
+    assert result.value > 0
+    assert result.ratio is None or result.ratio > 0

@@ -39,10 +39,10 @@ def left(system: LiveSystem, beginning: str) -> list[Path]:
 
 
 async def removed(system: LiveSystem, name: str) -> None:
-    async def gone() -> bool:
+    async def is_removed() -> bool:
         return states(system, name) == {name: "deleted"}
 
-    await eventually(gone, what=f"data set {name} is deleted")
+    await eventually(is_removed, what=f"data set {name} is deleted")
     assert left(system, name) == []
 
 
@@ -69,14 +69,14 @@ def test_interrupted_copy_leaves_no_open_data_set(system: LiveSystem, tmp_path: 
     ]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
 
-        async def begun() -> bool:
+        async def has_begun() -> bool:
             return bool(left(system, "interrupted"))
 
-        asyncio.run(eventually(begun, what="the copy has begun"))
+        asyncio.run(eventually(has_begun, what="the copy has begun"))
         process.send_signal(signal.SIGINT)
-        _, said = process.communicate(timeout=60)
+        _, stderr = process.communicate(timeout=60)
     assert process.returncode == 130
-    assert "Traceback" not in said
+    assert "Traceback" not in stderr
     asyncio.run(removed(system, "interrupted"))
 
 
@@ -96,7 +96,7 @@ def test_wrong_parameter_is_refused_before_files_are_copied(
     system: LiveSystem, tmp_path: Path
 ) -> None:
     workflow, texts = write_workflow(tmp_path / "refused.cwl"), write_texts(tmp_path / "in", "a")
-    given = ["--param", "sufix=?"]
+    option = ["--param", "sufix=?"]
     sentence = (
         "parameter 'sufix' is unknown (did you mean 'suffix'?); the workflow has suffix (string)"
     )
@@ -105,7 +105,7 @@ def test_wrong_parameter_is_refused_before_files_are_copied(
         str(workflow),
         "-i",
         *texts,
-        *given,
+        *option,
         "-o",
         str(tmp_path / "out"),
         "--url",
@@ -120,7 +120,7 @@ def test_wrong_parameter_is_refused_before_files_are_copied(
     )["uid"]
     assert (
         sentence
-        in sluice("chain", "start", uid, "refused", *given, "--url", system.url, code=1).stderr
+        in sluice("chain", "start", uid, "refused", *option, "--url", system.url, code=1).stderr
     )
 
 
@@ -133,13 +133,13 @@ def test_unsuitable_data_is_refused_before_files_are_copied(
     )
     workflow.write_text(workflow.read_text().replace("inputs:\n", f"{fields}\ninputs:\n", 1))
     run = ["run", str(workflow), "-o", str(tmp_path / "out"), "--url", system.url, "-i", *texts]
-    said = sluice(*run, "--meta", 'version="1.4"', code=1).stderr
-    for told in (
+    stderr = sluice(*run, "--meta", 'version="1.4"', code=1).stderr
+    for requirement in (
         "files from 2 to ∞, which is 1",
         "bytes from -∞ to 1, which is 2",
         "meta version like '2.*', which is '1.4'",
     ):
-        assert f"requires {told}" in said
+        assert f"requires {requirement}" in stderr
     assert states(system, "fussy") == {}
 
 
@@ -174,8 +174,8 @@ def test_uploaded_data_of_a_failed_run_command_is_deleted(
     assert states(system, "taken-back") == {}, "the missing file is noticed before the upload"
     sluice(*run, "--param", f"ref={UNREADABLE}", code=1)
 
-    async def gone() -> bool:
+    async def are_deleted() -> bool:
         return set(states(system, "taken-back").values()) == {"deleted"}
 
-    asyncio.run(eventually(gone, what="both data sets are deleted"))
+    asyncio.run(eventually(are_deleted, what="both data sets are deleted"))
     assert left(system, "taken-back") == []

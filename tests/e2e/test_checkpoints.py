@@ -50,7 +50,7 @@ steps:
 """
 
 
-def kept(system: LiveSystem) -> list[str]:
+def list_checkpoint_files(system: LiveSystem) -> list[str]:
     return [path.name for path in system.storage_files("logs") if "checkpoint" in path.name]
 
 
@@ -67,16 +67,20 @@ def test_job_continues_from_its_checkpoint_after_its_pilot_was_killed(
     workflow.write_text(WORKFLOW)
     texts, out = write_texts(tmp_path / "in", "one"), tmp_path / "out"
     uid, _ = interrupted(str(workflow), "-i", *texts, "-o", str(out), "--url", system.url)
-    wait_until(lambda: any("list" in name for name in kept(system)), seconds=60)
+    wait_until(lambda: any("list" in name for name in list_checkpoint_files(system)), seconds=60)
     for number in range(len(system.pilots())):
         system.kill_a_pilot(number)
     chain = ended(system, uid)
     assert chain.state is ChainState.FINISHED
     job = ask(system, partial(whole_job, chain))
     assert job.attempt == 2
-    told = sluice("job", "show", str(job.id), "--json", "--url", system.url).stdout
-    assert "went on from the checkpoint of 20" in told
-    assert "(attempt 1), 1 file, 1 bytes" in told
-    wait_until(lambda: not kept(system), what="the checkpoint of the job is deleted", seconds=60)
+    output = sluice("job", "show", str(job.id), "--json", "--url", system.url).stdout
+    assert "went on from the checkpoint of 20" in output
+    assert "(attempt 1), 1 file, 1 bytes" in output
+    wait_until(
+        lambda: not list_checkpoint_files(system),
+        what="the checkpoint of the job is deleted",
+        seconds=60,
+    )
     sluice("chain", "get", uid, "--out", str(out), "--url", system.url)
     assert [path.read_text() for path in out.rglob("times*.txt")] == ["begun 2 times\n"]

@@ -31,9 +31,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def assert_same(picture: Path, folder: Path) -> None:
-    with Image.open(picture) as made, Image.open(folder / "plain.png") as plain:
-        assert made.size == plain.size
-        assert made.tobytes() == plain.tobytes()
+    with Image.open(picture) as collage, Image.open(folder / "plain.png") as plain:
+        assert collage.size == plain.size
+        assert collage.tobytes() == plain.tobytes()
 
 
 def test_collage_equals_that_of_a_plain_program(
@@ -51,10 +51,10 @@ def test_single_photo_makes_a_collage(system: LiveSystem, folder: Path, tmp_path
     options = ["--param", f"height={HEIGHT}", "--url", system.url, "--out", out]
     sluice("run", str(WORKFLOW), "--input", str(photo), *options)
     with (
-        Image.open(tmp_path / "out" / "collage.png") as made,
+        Image.open(tmp_path / "out" / "collage.png") as collage,
         Image.open(folder / "plain.png") as plain,
     ):
-        assert made.tobytes() == plain.crop((0, 0, made.width, HEIGHT)).tobytes()
+        assert collage.tobytes() == plain.crop((0, 0, collage.width, HEIGHT)).tobytes()
 
 
 def test_cwltool_makes_the_same_collage(folder: Path, tmp_path: Path) -> None:

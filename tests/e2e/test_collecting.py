@@ -74,18 +74,18 @@ def test_growth_trigger_starts_a_chain_on_outputs_of_two_chains(
     chain = ask(system, the_chain)
     sluice("chain", "get", str(chain.uid), "--out", str(tmp_path / "learnt"), *at)
     assert (tmp_path / "learnt" / "joined.txt").read_text() == "A0\nA1\nB0\nB1\n"
-    said = sluice("template", "show", "learn", *at).stdout
-    assert "corpus-of-texts: 0 new files of 4; 1 slice" in said
+    output = sluice("template", "show", "learn", *at).stdout
+    assert "corpus-of-texts: 0 new files of 4; 1 slice" in output
 
 
 async def the_chain(connection: Connection) -> Chain:
     """Return the triggered chain when it has finished."""
-    found: list[Chain] = []
+    chains: list[Chain] = []
 
     async def is_there() -> bool:
         listed = (await connection.operator.chains()).chains
-        found[:] = [chain for chain in listed if chain.template == "learn"]
-        return [chain.state for chain in found] == [ChainState.FINISHED]
+        chains[:] = [chain for chain in listed if chain.template == "learn"]
+        return [chain.state for chain in chains] == [ChainState.FINISHED]
 
     await eventually(is_there, what="the chain of the slice", seconds=120)
-    return found[0]
+    return chains[0]

@@ -43,8 +43,8 @@ def test_lists_are_printed_as_tables_and_as_json(system: LiveSystem, tmp_path: P
     listed, *_ = json.loads(sluice("pilot", "list", "--json", "--url", system.url).stdout)
     assert (listed["slots"], listed["resources"]["cores"]) == (20, 2)
     headings, pilot, *_ = sluice("pilot", "list", "--url", system.url).stdout.splitlines()
-    told = dict(zip(headings.split(), pilot.split(), strict=False))
-    assert (told["state"], told["sandbox"], told["cores"]) == ("idle", "none", "0/2")
+    columns = dict(zip(headings.split(), pilot.split(), strict=False))
+    assert (columns["state"], columns["sandbox"], columns["cores"]) == ("idle", "none", "0/2")
     datasets = json.loads(sluice("dataset", "list", "--json", "--url", system.url).stdout)
     uids = {one["uid"] for one in chain["datasets"]}
     [output] = [one for one in datasets if one["uid"] in uids and one["type"] == "output"]
@@ -53,8 +53,8 @@ def test_lists_are_printed_as_tables_and_as_json(system: LiveSystem, tmp_path: P
 
 def _dataset(system: LiveSystem, uid: str) -> dict[str, Any]:
     url = f"{system.dms_url}/api/v1/datasets/{uid}"
-    found: dict[str, Any] = httpx.get(url, headers=headers_for(url)).raise_for_status().json()
-    return found
+    dataset: dict[str, Any] = httpx.get(url, headers=headers_for(url)).raise_for_status().json()
+    return dataset
 
 
 def test_discarded_chain_leaves_no_files(system: LiveSystem, tmp_path: Path) -> None:
@@ -74,12 +74,14 @@ def test_discarded_chain_leaves_no_files(system: LiveSystem, tmp_path: Path) -> 
         in sluice("chain", "discard", chain["uid"], "--yes", "--url", system.url).stdout
     )
 
-    def gone() -> bool:
+    def is_deleted() -> bool:
         states = [_dataset(system, uid)["state"] for uid in folders]
         return set(states) == {"deleted"}
 
     asyncio.run(
-        eventually(lambda: asyncio.to_thread(gone), what="all data sets of the chain are deleted")
+        eventually(
+            lambda: asyncio.to_thread(is_deleted), what="all data sets of the chain are deleted"
+        )
     )
     assert [path for path in there if path.exists()] == []
 
@@ -154,8 +156,8 @@ def check_up_run_down(folder: Path, tmp_path: Path) -> None:
     sluice("status", *home, code=1)
     # An interrupted run stops the system that it started, and says so. The next system continues
     # the chain.
-    chain, said = interrupted(str(workflow), "-i", *texts, "-o", str(tmp_path / "third"), *home)
-    assert "stops with it. The chain goes on when it runs again:\n  sluice up --home" in said
+    chain, output = interrupted(str(workflow), "-i", *texts, "-o", str(tmp_path / "third"), *home)
+    assert "stops with it. The chain goes on when it runs again:\n  sluice up --home" in output
     sluice("status", *home, code=1)
     sluice("up", "--detach", "--port", "0", *home)
     sluice("chain", "watch", chain, *home)

@@ -56,8 +56,10 @@ def test_counts_of_jobs_are_added_up_and_can_be_required(
     workflow.write_text(WORKFLOW.replace("SCRIPT", str(script)))
     texts = write_texts(tmp_path / "in", "one", "three", "fourteen")
     run = ["run", str(workflow), "-i", *texts, "--url", system.url, "--json"]
-    told = json.loads(sluice(*run, "-o", str(tmp_path / "out")).stdout)
-    chain = json.loads(sluice("chain", "show", told["chain"], "--url", system.url, "--json").stdout)
+    summary = json.loads(sluice(*run, "-o", str(tmp_path / "out")).stdout)
+    chain = json.loads(
+        sluice("chain", "show", summary["chain"], "--url", system.url, "--json").stdout
+    )
     [uid] = [one["uid"] for one in chain["datasets"] if one["port"] == "counted"]
     shown = json.loads(sluice("dataset", "show", uid, "--url", system.url, "--json").stdout)
     letters = sum(Path(text).stat().st_size for text in texts)

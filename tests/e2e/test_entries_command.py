@@ -107,7 +107,7 @@ def test_data_sets_are_registered_with_the_secondary_files_of_a_template(
     system: LiveSystem, workflow: Path, reads: Path
 ) -> None:
     sluice("template", "upload", str(workflow), "--url", system.url)
-    given = [
+    command_line = [
         "dataset",
         "register",
         "some-reads",
@@ -118,6 +118,6 @@ def test_data_sets_are_registered_with_the_secondary_files_of_a_template(
         system.url,
         "--json",
     ]
-    assert json.loads(sluice(*given, "--template", "reads").stdout)["count_files"] == 2
-    given[2] = "all-files"
-    assert json.loads(sluice(*given).stdout)["count_files"] == 4
+    assert json.loads(sluice(*command_line, "--template", "reads").stdout)["count_files"] == 2
+    command_line[2] = "all-files"
+    assert json.loads(sluice(*command_line).stdout)["count_files"] == 4

@@ -58,9 +58,9 @@ def test_results_include_logs_and_partial_results_of_failed_jobs(
     texts = write_texts(tmp_path / "in", "good", "bad", "fine")
     out = tmp_path / "out"
     where = ("--url", system.url)
-    told = sluice("run", str(workflow), "--input", *texts, "--out", str(out), "--json", *where)
+    result = sluice("run", str(workflow), "--input", *texts, "--out", str(out), "--json", *where)
     require_parts_of_failed_job(out)
-    chain = json.loads(told.stdout)["chain"]
+    chain = json.loads(result.stdout)["chain"]
     sluice("chain", "get", chain, "--out", str(tmp_path / "again"), *where)
     require_parts_of_failed_job(tmp_path / "again")
 

@@ -104,8 +104,8 @@ def test_jobs_wait_for_free_space_and_continue(
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
     ) as run:  # fmt: skip
         wait_until(lambda: any("4 jobs wait" in text for text in notices(system)), seconds=60)
-        (told,) = notices(system)
-        assert told.startswith("Storage small is full (a job needs 10.0 MB")
+        (notice,) = notices(system)
+        assert notice.startswith("Storage small is full (a job needs 10.0 MB")
         wait_until(lambda: "10.0 MB needed" in full(system))
         ballast.unlink()
         output, _ = run.communicate()

@@ -53,7 +53,7 @@ def test_pilot_loads_a_requested_tool_and_its_jobs_start_warm(
     pilot = pilots(system)[0]["uid"]
     refused = sluice("pilot", "load", pilot, "nothing", "--url", system.url, code=1)
     assert "there is no step 'nothing' in any template" in " ".join(refused.stderr.split())
-    process, jobs = said(system, workflow, tmp_path / "first")
+    process, jobs = run_one_job(system, workflow, tmp_path / "first")
     assert jobs == "1"
     sluice("pilot", "load", pilot, "number", "--url", system.url)
     wait_until(
@@ -63,19 +63,19 @@ def test_pilot_loads_a_requested_tool_and_its_jobs_start_warm(
     shown = pilots(system)[0]
     assert shown["to_load"] == "number"
     assert "loaded: number" in sluice("pilot", "show", pilot, "--url", system.url).stdout
-    assert said(system, workflow, tmp_path / "second") == [process, "2"], (
+    assert run_one_job(system, workflow, tmp_path / "second") == [process, "2"], (
         "the job ran in the same process"
     )
     sluice("pilot", "load", pilot, "--url", system.url)
     assert pilots(system)[0]["to_load"] is None
 
 
-def said(system: LiveSystem, workflow: Path, out: Path) -> list[str]:
+def run_one_job(system: LiveSystem, workflow: Path, out: Path) -> list[str]:
     """Run one job; return its process and the number of jobs of the process."""
     texts = write_texts(out.with_suffix(".in"), out.name)
     sluice("run", str(workflow), "-i", *texts, "--out", str(out), "--url", system.url)
-    [said] = out.glob("*.said")
-    return said.read_text().split()
+    [words_file] = out.glob("*.said")
+    return words_file.read_text().split()
 
 
 def pilots(system: LiveSystem) -> list[dict[str, Any]]:

@@ -30,8 +30,8 @@ def without_bubblewrap(tmp_path_factory: pytest.TempPathFactory) -> dict[str, st
     """Return an environment in which pilots require a sandbox and find none."""
     programs = tmp_path_factory.mktemp("programs")
     for name in PROGRAMS:
-        if found := shutil.which(name):
-            (programs / name).symlink_to(found)
+        if program := shutil.which(name):
+            (programs / name).symlink_to(program)
     return {"PATH": str(programs), "SLUICE_PILOT_SANDBOX": "required"}
 
 
@@ -47,18 +47,18 @@ def test_run_cancels_its_chain_and_names_what_is_missing(
     home = ["--home", str(system.home)]
     workflow = write_workflow(tmp_path / "shout.cwl")
     texts = write_texts(tmp_path / "in", "one")
-    said = sluice(
+    result = sluice(
         "run", str(workflow), "--input", *texts, *home, "--out", str(tmp_path / "out"), code=1
     )
-    assert f"no pilot starts: embedded-1: {REASON}" in " ".join(said.stderr.split())
+    assert f"no pilot starts: embedded-1: {REASON}" in " ".join(result.stderr.split())
     assert "canceled" in sluice("chain", "list", *home).stdout
 
 
 def test_cwl_runner_ends_and_names_what_is_missing(system: LiveSystem, tmp_path: Path) -> None:
     (tmp_path / "echo.cwl").write_text(ECHO)
     words = ["cwl-runner", "--home", str(system.home), str(tmp_path / "echo.cwl")]
-    said = sluice(*words, code=1)
-    assert f"no pilot starts: embedded-1: {REASON}" in said.stderr
+    result = sluice(*words, code=1)
+    assert f"no pilot starts: embedded-1: {REASON}" in result.stderr
 
 
 @pytest.mark.parametrize(

@@ -69,22 +69,22 @@ async def test_faulty_worker_does_not_change_the_result(
 ) -> None:
     good = worker(hall, tmp_path, f"good-beside-{way}", Fault.NONE)
     bad = worker(hall, tmp_path, f"bad-{way}", way)
-    known = await carry(hall, folder / "photos", tmp_path / "out", [good, bad])
+    runs = await carry(hall, folder / "photos", tmp_path / "out", [good, bad])
     assert same_pixels(tmp_path / "out" / "collage.png", folder / "plain.png")
-    assert good.statistics.finished == known[good.computer.name].pilot.finished
-    found = known[bad.computer.name]
-    ends = [(job.outcome, job.error_class) for job in found.ended]
+    assert good.statistics.finished == runs[good.computer.name].pilot.finished
+    run = runs[bad.computer.name]
+    ends = [(job.outcome, job.error_class) for job in run.ended]
     match way:
         case Fault.SILENT:
-            assert found.pilot.finished == 0
+            assert run.pilot.finished == 0
             # A duplicate attempt was faster, or on a busy machine the worker was lost before.
             assert {outcome for outcome, _ in ends} & {AttemptOutcome.CANCELED, AttemptOutcome.LOST}
         case Fault.MISSING | Fault.SIZE | Fault.CHECKSUM:
             assert set(ends) == {(AttemptOutcome.FAILED, ErrorClass.STAGE_OUT_FAILED)}
         case Fault.LATE:
-            assert found.pilot.finished == 0
+            assert run.pilot.finished == 0
         case _:
-            assert found.pilot.finished > 0
+            assert run.pilot.finished > 0
 
 
 async def test_dead_worker_does_not_change_the_result(
@@ -92,7 +92,7 @@ async def test_dead_worker_does_not_change_the_result(
 ) -> None:
     good = worker(hall, tmp_path, "good-beside-mortal", Fault.NONE)
     mortal = worker(hall, tmp_path, "mortal", Fault.NONE, dies_after=0.3)
-    known = await carry(hall, folder / "photos", tmp_path / "out", [good, mortal])
+    runs = await carry(hall, folder / "photos", tmp_path / "out", [good, mortal])
     assert same_pixels(tmp_path / "out" / "collage.png", folder / "plain.png")
     assert mortal.fate == "died"
-    assert known["mortal"].pilot.finished < known["good-beside-mortal"].pilot.finished
+    assert runs["mortal"].pilot.finished < runs["good-beside-mortal"].pilot.finished

@@ -3,8 +3,6 @@
 The pilots are real; the stages are the warm dummies of the OCR template.
 """
 
-from __future__ import annotations
-
 import asyncio
 import json
 import signal
@@ -108,20 +106,20 @@ async def _await_in_hand(
     connection: Connection, chain: Chain, step: str, system: System
 ) -> tuple[psutil.Process, list[psutil.Process]]:
     """Return the pilot that processes the slow page, and its warm workers."""
-    found: list[tuple[psutil.Process, list[psutil.Process]]] = []
+    processes: list[tuple[psutil.Process, list[psutil.Process]]] = []
 
     async def is_in_hand() -> bool:
         for job in await _jobs(connection, chain, step):
             if job.state is JobState.RUNNING and job.inputs == [f"{LOST}.dummy"]:
-                found.extend(
+                processes.extend(
                     (pilot, tools)
                     for pilot in system.pilots()
                     if _name(pilot) == job.pilot_name and (tools := _tools(pilot))
                 )
-        return bool(found)
+        return bool(processes)
 
     await eventually(is_in_hand, what=f"{LOST} is being processed in {step}", seconds=60)
-    [pilots_with_jobs] = found
+    [pilots_with_jobs] = processes
     return pilots_with_jobs
 
 

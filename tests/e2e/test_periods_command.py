@@ -52,8 +52,8 @@ def test_conditions_of_a_run_choose_the_template_and_its_parameters(
         sluice("detector-run", "add", str(run), *options, *where)
     texts = write_texts(tmp_path / "texts", "a")
     for run in (7, 8):
-        given = ("--run", str(run), "--meta", "type=raw-of-run")
-        sluice("dataset", "register", f"of-run-{run}", *texts, *given, *where)
+        conditions = ("--run", str(run), "--meta", "type=raw-of-run")
+        sluice("dataset", "register", f"of-run-{run}", *texts, *conditions, *where)
     wait_until(
         lambda: "of-run-8" in sluice("dataset", "unmatched", "--json", *where).stdout,
         what="the data set of the run with low energy fits no template",
@@ -81,6 +81,6 @@ def test_conditions_of_a_run_choose_the_template_and_its_parameters(
 
 def chains(system: LiveSystem) -> list[dict[str, Any]]:
     """Return the chains of the template."""
-    found = json.loads(sluice("chain", "list", "--json", "--url", system.url).stdout)
-    listed = found if isinstance(found, list) else found["chains"]
+    answer = json.loads(sluice("chain", "list", "--json", "--url", system.url).stdout)
+    listed = answer if isinstance(answer, list) else answer["chains"]
     return [each for each in listed if each["template"] == "energies"]

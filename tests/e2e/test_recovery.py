@@ -87,11 +87,11 @@ async def test_jobs_of_a_lost_pilot_run_elsewhere(
         )
         await eventually(held_by_it, what="the pilot has a job", seconds=60)
         os.kill(victim["pid"], signal.SIGSTOP)
-        held = {row["id"]: row["attempt"] for row in await held_by_it()}
-        assert held, "the pilot has jobs at the time of the fault"
+        attempts = {row["id"]: row["attempt"] for row in await held_by_it()}
+        assert attempts, "the pilot has jobs at the time of the fault"
         if blow is signal.SIGKILL:
             os.kill(victim["pid"], blow)
-        await _await_settled(wms, held, blow)
+        await _await_settled(wms, attempts, blow)
     finally:
         await wms.close()
         if blow is signal.SIGSTOP:
@@ -99,7 +99,7 @@ async def test_jobs_of_a_lost_pilot_run_elsewhere(
 
 
 async def _await_settled(
-    wms: asyncpg.Connection, held: dict[int, int], blow: signal.Signals
+    wms: asyncpg.Connection, attempts: dict[int, int], blow: signal.Signals
 ) -> None:
     """Require that every job of the pilot has another lease or was reported after the restart."""
     lost = await wms.fetchval("SELECT now()")
@@ -107,18 +107,18 @@ async def _await_settled(
     reported: list[int] = []
 
     async def are_settled() -> bool:
-        rows = await wms.fetch(_NOW, list(held), lost)
-        again[:] = [row["after"] for row in rows if row["attempt"] > held[row["id"]]]
+        rows = await wms.fetch(_NOW, list(attempts), lost)
+        again[:] = [row["after"] for row in rows if row["attempt"] > attempts[row["id"]]]
         reported[:] = [
             row["id"]
             for row in rows
-            if row["attempt"] == held[row["id"]] and row["state"] == JobState.FINISHED
+            if row["attempt"] == attempts[row["id"]] and row["state"] == JobState.FINISHED
         ]
-        return len(again) + len(reported) == len(held)
+        return len(again) + len(reported) == len(attempts)
 
     await eventually(
         are_settled,
-        what=lambda: f"another lease for {len(held)} jobs, not {len(again)}",
+        what=lambda: f"another lease for {len(attempts)} jobs, not {len(again)}",
         seconds=PATIENCE,
         period=0.1,
     )

@@ -100,11 +100,13 @@ async def is_read(connection: Connection, chain: Chain) -> bool:
     """
     chain = await connection.operator.chain(chain.uid)
     for step, before in (("shout", "copy"), ("end", "shout")):
-        known = [one.uid for one in chain.datasets if (one.step, one.port) == (before, "out")]
+        intermediate_uids = [
+            one.uid for one in chain.datasets if (one.step, one.port) == (before, "out")
+        ]
         left = await unfinished(connection, chain, step)
-        if not known or len(left) > 2:
+        if not intermediate_uids or len(left) > 2:
             return False
-        if (await connection.operator.dataset(known[0])).released != 8 - len(left):
+        if (await connection.operator.dataset(intermediate_uids[0])).released != 8 - len(left):
             return False
     return True
 
@@ -117,13 +119,13 @@ def lying(system: LiveSystem, chain: Chain, step: str) -> int:
 
 def is_shown(system: LiveSystem, chain: Chain, there: list[int], *, deleted: int) -> bool:
     """Return whether the data set of ``copy`` shows these files and a number of deleted ones."""
-    said = sluice("dataset", "show", between(chain, "copy"), "--url", system.url).stdout
+    output = sluice("dataset", "show", between(chain, "copy"), "--url", system.url).stdout
     listed = json.loads(
         sluice("dataset", "files", between(chain, "copy"), "--url", system.url, "--json").stdout
     )
-    told = f"{deleted} of them are deleted: all steps are done with them" in said
-    counted = f"{deleted + len(there)} files" in said
-    return counted and told and [file["seq"] for file in listed["files"]] == there
+    is_explained = f"{deleted} of them are deleted: all steps are done with them" in output
+    counted = f"{deleted + len(there)} files" in output
+    return counted and is_explained and [file["seq"] for file in listed["files"]] == there
 
 
 def test_rerun_works_after_intermediate_files_are_gone(system: LiveSystem, tmp_path: Path) -> None:
@@ -164,8 +166,8 @@ def test_rerun_works_after_intermediate_files_are_gone(system: LiveSystem, tmp_p
     to_run = ask(system, lacking)
     flag.unlink()
     arguments = ["chain", "rerun", str(failed.uid), "--failed-only", "--url", system.url]
-    told = sluice(*arguments, "--dry-run").stdout
-    assert [line.split()[:2] for line in told.splitlines()[1:]] == [
+    plan = sluice(*arguments, "--dry-run").stdout
+    assert [line.split()[:2] for line in plan.splitlines()[1:]] == [
         ["copy", "taken"],
         ["shout", "runs"],
         ["end", "runs"],

@@ -49,8 +49,8 @@ def ended(system: LiveSystem, uid: str) -> Chain:
 
 async def input_is_deleted(chain: Chain, connection: Connection) -> None:
     async def is_gone() -> bool:
-        found = await connection.operator.dataset(chain.dataset_uid)
-        return found.state is DatasetState.DELETED
+        dataset = await connection.operator.dataset(chain.dataset_uid)
+        return dataset.state is DatasetState.DELETED
 
     await eventually(is_gone, what="the input of the chain is deleted", seconds=60)
 
@@ -98,16 +98,18 @@ def test_rerun_of_a_fixed_chain_runs_only_unfinished_jobs(
     done = ask(system, partial(finished_jobs, before, "shout"))
     assert sum(done) > 0
     assert not done[words.index("bad")]
-    said = sluice(
+    plan = sluice(
         "chain", "rerun", before, "--failed-only", "--dry-run", "--url", system.url
     ).stdout
-    assert [line.split()[:4] for line in said.splitlines()[1:]] == [
+    assert [line.split()[:4] for line in plan.splitlines()[1:]] == [
         ["shout", "runs", str(8 - sum(done)), str(sum(done))],
         ["join", "runs", "not", "known"],
     ]
     flag.unlink()
-    made = sluice("chain", "rerun", before, "--failed-only", "--url", system.url, "--json").stdout
-    chain = ended(system, json.loads(made)["uid"])
+    rerun_json = sluice(
+        "chain", "rerun", before, "--failed-only", "--url", system.url, "--json"
+    ).stdout
+    chain = ended(system, json.loads(rerun_json)["uid"])
     assert (chain.state, str(chain.rerun_of)) == (ChainState.FINISHED, before), chain.reason
 
     async def look(connection: Connection) -> tuple[list[int], str]:

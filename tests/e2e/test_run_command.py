@@ -26,12 +26,12 @@ def test_run_processes_files_and_writes_a_manifest(system: LiveSystem, tmp_path:
         write_workflow(tmp_path / "shout.cwl"),
         write_texts(tmp_path / "in", "one", "two", "three"),
     )
-    given = [texts[2], texts[0], texts[1]]
+    inputs = [texts[2], texts[0], texts[1]]
     sluice(
         "run",
         str(workflow),
         "--input",
-        *given,
+        *inputs,
         "--param",
         "suffix=?",
         "--out",
@@ -198,8 +198,8 @@ def test_run_takes_a_job_order_for_a_workflow_without_data(
         sluice(*command, *more, "--out", str(tmp_path / out))
         outputs = json.loads((tmp_path / out / "manifest.json").read_text())["outputs"]
         assert [each["name"] for each in outputs] == ["cut-3.txt", "cut-1.txt", "cut-2.txt"]
-        said = (tmp_path / out / "cut-1.txt").read_text()
-        assert said == f"{word} 1\na reference\n"
+        text = (tmp_path / out / "cut-1.txt").read_text()
+        assert text == f"{word} 1\na reference\n"
     options = ("--quiet", "--url", system.url, "--outdir", str(tmp_path / "by-runner"))
     answer = json.loads(sluice("cwl-runner", *options, str(workflow), str(order)).stdout)
     assert [each["basename"] for each in answer["all"]] == [each["name"] for each in outputs]
@@ -215,8 +215,8 @@ def test_run_takes_a_job_order_for_a_workflow_without_data(
         *("--url", system.url, "--out", str(tmp_path / "five")),
     )
     assert (tmp_path / "five" / "joined.txt").read_text() == "A REFERENCE?\n"
-    wrong = sluice(*command, "--input", str(ref), "--out", str(tmp_path / "four"), code=1)
-    assert "takes no data set: all its inputs are parameters" in wrong.stderr
+    failure = sluice(*command, "--input", str(ref), "--out", str(tmp_path / "four"), code=1)
+    assert "takes no data set: all its inputs are parameters" in failure.stderr
     nowhere = ("--out", str(tmp_path / "six"), "--url", system.url)
     lacking = sluice("run", str(workflow), *nowhere, code=1)
     assert "'cuts' (a list of int) is required" in lacking.stderr
@@ -350,8 +350,8 @@ def test_run_explains_why_a_step_waits(system: LiveSystem, tmp_path: Path) -> No
         chains = json.loads(sluice("chain", "list", "--json", "--url", system.url).stdout)
         [chain] = [chain for chain in chains if chain["template"] == "large"]
         sluice("chain", "cancel", chain["uid"], "--yes", "--url", system.url)
-        said = process.stderr.read()
-    assert "canceled by request" in said
+        stderr = process.stderr.read()
+    assert "canceled by request" in stderr
     assert process.returncode == 1
 
 
@@ -384,9 +384,9 @@ def test_interrupted_run_tells_how_to_continue(system: LiveSystem, tmp_path: Pat
         tmp_path / "gated.cwl", command=json.dumps(["python3", "-c", waiting])
     )
     texts, out = write_texts(tmp_path / "in", "a"), str(tmp_path / "out")
-    chain, said = interrupted(str(workflow), "-i", *texts, "--out", out, "--url", system.url)
-    assert f"sluice chain watch {chain} --url {system.url}" in said
-    assert f"sluice chain get {chain} --out {out} --url {system.url}" in said
+    chain, output = interrupted(str(workflow), "-i", *texts, "--out", out, "--url", system.url)
+    assert f"sluice chain watch {chain} --url {system.url}" in output
+    assert f"sluice chain get {chain} --out {out} --url {system.url}" in output
     assert (
         "there are results when it has finished"
         in sluice("chain", "get", chain, "--url", system.url, code=1).stderr

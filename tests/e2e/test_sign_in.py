@@ -99,8 +99,8 @@ async def test_administrator_creates_an_account_and_the_person_uses_it(
         token = await page.get_by_role("status").locator("code").inner_text()
         assert token.startswith("sluice_")
         async with httpx.AsyncClient(base_url=guarded) as script:
-            said = await script.get("/api/v1/me", headers={"authorization": f"Bearer {token}"})
-            assert said.json()["role"] == "viewer"
+            answer = await script.get("/api/v1/me", headers={"authorization": f"Bearer {token}"})
+            assert answer.json()["role"] == "viewer"
         await page.goto("/account")
         assert token not in await page.content()
         await page.get_by_role("button", name="Revoke").click()
@@ -109,8 +109,8 @@ async def test_administrator_creates_an_account_and_the_person_uses_it(
         )
         await expect(page.get_by_role("button", name="Revoke")).to_have_count(0)
         async with httpx.AsyncClient(base_url=guarded) as script:
-            said = await script.get("/api/v1/me", headers={"authorization": f"Bearer {token}"})
-            assert said.status_code == 401
+            answer = await script.get("/api/v1/me", headers={"authorization": f"Bearer {token}"})
+            assert answer.status_code == 401
 
         await page.get_by_label("Old password").fill("not the password")
         await page.get_by_label("New password").fill(f"{PASSWORD}!")

@@ -26,27 +26,27 @@ def test_simulation_of_a_chain_is_compared_with_its_real_duration(
     totals = {step["step"]: step["working"] for step in times["steps"]}
 
     scenario = tmp_path / "four.yaml"
-    told = json.loads(
+    report = json.loads(
         sluice(
             "simulate", "--from-run", chain, "--nodes", "4", "--write", str(scenario), *at
         ).stdout
     )
-    assert told["chains"] == [chain]
-    assert told["measured"] == pytest.approx(times["chains"]["mean"], abs=0.001)
-    assert told["ratio"] == pytest.approx(told["same"]["end"] / told["measured"])
-    for found in (told["same"], told["asked"]):
-        worked = {kind["kind"]: kind["working"] for kind in found["kinds"]}
+    assert report["chains"] == [chain]
+    assert report["measured"] == pytest.approx(times["chains"]["mean"], abs=0.001)
+    assert report["ratio"] == pytest.approx(report["same"]["end"] / report["measured"])
+    for simulation in (report["same"], report["asked"]):
+        worked = {kind["kind"]: kind["working"] for kind in simulation["kinds"]}
         assert {name: kind["count"] for name, kind in worked.items()} == {"shout": 6, "join": 1}
         for name, working in worked.items():
             assert working["total"] == pytest.approx(totals[name]["total"], rel=0.001)
         # The last job joins all others, and no second is counted twice.
         least = totals["shout"]["most"] + totals["join"]["most"]
         most = totals["shout"]["total"] + totals["join"]["total"]
-        assert least - 0.001 <= found["end"] <= most + 0.001
-    assert told["asked"]["end"] <= told["same"]["end"] + 0.001
+        assert least - 0.001 <= simulation["end"] <= most + 0.001
+    assert report["asked"]["end"] <= report["same"]["end"] + 0.001
 
     again = json.loads(sluice("simulate", str(scenario), "--json").stdout)
-    assert again["end"] == pytest.approx(told["asked"]["end"], rel=1e-4)
+    assert again["end"] == pytest.approx(report["asked"]["end"], rel=1e-4)
     shown = sluice("simulate", "--from-run", chain, "--url", system.url).stdout
     assert "as it ran" in shown
     assert "simulated on the same nodes" in shown
@@ -79,5 +79,5 @@ def test_unknown_unfinished_and_empty_chains_are_refused(
 
 def test_contradictory_options_are_refused(tmp_path: Path) -> None:
     assert "name a scenario, or a chain" in sluice("simulate", code=2).stderr
-    given = sluice("simulate", str(tmp_path / "x.yaml"), "--nodes", "2", code=2).stderr
-    assert "are of a run" in given
+    stderr = sluice("simulate", str(tmp_path / "x.yaml"), "--nodes", "2", code=2).stderr
+    assert "are of a run" in stderr

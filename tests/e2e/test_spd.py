@@ -25,7 +25,7 @@ AFTERMATH = 30.0
 
 def find_catalogued(system: System) -> dict[str, set[str]]:
     """Map the state of data sets to the paths of their files in the catalogue."""
-    found: dict[str, set[str]] = {}
+    names_by_state: dict[str, set[str]] = {}
     with httpx.Client(
         base_url=system.dms_url, timeout=30, headers=headers_for(system.dms_url)
     ) as dms:
@@ -38,17 +38,17 @@ def find_catalogued(system: System) -> dict[str, set[str]]:
             page = FilePage.model_validate(
                 dms.get(f"/api/v1/datasets/{dataset['uid']}/files").raise_for_status().json()
             )
-            found.setdefault(dataset["state"], set()).update(
+            names_by_state.setdefault(dataset["state"], set()).update(
                 file.url.removeprefix("file://") for file in page.files
             )
-    return found
+    return names_by_state
 
 
 def acknowledge_failures(system: System) -> None:
     """Acknowledge failed jobs of finished chains, so that their inputs are deleted."""
     with httpx.Client(base_url=system.url, timeout=30, headers=headers_for(system.url)) as operator:
-        found = operator.get("/api/v1/attention").raise_for_status()
-        for notice in NoticeList.model_validate(found.json()).notices:
+        answer = operator.get("/api/v1/attention").raise_for_status()
+        for notice in NoticeList.model_validate(answer.json()).notices:
             subject = None if notice.id is None else notice.subject_of(notice.id)
             if subject is not None and subject[0] is Subject.FAILURES:
                 operator.post(
@@ -59,14 +59,14 @@ def acknowledge_failures(system: System) -> None:
 def assert_storages_clean(system: System, carried: Sequence[FinishedChain]) -> None:
     """Require that only outputs and logs remain, and that catalogue and storages are equal."""
     acknowledge_failures(system)
-    wrong: list[str] = []
+    untidy: list[str] = []
 
     def clean() -> bool:
-        wrong[:] = find_untidy(system, carried)
-        return not wrong
+        untidy[:] = find_untidy(system, carried)
+        return not untidy
 
     wait_until(
-        clean, what=lambda: "\n".join(["everything is cleaned up:", *wrong]), seconds=AFTERMATH
+        clean, what=lambda: "\n".join(["everything is cleaned up:", *untidy]), seconds=AFTERMATH
     )
 
 
@@ -79,14 +79,14 @@ def find_untidy(system: System, carried: Sequence[FinishedChain]) -> list[str]:
     inputs, intermediate, output = (
         system.storage_files(kind) for kind in ("input", "intermediate", "output")
     )
-    found = [
+    untidy = [
         f"input not released: {path}"
         for one in carried
         for path in inputs
         if path.parent.name == one.chain.dataset_name
     ]
-    found += [f"intermediate: {path}" for one in carried for path in files_of(one, intermediate)]
-    found += [
+    untidy += [f"intermediate: {path}" for one in carried for path in files_of(one, intermediate)]
+    untidy += [
         "outputs of " + str(one.chain.uid)
         for one in carried
         if len(files_of(one, output)) != len(one.outputs)
@@ -104,7 +104,7 @@ def find_untidy(system: System, carried: Sequence[FinishedChain]) -> list[str]:
         for kind in ("input", "intermediate", "output", "logs")
         for path in system.storage_files(kind)
     }
-    return found + [f"on one side only: {path}" for path in sorted(on_disk ^ live)]
+    return untidy + [f"on one side only: {path}" for path in sorted(on_disk ^ live)]
 
 
 def files_of(carried: FinishedChain, files: Sequence[Path]) -> list[Path]:
@@ -133,12 +133,12 @@ def test_concurrent_runs_give_exactly_the_true_events(tmp_path: Path, scene: Sce
         assert job.inputs == ["run000002-frame000005.raw"]
         assert "CRC" in job.message
         assert_storages_clean(system, [first, second])
-        kept = [
+        log_names = [
             path.name
             for path in files_of(second, system.storage_files("logs"))
             if ".decode." in str(path)
         ]
-        assert len(kept) == 10, "the logs of the step with the failed job are kept"
+        assert len(log_names) == 10, "the logs of the step with the failed job are kept"
 
 
 STEPS = {"decode", "build_events", "filter_events", "verify", "merge", "merge_monitoring"}

@@ -16,12 +16,12 @@ pytestmark = [
 
 def asked_for(hers: Belongings) -> list[str]:
     """Return all addresses that show her objects to a member of her group."""
-    found = [
+    addresses = [
         hers.address(row) or row.address
         for row in rows()
         if row.service == "wfms.operator" and row.method == "GET" and row.lets("shift")
     ]
-    return [address for address in found if "{" not in address]
+    return [address for address in addresses if "{" not in address]
 
 
 def shown(who: Member, address: str) -> bool:

@@ -58,7 +58,7 @@ class Place:
         )
         sluice("chain", "start", registered["uid"], "waits", *self.option)
 
-    def begun(self) -> None:
+    def wait_for_job(self) -> None:
         wait_until((self.folder / "begun").exists, what="the job runs", seconds=60)
 
     def job(self) -> dict[str, Any]:
@@ -107,22 +107,22 @@ def test_stop_waits_for_running_jobs_or_returns_them(place: Place) -> None:
     """An option, Ctrl-C or a drain timeout ends the wait."""
     place.up()
     place.start_job()
-    place.begun()
+    place.wait_for_job()
     assert "stopped" in sluice("down", "--now", *place.option).stdout
 
     place.up("--drain-timeout", "0.5")
-    place.begun()
+    place.wait_for_job()
     assert "stopped" in sluice("down", *place.option).stdout
 
     place.up()
-    place.begun()
+    place.wait_for_job()
     assert place.job()["attempt"] == 3, "the job was returned twice"
     with place.going_down() as down:
         down.send_signal(signal.SIGINT)
         assert down.wait(60) == 0
 
     place.up()
-    place.begun()
+    place.wait_for_job()
     with place.going_down() as down:
         place.gate.open()
         assert down.wait(60) == 0
@@ -141,17 +141,17 @@ def test_ctrl_c_waits_for_running_jobs(place: Place) -> None:
     """The signal goes to all processes of the terminal, as in a shell."""
     command = [SLUICE, "up", "--port", "0", "--slots", "1", *place.option]
     environment = os.environ | NO_CONTAINERS
-    said = place.folder / "said"
-    with said.open("w") as output:
+    log_file = place.folder / "said"
+    with log_file.open("w") as output:
         up = subprocess.Popen(
             command, env=environment, stdout=output, stderr=output, start_new_session=True
         )
     wait_until(lambda: Home(place.home).running(), what="the system is up", seconds=60)
     place.start_job()
-    place.begun()
+    place.wait_for_job()
     os.killpg(up.pid, signal.SIGINT)
     wait_until(
-        lambda: "waiting for 1 job to end (Ctrl-C once more" in said.read_text(),
+        lambda: "waiting for 1 job to end (Ctrl-C once more" in log_file.read_text(),
         what="the message about the running job",
         seconds=60,
     )
@@ -164,16 +164,17 @@ def test_ctrl_c_waits_for_running_jobs(place: Place) -> None:
 def test_occupied_port_is_reported_in_one_sentence(place: Place, system: LiveSystem) -> None:
     port = system.url.rpartition(":")[2]
     for command in (["up", "--detach"], ["up"]):
-        said = sluice(*command, "--port", port, *place.option, code=1).stderr
+        stderr = sluice(*command, "--port", port, *place.option, code=1).stderr
         assert (
-            said == f"error: port {port} of 127.0.0.1 is taken by a Sluice system with another home"
+            stderr
+            == f"error: port {port} of 127.0.0.1 is taken by a Sluice system with another home"
             " folder: choose another one with --port (0: any free one)\n"
         )
     with socket.create_server(("127.0.0.1", 0)) as other:
         port = other.getsockname()[1]
-        said = sluice("up", "--detach", "--port", str(port), *place.option, code=1).stderr
-        assert said.startswith(f"error: port {port} of 127.0.0.1 is taken by another program: ")
-        assert said.count("\n") == 1
+        stderr = sluice("up", "--detach", "--port", str(port), *place.option, code=1).stderr
+        assert stderr.startswith(f"error: port {port} of 127.0.0.1 is taken by another program: ")
+        assert stderr.count("\n") == 1
 
 
 @pytest.mark.long("`make demo` does the same")
@@ -185,9 +186,9 @@ def test_demonstration_that_keeps_its_system_tells_how_to_stop_it(
     monkeypatch.setenv("SLUICE_PORT", str(port))
     monkeypatch.setattr(demo, "RUNS", demo.RUNS[:1])
     assert demo.main(["--home", str(place.home), "--frames", "2", "--keep"]) == 0
-    said = capsys.readouterr().out
-    assert f"look at http://127.0.0.1:{port}" in said
-    [command] = re.findall("stop it with `(.*)`", said)
+    output = capsys.readouterr().out
+    assert f"look at http://127.0.0.1:{port}" in output
+    [command] = re.findall("stop it with `(.*)`", output)
     done = subprocess.run(
         shlex.split(command), env={"HOME": "/nowhere"}, capture_output=True, text=True, check=False
     )
@@ -227,14 +228,14 @@ def test_pilot_that_cannot_start_is_reported(
     """``up``, ``status`` and a waiting ``run`` report the pilot as long as the problem lasts."""
     monkeypatch.setenv("SLUICE_PILOT_SANDBOX", "required")
     monkeypatch.setenv(variable, value)
-    said = sluice("up", "--detach", "--port", "0", *place.option, code=1)
-    assert said.stdout.startswith("Sluice is ready at http://")
-    assert f"warning: pilot embedded-1 is not running: {reason}" in said.stderr
-    assert "pilot-embedded-1.log" in said.stderr
+    result = sluice("up", "--detach", "--port", "0", *place.option, code=1)
+    assert result.stdout.startswith("Sluice is ready at http://")
+    assert f"warning: pilot embedded-1 is not running: {reason}" in result.stderr
+    assert "pilot-embedded-1.log" in result.stderr
 
-    told = sluice("status", *place.option, code=1).stdout
-    assert f"  pilot embedded-1: not running: {reason}" in told
-    assert {"  dms: ok", "  wms: ok"} < set(told.splitlines())
+    output = sluice("status", *place.option, code=1).stdout
+    assert f"  pilot embedded-1: not running: {reason}" in output
+    assert {"  dms: ok", "  wms: ok"} < set(output.splitlines())
     waits = why_it_waits(place)
     assert "No pilot: none has registered" in waits
     assert f"(pilot embedded-1 is not running: {reason}" in waits

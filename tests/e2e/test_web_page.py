@@ -257,13 +257,13 @@ async def test_markup_in_a_log_stays_text(browser: Browser, base: str, scene: Sc
 async def lay_long_names(operator: Operator, scene: Scene, spd_text: str) -> list[str]:
     """Add chains, data sets and a template with names of maximal length, and return their pages."""
     name = "run-" + "0123456789" * 17
-    begun = [Counts(finished=2, failed=1, running=1, total=4)]
+    counts = [Counts(finished=2, failed=1, running=1, total=4)]
     damaged, reason = [Counts(failed=4, total=4)], f"step decode: {name} is damaged"
-    lengthy = scene.chain(name, 3, begun, ChainState.IN_PROGRESS)
+    lengthy = scene.chain(name, 3, counts, ChainState.IN_PROGRESS)
     failed = scene.chain(name + "x", 3, damaged, ChainState.FAILED, reason=reason)
     template = await operator.client.store_template(NewTemplate(name="t" * 200, cwl=spd_text))
     through = Scene(operator.neighbours, template, scene.folder, scene.now)
-    long_template = through.chain(name, 2, begun, ChainState.IN_PROGRESS)
+    long_template = through.chain(name, 2, counts, ChainState.IN_PROGRESS)
     through.chain(name, 2, damaged, ChainState.FAILED, reason=reason)
     return [
         f"/chains/{long_template.uid}",

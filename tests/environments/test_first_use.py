@@ -200,15 +200,15 @@ def use_first(clone: Path, place: Path, surroundings: Surroundings) -> None:
     )
     own_mounts = surroundings.before or surroundings.unshare
     namespaces = ["unshare", "--mount", *surroundings.unshare] if own_mounts else []
-    said = run(
+    output = run(
         [*namespaces, "bash", "-c", script],
         cwd=clone,
         environment=environment,
     )
-    assert "     14 the\n" in said
-    assert "lines: 3 " in said
-    assert said.count("  finished  ") == 2
-    assert said.endswith("stopped\n")
+    assert "     14 the\n" in output
+    assert "lines: 3 " in output
+    assert output.count("  finished  ") == 2
+    assert output.endswith("stopped\n")
 
 
 @pytest.mark.long("a row of `make test` combines most of them; the others are about the machine")
@@ -243,9 +243,9 @@ def test_first_use_works_with_a_clone_in_another_folder(parent: str) -> None:
 
 @pytest.mark.long("installs a whole environment")
 def test_first_use_works_with_a_python_of_pyenv(place: Path) -> None:
-    found = sorted(Path("~/.pyenv/versions").expanduser().glob("3.1[1-9]*/bin/python3"))
-    assert found, "pyenv has no Python: pyenv install 3.11"
-    clone = copy_clone(place / "clone", f"PYTHON={found[-1]}")
+    pythons = sorted(Path("~/.pyenv/versions").expanduser().glob("3.1[1-9]*/bin/python3"))
+    assert pythons, "pyenv has no Python: pyenv install 3.11"
+    clone = copy_clone(place / "clone", f"PYTHON={pythons[-1]}")
     use_first(clone, place, Surroundings())
 
 
@@ -265,15 +265,15 @@ def test_first_use_works_with_a_python_installed_by_uv(place: Path) -> None:
     (prefix / "bin" / "python3").symlink_to(series)
     shutil.copytree(Path(sysconfig.get_path("stdlib")), prefix / "lib" / series, symlinks=True)
     command = [str(ROOT / ".venv" / "bin" / "uv"), "python", "find", "--no-project", "--system"]
-    found = run(
+    python = run(
         [*command, "--managed-python", version],
         cwd=place,
         environment={"HOME": str(home), "PATH": os.defpath},
     ).strip()
-    assert Path(found).is_relative_to(prefix)
-    clone = copy_clone(place / "clone", f"PYTHON={found}")
-    said = run([".venv/bin/python", "-c", "import sys; print(sys.base_prefix)"], cwd=clone)
-    assert said == f"{prefix}\n"
+    assert Path(python).is_relative_to(prefix)
+    clone = copy_clone(place / "clone", f"PYTHON={python}")
+    prefix_output = run([".venv/bin/python", "-c", "import sys; print(sys.base_prefix)"], cwd=clone)
+    assert prefix_output == f"{prefix}\n"
     use_first(clone, place, Surroundings(variables={"HOME": str(home)}))
 
 
@@ -283,8 +283,8 @@ def test_demonstration_runs_in_a_home_of_500_mb(clone: Path, place: Path) -> Non
     script = (
         'mount -t tmpfs -o size=500m none "$1"; exec .venv/bin/python -m spd.demo --home "$1/demo"'
     )
-    said = run(["unshare", "--mount", "bash", "-ec", script, "-", str(place)], cwd=clone)
-    assert said.count("the events kept are exactly those that the generator knows") == 2
+    output = run(["unshare", "--mount", "bash", "-ec", script, "-", str(place)], cwd=clone)
+    assert output.count("the events kept are exactly those that the generator knows") == 2
 
 
 @pytest.mark.long("`make test` tests each phase with replaced programs")

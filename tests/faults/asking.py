@@ -64,11 +64,11 @@ async def answer(
     deadline = time.monotonic() + seconds
     while True:
         try:
-            given = await ask()
-            last = f"{given.status_code} {given.text[:200]}"
-            if good(given):
-                return given
-            if given.status_code == httpx.codes.INTERNAL_SERVER_ERROR:
+            response = await ask()
+            last = f"{response.status_code} {response.text[:200]}"
+            if good(response):
+                return response
+            if response.status_code == httpx.codes.INTERNAL_SERVER_ERROR:
                 raise WentWrong(f"{what}: {last}")
         except httpx.TransportError as error:
             last = repr(error)
@@ -83,15 +83,15 @@ async def refused(ask: Ask, what: str, *, within: float) -> None:
     """
     began, times = time.monotonic(), 0
     while times < _TIMES:
-        asked = time.monotonic() - began
+        seconds = time.monotonic() - began
         try:
-            given = await ask()
-            status, said = given.status_code, given.text[:200]
+            response = await ask()
+            status, message = response.status_code, response.text[:200]
         except httpx.TransportError as error:
-            status, said = httpx.codes.SERVICE_UNAVAILABLE, repr(error)
+            status, message = httpx.codes.SERVICE_UNAVAILABLE, repr(error)
         refused = status == httpx.codes.UNAUTHORIZED
         times = times + 1 if refused else 0
-        late = asked > (PATIENCE if status in PASSING else within)
+        late = seconds > (PATIENCE if status in PASSING else within)
         if (not refused and late) or status == httpx.codes.INTERNAL_SERVER_ERROR:
-            raise WentWrong(f"{what}: {status} {said}, {asked:.1f} s after the revocation")
+            raise WentWrong(f"{what}: {status} {message}, {seconds:.1f} s after the revocation")
         await asyncio.sleep(PERIOD)

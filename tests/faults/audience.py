@@ -45,13 +45,13 @@ _HEADERS = {"Sluice-Ask": "1"}
 class Browser:
     """The browser of an annotator; ``answered`` has the items with confirmed answers."""
 
-    def __init__(self, http: httpx.AsyncClient, page: str, asked: Mapping[str, Asked]) -> None:
-        """``page`` is the path with the link's key; ``asked`` is indexed by names of files."""
+    def __init__(self, http: httpx.AsyncClient, page: str, questions: Mapping[str, Asked]) -> None:
+        """``page`` is the path with the link's key; ``questions`` is indexed by names of files."""
         self._http = http
         self._page = page
-        self._asked = asked
+        self._questions = questions
         self.answered = set[UUID]()
-        self._given = dict[UUID, tuple[str, AnnotatorAnswer]]()
+        self._unconfirmed = dict[UUID, tuple[str, AnnotatorAnswer]]()
 
     async def enter(self) -> None:
         """Open the link; raise ``WentWrong`` on failure."""
@@ -62,14 +62,14 @@ class Browser:
 
         Raises ``WentWrong``.
         """
-        while not leaving.is_set() or self._given:
-            found = await self._next(0 if leaving.is_set() else _WANTED)
-            for item in found.items:
+        while not leaving.is_set() or self._unconfirmed:
+            page_items = await self._next(0 if leaving.is_set() else _WANTED)
+            for item in page_items.items:
                 if item.id in self.answered:
                     raise WentWrong(f"{item.title} was shown again to the browser that answered it")
-                word = self._asked[item.title].words[item.title]
-                given = AnnotatorAnswer(item=item.id, answer=word, seconds=_LOOKS)
-                self._given[item.id] = (item.title, given)
+                word = self._questions[item.title].words[item.title]
+                answer = AnnotatorAnswer(item=item.id, answer=word, seconds=_LOOKS)
+                self._unconfirmed[item.id] = (item.title, answer)
             await asyncio.sleep(_LOOKS)
 
     async def take_and_go(self) -> None:
@@ -80,26 +80,28 @@ class Browser:
 
         await until(is_shown, _PATIENCE)
 
-    async def _next(self, wanted: int) -> NextItems:
-        asked = AskNext(answers=[given for _, given in self._given.values()], wanted=wanted)
-        content = asked.model_dump_json()
+    async def _next(self, count: int) -> NextItems:
+        request = AskNext(
+            answers=[annotation for _, annotation in self._unconfirmed.values()], wanted=count
+        )
+        content = request.model_dump_json()
         headers = {**_HEADERS, "Content-Type": "application/json"}
         path = f"{self._page.partition('?')[0]}/next"
         answer = await self._insist(
             lambda: self._http.post(path, content=content, headers=headers), "a browser answers"
         )
-        found = NextItems.model_validate_json(answer.content)
-        for fate in found.fates:
+        page_items = NextItems.model_validate_json(answer.content)
+        for fate in page_items.fates:
             self._note(fate.item, fate.fate)
-        return found
+        return page_items
 
     def _note(self, item: UUID, fate: AnswerFate) -> None:
-        name, _ = self._given.pop(item)
+        name, _ = self._unconfirmed.pop(item)
         if fate is AnswerFate.UNKNOWN:
             raise WentWrong(f"the service does not know that it has shown {name}")
         if fate is not AnswerFate.LATE:
             self.answered.add(item)
-            self._asked[name].taken[name] += 1
+            self._questions[name].taken[name] += 1
 
     async def _insist(self, ask: Ask, what: str) -> httpx.Response:
         """Repeat a request until the service answers."""
@@ -119,14 +121,14 @@ class Browser:
 
 
 class Audience:
-    """Annotators on the pages below ``url``; ``wrong`` lists what the system must not have done."""
+    """Annotators on the pages below ``url``; ``problems`` lists violations by the system."""
 
     def __init__(self, url: str, watcher: OperatorClient, arrivals: Sequence[Arrival]) -> None:
         self._url = url
         self._watcher = watcher
-        self._asked = asked_in(arrivals)
+        self._questions = asked_in(arrivals)
         self._leaving = asyncio.Event()
-        self.wrong: list[str] = []
+        self.problems: list[str] = []
 
     async def answer(self, people: int) -> None:
         """Let annotators answer until ``leave`` is called; one more takes items and leaves."""
@@ -136,13 +138,13 @@ class Audience:
                 for number in range(people + 1):
                     group.create_task(self._come(is_gone=number == 0))
         except* WentWrong as errors:
-            self.wrong += map(str, errors.exceptions)
+            self.problems += map(str, errors.exceptions)
 
     async def leave_when_answered(self) -> None:
         """Leave when every item has enough annotations, or raise ``WentWrong``."""
 
         async def answered() -> bool:
-            return all(one.taken[name] >= _AGREE for name, one in self._asked.items())
+            return all(one.taken[name] >= _AGREE for name, one in self._questions.items())
 
         if not await until(answered, _PATIENCE):
             raise WentWrong("not all items got enough annotations")
@@ -163,7 +165,7 @@ class Audience:
             follow_redirects=True,
             timeout=_LIMIT,
         ) as http:
-            browser = Browser(http, page, self._asked)
+            browser = Browser(http, page, self._questions)
             await browser.enter()
             await (browser.take_and_go() if is_gone else browser.answer_all(self._leaving))
 

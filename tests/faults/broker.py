@@ -37,16 +37,16 @@ class Tap:
 
         Raises ``httpx.HTTPError``.
         """
-        wanted = {"count": copies, "ackmode": "ack_requeue_false", "encoding": "base64"}
-        found: list[dict[str, Any]] = (
-            await self._call("POST", f"/api/queues/{VHOST}/{_queue(destination)}/get", wanted)
+        request = {"count": copies, "ackmode": "ack_requeue_false", "encoding": "base64"}
+        messages: list[dict[str, Any]] = (
+            await self._call("POST", f"/api/queues/{VHOST}/{_queue(destination)}/get", request)
         ).json()
-        for message in found:
+        for message in messages:
             again = {key: message[key] for key in ("properties", "payload", "payload_encoding")} | {
                 "routing_key": ""
             }
             await self._call("POST", f"/api/exchanges/{VHOST}/{quote(destination)}/publish", again)
-        return len(found)
+        return len(messages)
 
     async def close(self) -> None:
         """Delete the additional queues; raise ``httpx.HTTPError`` on failure."""

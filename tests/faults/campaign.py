@@ -132,7 +132,7 @@ class _Campaign:
             worked = progress.now()
         await _insist(tap.close)
         state, findings = await self._look()
-        findings += [Finding("people who answer", what) for what in looking.wrong]
+        findings += [Finding("people who answer", what) for what in looking.problems]
         struck = sorted(injector.struck, key=lambda one: one.began)
         return Report(
             seed=seed,
@@ -233,8 +233,8 @@ def stack_to_break(
     environment["operator"] |= provider.environment
     tokens = {site: token_file(folder / "sites", site) for site in SITES}
     compose = write_compose(folder / "compose", environment, sites=tokens)
-    told = {name: os.environ[name] for name in TOLD if name in os.environ}
-    settings = ",".join(f"{name}={value}" for name, value in (ENVIRONMENT | told).items())
+    variables = {name: os.environ[name] for name in TOLD if name in os.environ}
+    settings = ",".join(f"{name}={value}" for name, value in (ENVIRONMENT | variables).items())
     replicas = ",".join(f"{name}={count}" for name, count in REPLICAS.items())
     options = [
         "--compose",

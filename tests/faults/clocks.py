@@ -63,7 +63,7 @@ class Clocks:
 def find_library() -> Path:
     for root in (Path("/"), _ROOT / "var" / "faketime"):
         for place in _PLACES:
-            found = sorted(root.glob(place))
-            if found:
-                return found[0]
+            libraries = sorted(root.glob(place))
+            if libraries:
+                return libraries[0]
     raise NoFakeTime

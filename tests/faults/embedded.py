@@ -64,7 +64,7 @@ def carried_work(folder: Path) -> Iterator[EndState]:
                 ended = partial(feed.all_chains_ended, len(work))
                 await eventually(ended, what="the end of all chains", seconds=240)
                 await feed.acknowledge_failures()
-            assert people.wrong == []
+            assert people.problems == []
             system.kill_a_pilot(0)
             queues = _database(system, "transport")
             databases = {service: _database(system, name) for service, name in _DATABASES.items()}

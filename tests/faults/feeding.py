@@ -80,8 +80,8 @@ class Feeder:
 
     async def acknowledge_failures(self) -> None:
         """Acknowledge failed jobs of finished chains, so that their inputs are deleted."""
-        found = await self._insist(lambda: self._operator.attention(limit=1000))
-        for notice in found.notices:
+        notices = await self._insist(lambda: self._operator.attention(limit=1000))
+        for notice in notices.notices:
             subject = None if notice.id is None else notice.subject_of(notice.id)
             if subject is not None and subject[0] is Subject.FAILURES:
                 acknowledge = partial(self._operator.acknowledge_chain, subject[1], _OPERATOR)

@@ -19,7 +19,7 @@ FIRST_SIGNAL = signal.SIGRTMIN + 1
 #: Bytes to grow by, more than any job with a small request may use, and bytes at a time.
 MUCH, PIECE = 1536 << 20, 16 << 20
 
-_asked: list[str] = []
+_ways: list[str] = []
 
 
 def signal_of(way: str) -> int:
@@ -27,7 +27,7 @@ def signal_of(way: str) -> int:
 
 
 def _note(number: int, _frame: object) -> None:
-    _asked.append(WAYS[number - FIRST_SIGNAL])
+    _ways.append(WAYS[number - FIRST_SIGNAL])
 
 
 def digest(path: str) -> str:
@@ -39,7 +39,7 @@ def work(arguments: list[str]) -> str:
     """Do a job, and return the way to misbehave after it, or an empty text."""
     path, pause, out = arguments
     time.sleep(float(pause))
-    way = _asked.pop() if _asked else ""
+    way = _ways.pop() if _ways else ""
     if way == "hang":
         stay()
     elif way == "grow":
@@ -88,8 +88,8 @@ def serve() -> None:
         request = json.loads(line)
         way = work(request["arguments"])
         answer = json.dumps({"exitCode": 0, "output": "", "requestId": request["requestId"]})
-        said = {"nonsense": "all is well", "twice": f"{answer}\n{answer}"}.get(way, answer)
-        print(said, flush=True)
+        output = {"nonsense": "all is well", "twice": f"{answer}\n{answer}"}.get(way, answer)
+        print(output, flush=True)
 
 
 if __name__ == "__main__":

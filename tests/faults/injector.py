@@ -230,16 +230,16 @@ class Injector:
     async def _upset(self, fault: Fault, record: Struck) -> str:
         """Make a tool misbehave, and wait for the end of its process."""
         way = fault.target.removeprefix("tool/")
-        found: list[psutil.Process] = []
+        processes: list[psutil.Process] = []
 
         async def look() -> bool:
             working = await asyncio.to_thread(working_tools, MARKER)
-            found[:] = [process for process in working if process not in self._upset_ones]
-            return bool(found)
+            processes[:] = [process for process in working if process not in self._upset_ones]
+            return bool(processes)
 
         if not await until(look, _PATIENCE_FOR_TOOLS):
             raise NothingToStrike("no warm worker had a job")
-        process = found[fault.number % len(found)]
+        process = processes[fault.number % len(processes)]
         self._upset_ones.add(process)
         record.began = self._now()
         _send(process, signal_of(way))
@@ -253,17 +253,17 @@ class Injector:
 
     async def _running(self, target: str, record: Struck) -> tuple[str, int]:
         """Wait for the process, and return its name and id."""
-        found: list[tuple[str, int]] = []
+        processes: list[tuple[str, int]] = []
 
         async def look() -> bool:
             process = await self._stack.process(target)
-            found[:] = [(process["name"], process["pid"])] if process["pid"] is not None else []
-            return bool(found)
+            processes[:] = [(process["name"], process["pid"])] if process["pid"] is not None else []
+            return bool(processes)
 
         if not await until(look, _PATIENCE):
             raise NothingToStrike(f"{target} was not running")
         record.began = self._now()
-        return found[0]
+        return processes[0]
 
     async def _is_ready(self, server: str, ready: bool) -> bool:
         return bool((await self._stack.process(f"{server}/0"))["ready"]) is ready
@@ -271,7 +271,7 @@ class Injector:
 
 def working_tools(marker: str) -> list[psutil.Process]:
     """Return running processes of tools with the marker that have handlers for the signals."""
-    found = []
+    processes = []
     for process in psutil.process_iter():
         with suppress(psutil.Error):
             is_program = process.name().startswith("python") and any(
@@ -279,8 +279,8 @@ def working_tools(marker: str) -> list[psutil.Process]:
             )
             stands = process.status() in (psutil.STATUS_STOPPED, psutil.STATUS_ZOMBIE)
             if is_program and not stands and _catches(process.pid, signal_of(WAYS[-1])):
-                found.append(process)
-    return found
+                processes.append(process)
+    return processes
 
 
 def _catches(pid: int, number: int) -> bool:

@@ -62,10 +62,10 @@ class Institute:
             self._process.wait()
             self._process = None
 
-    def hold(self, held: bool) -> None:
+    def hold(self, is_stopped: bool) -> None:
         """Suspend or continue the provider: it accepts connections, but does not answer."""
         assert self._process is not None
-        self._process.send_signal(signal.SIGSTOP if held else signal.SIGCONT)
+        self._process.send_signal(signal.SIGSTOP if is_stopped else signal.SIGCONT)
 
     async def lets_in(self, address: str) -> str:
         """Sign in at the provider, and return the address of the way back.
@@ -81,10 +81,10 @@ class Institute:
             return str(done.headers["location"])
 
     async def _knows_everybody(self) -> bool:
-        told = {"preferred_username": PERSON, "groups": [GROUP]}
+        claims = {"preferred_username": PERSON, "groups": [GROUP]}
         async with httpx.AsyncClient() as http:
             try:
-                return (await http.put(f"{self.url}/users/{PERSON}", json=told)).is_success
+                return (await http.put(f"{self.url}/users/{PERSON}", json=claims)).is_success
             except httpx.TransportError:
                 return False
 
@@ -147,8 +147,8 @@ class Visitors:
     async def _is_told(self, browser: httpx.AsyncClient, address: str) -> None:
         await answer(
             lambda: browser.get(address),
-            lambda given: (
-                given.status_code == httpx.codes.SERVICE_UNAVAILABLE and DOWN in given.text
+            lambda response: (
+                response.status_code == httpx.codes.SERVICE_UNAVAILABLE and DOWN in response.text
             ),
             "somebody signs in by a provider that is down",
         )
@@ -157,7 +157,7 @@ class Visitors:
         """Require answers for an open session and for a token."""
         await answer(
             partial(self._stays.get, f"{API}/me"),
-            lambda given: given.is_success and given.json()["name"] == PERSON,
+            lambda response: response.is_success and response.json()["name"] == PERSON,
             "an open session while the provider is down",
         )
         headers = {"Authorization": f"Bearer {self._badge.secret}"}
@@ -165,7 +165,9 @@ class Visitors:
             await answer(
                 lambda: http.get(f"{API}/me", headers=headers),
                 # Another fault may just have revoked the token.
-                lambda given: given.is_success or given.status_code == httpx.codes.UNAUTHORIZED,
+                lambda response: (
+                    response.is_success or response.status_code == httpx.codes.UNAUTHORIZED
+                ),
                 "a token while the provider is down",
             )
 
@@ -175,14 +177,18 @@ class Visitors:
         async def signs_in() -> bool:
             try:
                 back = await self._institute.lets_in(await self._sent(browser))
-                await answer(lambda: browser.get(back), lambda given: given.is_redirect, "back")
+                await answer(
+                    lambda: browser.get(back), lambda response: response.is_redirect, "back"
+                )
                 me = await answer(
-                    lambda: browser.get(f"{API}/me"), lambda given: bool(given.text), "who is it"
+                    lambda: browser.get(f"{API}/me"),
+                    lambda response: bool(response.text),
+                    "who is it",
                 )
             except httpx.TransportError:
                 return False
-            told = me.json() if me.is_success else {}
-            return (told.get("name"), told.get("role")) == (PERSON, ROLE)
+            profile = me.json() if me.is_success else {}
+            return (profile.get("name"), profile.get("role")) == (PERSON, ROLE)
 
         if not await until(signs_in, PATIENCE):
             raise WentWrong(f"{PERSON} could not sign in with the provider")
@@ -191,8 +197,8 @@ class Visitors:
         """Return the address to which the button of the page sends the browser."""
         sent = await answer(
             lambda: browser.get(PROVIDER_PATH),
-            lambda given: (
-                re.match(self._institute.url, given.headers.get("location", "")) is not None
+            lambda response: (
+                re.match(self._institute.url, response.headers.get("location", "")) is not None
             ),
             "somebody signs in by the provider",
         )
@@ -205,20 +211,20 @@ class Visitors:
 @contextmanager
 def institute() -> Iterator[Institute]:
     """Yield a running provider."""
-    made = Institute()
-    asyncio.run(made.start())
+    provider = Institute()
+    asyncio.run(provider.start())
     try:
-        yield made
+        yield provider
     finally:
-        made.end()
+        provider.end()
 
 
 @asynccontextmanager
 async def visitors(url: str, place: Institute, badge: Badge) -> AsyncIterator[Visitors]:
     """Yield visitors, one of whom has signed in."""
-    made = Visitors(url, place, badge)
-    await made.enter()
+    visitor_group = Visitors(url, place, badge)
+    await visitor_group.enter()
     try:
-        yield made
+        yield visitor_group
     finally:
-        await made.close()
+        await visitor_group.close()

@@ -11,19 +11,19 @@ class StackKeys:
     """Keys of the stack in ``folder``; each process has copies, like a container."""
 
     def __init__(self, folder: Path) -> None:
-        self._made = folder / "secrets"
+        self._secrets = folder / "secrets"
         self._processes = folder / "processes"
 
     def change(self) -> int:
         """Rotate the keys, public ones first, and return their number."""
-        changes = rotate_keys(self._made)
-        self._hand_out(self._made.glob("*.pub"))
-        self._hand_out(self._made.glob("*.key"))
+        changes = rotate_keys(self._secrets)
+        self._hand_out(self._secrets.glob("*.pub"))
+        self._hand_out(self._secrets.glob("*.key"))
         return len(changes)
 
     def forget_old(self) -> None:
-        forget_old_keys(self._made)
-        self._hand_out(self._made.glob("*.pub"))
+        forget_old_keys(self._secrets)
+        self._hand_out(self._secrets.glob("*.pub"))
 
     def _hand_out(self, files: Iterable[Path]) -> None:
         """Replace the files in the folders of processes that have them."""

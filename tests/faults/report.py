@@ -53,7 +53,7 @@ class Report:
 
     def lines(self) -> list[str]:
         kinds = Counter(one.fault.kind.value for one in self.struck if not one.failed)
-        known = [seconds for seconds in self.recoveries if seconds is not None]
+        recovery_times = [seconds for seconds in self.recoveries if seconds is not None]
         at, stall = self.stall
         return [
             (
@@ -74,8 +74,8 @@ class Report:
             "finished by pilots of sites: "
             + (", ".join(f"{name} {count}" for name, count in self.of_sites.items()) or "none"),
             (
-                f"next progress after a fault: median {_median(known):.2f} s, longest"
-                f" {max(known, default=0.0):.2f} s"
+                f"next progress after a fault: median {_median(recovery_times):.2f} s, longest"
+                f" {max(recovery_times, default=0.0):.2f} s"
             ),
             f"longest stall: {stall:.2f} s, from {at:.1f} s on",
             (

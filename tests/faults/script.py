@@ -83,8 +83,8 @@ class Script:
 
     async def _new_token(self) -> tuple[UUID, str]:
         new = NewToken(label="script", person=ROBOT)
-        given = await insist(lambda: self._admin.give_token(new))
-        return given.token.id, given.secret.get_secret_value()
+        token = await insist(lambda: self._admin.give_token(new))
+        return token.token.id, token.secret.get_secret_value()
 
     async def _is_refused(self, service: str, path: str, secret: str, *, within: float) -> None:
         headers = {"Authorization": f"Bearer {secret}"}
@@ -102,6 +102,6 @@ class Script:
 @asynccontextmanager
 async def script(admin: OperatorClient, places: dict[str, str]) -> AsyncIterator[Script]:
     """Yield a script with an account and a token."""
-    made = Script(admin, Badge(""), places)
-    await made.enter()
-    yield made
+    new_script = Script(admin, Badge(""), places)
+    await new_script.enter()
+    yield new_script

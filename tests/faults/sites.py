@@ -84,11 +84,11 @@ class Sites:
         The jobs must run elsewhere, and requests of the site's pilots must be refused. Raises
         ``WentWrong`` or ``NothingToStrike``.
         """
-        held = set[int]()
+        job_ids = set[int]()
 
         async def have_jobs() -> bool:
-            held.update(await self._held())
-            return bool(held)
+            job_ids.update(await self._list_held_jobs())
+            return bool(job_ids)
 
         async with spying(self._place.wms_url, self._place.token_file(GUEST)) as spy:
             if not await until(have_jobs, _PATIENCE_FOR_JOBS):
@@ -105,7 +105,7 @@ class Sites:
         if not await until(partial(self._is_there, GUEST, set())):
             raise WentWrong(f"no pilot of {GUEST} came back, though it was added again")
         return (
-            f"{GUEST} revoked with {len(held)} jobs in the hands of its pilots, added anew"
+            f"{GUEST} revoked with {len(job_ids)} jobs in the hands of its pilots, added anew"
             f" {lasted:.1f} s later"
         )
 
@@ -136,17 +136,17 @@ class Sites:
                 return log.read_text(errors="replace").count(_TOO_LATE) > 1
 
             if not await until(says_so):
-                said = log.read_text(errors="replace")[-500:]
+                log_end = log.read_text(errors="replace")[-500:]
                 raise WentWrong(
-                    f"a new pilot of {PARTNER} was not refused for its late enrolment: {said}"
+                    f"a new pilot of {PARTNER} was not refused for its late enrolment: {log_end}"
                 )
         finally:
             process.terminate()
             await asyncio.to_thread(process.wait)
-        known = await self._database(
+        row_count = await self._database(
             "fetchval", "SELECT count(*) FROM pilots WHERE name = $1", name
         )
-        if known:
+        if row_count:
             raise WentWrong(f"a new pilot of {PARTNER} was registered")
         return log.read_text(errors="replace").count(_TOO_LATE)
 
@@ -165,22 +165,22 @@ class Sites:
 
     async def _add(self, site: str) -> None:
         try:
-            given = await insist(lambda: self._admin.add_site(NewSite(name=site, days=1)))
+            token = await insist(lambda: self._admin.add_site(NewSite(name=site, days=1)))
         except Conflict:  # The answer of an earlier attempt was lost, and with it the token.
             await self._revoke(site)
-            given = await insist(lambda: self._admin.add_site(NewSite(name=site, days=1)))
-        write_private(self._place.token_file(site), given.secret.get_secret_value())
+            token = await insist(lambda: self._admin.add_site(NewSite(name=site, days=1)))
+        write_private(self._place.token_file(site), token.secret.get_secret_value())
 
     async def _revoke(self, site: str) -> None:
         with suppress(NotFound):  # The answer of an earlier attempt was lost.
             await insist(lambda: self._admin.revoke_site(site))
 
-    async def _held(self) -> list[int]:
+    async def _list_held_jobs(self) -> list[int]:
         rows = await self._database("fetch", _HELD, GUEST)
         return [row["job_id"] for row in rows]
 
     async def _have_no_jobs(self) -> bool:
-        return not await self._held()
+        return not await self._list_held_jobs()
 
     async def _is_there(self, site: str, before: set[UUID]) -> bool:
         return bool(await self._uids(site) - before)
@@ -191,13 +191,13 @@ class Sites:
 
     async def _database(self, method: str, statement: str, *values: Any) -> Any:
         """Run a statement as administrator, and repeat it during a restart of the server."""
-        found: list[Any] = []
+        results: list[Any] = []
 
         async def look() -> bool:
             try:
                 connection = await asyncpg.connect(self._place.database_url, timeout=5)
                 try:
-                    found[:] = [await getattr(connection, method)(statement, *values)]
+                    results[:] = [await getattr(connection, method)(statement, *values)]
                 finally:
                     connection.terminate()
             except (OSError, TimeoutError, asyncpg.PostgresError, asyncpg.InterfaceError):
@@ -206,4 +206,4 @@ class Sites:
 
         if not await until(look):
             raise NothingToStrike("the database of the WMS did not answer")
-        return found[0]
+        return results[0]

@@ -19,10 +19,10 @@ _REMEMBERED = 5.0
 
 
 class Spy:
-    """``known`` is the client of an enrolled pilot, and ``unknown`` that of a new one."""
+    """``known_pilot`` is the client of an enrolled pilot, and ``unknown`` that of a new one."""
 
-    def __init__(self, known: httpx.AsyncClient, unknown: httpx.AsyncClient) -> None:
-        self._known = known
+    def __init__(self, known_pilot: httpx.AsyncClient, unknown: httpx.AsyncClient) -> None:
+        self._known_pilot = known_pilot
         self._unknown = unknown
         self._pilot = RegisterPilot(
             uid=uuid4(),
@@ -34,7 +34,7 @@ class Spy:
         )
 
     async def enter(self) -> None:
-        await insist(lambda: WmsClient(self._known).register(self._pilot))
+        await insist(lambda: WmsClient(self._known_pilot).register(self._pilot))
 
     async def is_nobody(self) -> None:
         """Require that all requests are refused some seconds after the revocation.
@@ -45,9 +45,9 @@ class Spy:
         new = self._pilot.model_copy(update={"uid": uuid4()}).model_dump(mode="json")
         within = _REMEMBERED + FROZEN
         asks = {
-            "heartbeat": lambda: self._known.post(f"{own}/heartbeat", json={}),
-            "lease": lambda: self._known.post(f"{own}/lease", json={"jobs": 1, "wait": 0}),
-            "report": lambda: self._known.post(f"{own}/report", json={"reports": []}),
+            "heartbeat": lambda: self._known_pilot.post(f"{own}/heartbeat", json={}),
+            "lease": lambda: self._known_pilot.post(f"{own}/lease", json={"jobs": 1, "wait": 0}),
+            "report": lambda: self._known_pilot.post(f"{own}/report", json={"reports": []}),
             "enrolment": lambda: self._unknown.post(f"{API}/pilots", json=new),
         }
         await asyncio.gather(
@@ -62,9 +62,9 @@ class Spy:
 async def spying(wms_url: str, token: Path) -> AsyncIterator[Spy]:
     """Yield a pilot that has enrolled with the token in the file."""
     async with (
-        httpx.AsyncClient(base_url=wms_url, timeout=10, auth=PilotAuth(token)) as known,
+        httpx.AsyncClient(base_url=wms_url, timeout=10, auth=PilotAuth(token)) as known_pilot,
         httpx.AsyncClient(base_url=wms_url, timeout=10, auth=PilotAuth(token)) as unknown,
     ):
-        spy = Spy(known, unknown)
+        spy = Spy(known_pilot, unknown)
         await spy.enter()
         yield spy

@@ -46,9 +46,9 @@ class StackControl:
     async def process(self, target: str) -> dict[str, Any]:
         """Return name, process id (None if not running) and readiness of ``<service>/<number>``."""
         service, number = target.split("/")
-        found = [one for one in await self.ask(do="processes") if one["service"] == service]
+        processes = [one for one in await self.ask(do="processes") if one["service"] == service]
         return cast(
-            dict[str, Any], sorted(found, key=lambda one: cast(str, one["name"]))[int(number)]
+            dict[str, Any], sorted(processes, key=lambda one: cast(str, one["name"]))[int(number)]
         )
 
 

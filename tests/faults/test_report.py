@@ -48,9 +48,9 @@ def test_recovery_time_ends_at_the_next_progress(progress: Progress) -> None:
 
 
 def test_report_names_seed_faults_and_findings(progress: Progress, tmp_path: Path) -> None:
-    told = report(progress, struck(2.0), findings=[Finding("no dark files", "/a is dark")])
-    text = "\n".join(told.lines())
-    assert not told.good
+    summary = report(progress, struck(2.0), findings=[Finding("no dark files", "/a is dark")])
+    text = "\n".join(summary.lines())
+    assert not summary.good
     for part in (
         "seed 3: 1 faults",
         "SIGKILL to wms-1; progress after 3.50 s",
@@ -59,11 +59,11 @@ def test_report_names_seed_faults_and_findings(progress: Progress, tmp_path: Pat
         "FOUND: no dark files",
     ):
         assert part in text
-    told.write(tmp_path / "var" / "report.json")
-    kept = json.loads((tmp_path / "var" / "report.json").read_text())
-    assert kept["seed"] == 3
-    assert kept["struck"][0]["fault"]["kind"] == "kill"
-    assert kept["findings"] == [{"check": "no dark files", "what": "/a is dark"}]
+    summary.write(tmp_path / "var" / "report.json")
+    stored_report = json.loads((tmp_path / "var" / "report.json").read_text())
+    assert stored_report["seed"] == 3
+    assert stored_report["struck"][0]["fault"]["kind"] == "kill"
+    assert stored_report["findings"] == [{"check": "no dark files", "what": "/a is dark"}]
 
 
 def test_impossible_fault_makes_the_run_fail(progress: Progress) -> None:

@@ -200,15 +200,15 @@ def look_arrival(folder: Path, name: str, *, files: int, at: float, seed: int) -
         files=_brought(paths),
         # The files contain who answered when, so that their digests are unknown.
         outputs={"look/answer": [ExpectedFile(path.name, None) for path in paths]},
-        asked=Asked(words),
+        human_task=Asked(words),
     )
     return Arrival(expected, paths, at, meta={"type": "look"})
 
 
 def asked_in(arrivals: Iterable[Arrival]) -> dict[str, Asked]:
     """Return the expected annotations by the names of files."""
-    asked = [arrival.expected.asked for arrival in arrivals]
-    return {name: one for one in asked if one is not None for name in one.words}
+    questions = [arrival.expected.human_task for arrival in arrivals]
+    return {name: one for one in questions if one is not None for name in one.words}
 
 
 def workflow_text(template: str) -> str:

@@ -74,9 +74,9 @@ async def start_pilot(wms: ScriptedWms, tmp_path: Path) -> AsyncIterator[StartPi
             command = [*before, sys.executable, "-m", "pilot", *arguments]
             process = await asyncio.create_subprocess_exec(*command, env=environment, stderr=output)
         started.append(PilotProcess(process, log))
-        asked = len(wms.lease_requests)
+        request_count = len(wms.lease_requests)
         if wait:
-            await until(lambda: len(wms.lease_requests) > asked, seconds=60)
+            await until(lambda: len(wms.lease_requests) > request_count, seconds=60)
         return started[-1]
 
     yield start

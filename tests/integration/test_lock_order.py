@@ -72,14 +72,14 @@ async def meet(url: str, gate: Work, first: Work, second: Work) -> None:
         session(url, **AS_THEY_LIE) as one,
         session(url, **BY_THE_INDEX) as other,
     ):
-        held = holder.transaction()
-        await held.start()
+        transaction = holder.transaction()
+        await transaction.start()
         await gate(holder)
         at_work = [asyncio.create_task(run(one, first)), asyncio.create_task(run(other, second))]
         await eventually(
             both_wait, what="both transactions wait for the row that is held, or for each other"
         )
-        await held.rollback()
+        await transaction.rollback()
         await asyncio.gather(*at_work)
 
 

@@ -42,11 +42,11 @@ def lease_again(wms: ScriptedWms, task_: PilotTask, job: LeasedJob, attempt: int
 
 
 async def end_of(wms: ScriptedWms, attempt: int) -> AttemptReport:
-    def found() -> AttemptReport | None:
+    def find_report() -> AttemptReport | None:
         return next((one for _, one in wms.reports if one.attempt == attempt), None)
 
-    await until(found, seconds=60)
-    report = found()
+    await until(find_report, seconds=60)
+    report = find_report()
     assert report is not None
     return report
 

@@ -142,9 +142,9 @@ async def test_sigkill_leaves_no_process_and_the_next_pilot_reports_lost_jobs(
 
 def memory_group(folder: Path) -> str | None:
     (run,) = (folder / "runs").iterdir()
-    noted = RunFolder(run).read_memory_group()
-    assert noted is None or Path(noted).is_dir()
-    return noted
+    folder_name = RunFolder(run).read_memory_group()
+    assert folder_name is None or Path(folder_name).is_dir()
+    return folder_name
 
 
 @pytest.mark.needs(MEMORY_GROUPS)
@@ -152,10 +152,10 @@ async def test_memory_group_of_a_killed_pilot_is_removed_by_a_pilot_in_another_g
     start_pilot: StartPilot, tmp_path: Path
 ) -> None:
     pilot = await start_pilot()
-    noted = memory_group(tmp_path / "work" / "node-1")
-    if noted is None:
+    folder_name = memory_group(tmp_path / "work" / "node-1")
+    if folder_name is None:
         pytest.fail("cannot create a memory control group on this machine", pytrace=False)
-    left, elsewhere = Path(noted), Path(noted).with_name(f"elsewhere-{uuid.uuid4()}")
+    left, elsewhere = Path(folder_name), Path(folder_name).with_name(f"elsewhere-{uuid.uuid4()}")
     family = [process.pid for process in pilot.family()]
     pilot.process.kill()
     await until(lambda: not any(alive(pid) for pid in family))

@@ -43,16 +43,16 @@ class Authority:
         alternatives = x509.SubjectAlternativeName([_named(name) for name in names])
         built = _builder(subject, self._name, key).add_extension(alternatives, critical=False)
         signed = built.sign(self._key, hashes.SHA256())
-        made = Certificate(self._folder / f"{names[0]}.crt", self._folder / f"{names[0]}.key")
-        made.certificate.write_bytes(signed.public_bytes(serialization.Encoding.PEM))
-        made.key.write_bytes(
+        pair = Certificate(self._folder / f"{names[0]}.crt", self._folder / f"{names[0]}.key")
+        pair.certificate.write_bytes(signed.public_bytes(serialization.Encoding.PEM))
+        pair.key.write_bytes(
             key.private_bytes(
                 serialization.Encoding.PEM,
                 serialization.PrivateFormat.PKCS8,
                 serialization.NoEncryption(),
             )
         )
-        return made
+        return pair
 
 
 def _builder(

@@ -21,8 +21,8 @@ class RecordingServer:
 
     @property
     def tokens(self) -> list[str]:
-        found = [headers.get("authorization", "") for _, _, headers in self.requests]
-        return [text for text in found if text]
+        values = [headers.get("authorization", "") for _, _, headers in self.requests]
+        return [text for text in values if text]
 
 
 @contextmanager

@@ -33,7 +33,7 @@ def folder() -> Iterator[Path]:
 def running_below(folder: Path) -> list[str]:
     """Command lines of processes that were started by somebody who works below a folder, or work
     there."""
-    found = []
+    processes = []
     for process in psutil.process_iter():
         with suppress(psutil.Error):
             places = [*process.environ().values(), *process.cmdline(), process.cwd()]
@@ -41,8 +41,8 @@ def running_below(folder: Path) -> list[str]:
                 any(str(folder) in place for place in places)
                 and process.status() != psutil.STATUS_ZOMBIE
             ):
-                found.append(f"{process.pid} {process.cmdline()}")
-    return found
+                processes.append(f"{process.pid} {process.cmdline()}")
+    return processes
 
 
 def names(folder: Path, pattern: str) -> list[str]:
@@ -63,13 +63,16 @@ async def test_nothing_of_a_run_that_is_ended_goes_on(folder: Path, blow: signal
         f"--basetemp={folder}/base",
         "tests/servers/held_run.py",
     ]
-    with (folder / "said").open("w") as said:
+    with (folder / "said").open("w") as log_file:
         run = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-m", "pytest", *options),
+            sys.executable,
+            "-m",
+            "pytest",
+            *options,
             cwd=ROOT,
             env=environment | {"TMPDIR": str(folder)},
-            stdout=said,
-            stderr=said,
+            stdout=log_file,
+            stderr=log_file,
         )
 
     async def has_begun() -> bool:

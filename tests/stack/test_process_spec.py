@@ -28,39 +28,41 @@ def home(tmp_path: Path) -> Path:
 def specs(home: Path, **replicas: int) -> tuple[StackPlan, dict[str, ProcessSpec]]:
     plan = make_plan(read_compose(COMPOSE), root=ROOT, secrets=home / "secrets", replicas=replicas)
     network, site = Network(plan), StackPlace(ROOT, home, plan.volumes)
-    made = [
+    process_specs = [
         make_spec(service, number, site, network)
         for service in plan.services.values()
         for number in range(service.replicas)
     ]
-    return plan, {spec.name: spec for spec in made}
+    return plan, {spec.name: spec for spec in process_specs}
 
 
 def test_every_service_of_the_file_is_run_or_listed_as_left_out(home: Path) -> None:
-    plan, made = specs(home)
+    plan, specs_by_name = specs(home)
     assert {*plan.services, *plan.skipped_services} == set(read_yaml(COMPOSE)["services"])
-    assert {spec.service.name for spec in made.values()} == set(plan.services)
-    assert {"wms-1", "wms-2", "chains-1", "chains-2", "pilot-1", "pilot-2", "pilot-3"} <= set(made)
+    assert {spec.service.name for spec in specs_by_name.values()} == set(plan.services)
+    assert {"wms-1", "wms-2", "chains-1", "chains-2", "pilot-1", "pilot-2", "pilot-3"} <= set(
+        specs_by_name
+    )
 
 
 def test_commands_equal_those_of_the_file_except_for_paths(home: Path) -> None:
-    _, made = specs(home)
-    for spec in made.values():
+    _, specs_by_name = specs(home)
+    for spec in specs_by_name.values():
         if spec.service.kind in {PartKind.SERVICE, PartKind.PILOT, PartKind.SETUP}:
-            told = [word.replace(str(home / "data"), "/data") for word in spec.command[1:]]
-            assert [Path(spec.command[0]).name, *told] == spec.service.definition.command
+            arguments = [word.replace(str(home / "data"), "/data") for word in spec.command[1:]]
+            assert [Path(spec.command[0]).name, *arguments] == spec.service.definition.command
 
 
 def test_replicas_have_separate_ports_and_folders(home: Path) -> None:
-    _, made = specs(home, wms=3)
-    copies = [made[f"wms-{number}"] for number in (1, 2, 3)]
+    _, specs_by_name = specs(home, wms=3)
+    copies = [specs_by_name[f"wms-{number}"] for number in (1, 2, 3)]
     assert len({spec.environment["SLUICE_WMS_PORT"] for spec in copies}) == 3
     for variable in ("HOME", "TMPDIR", "SLUICE_SECRETS_DIR"):
         assert (
             len(
                 {
                     spec.environment[variable]
-                    for spec in made.values()
+                    for spec in specs_by_name.values()
                     if variable in spec.environment
                 }
             )
@@ -69,19 +71,19 @@ def test_replicas_have_separate_ports_and_folders(home: Path) -> None:
 
 
 def test_process_has_only_its_own_secrets(home: Path) -> None:
-    _, made = specs(home)
-    for spec in made.values():
+    _, specs_by_name = specs(home)
+    for spec in specs_by_name.values():
         own = {Path(mount.target).name for mount in spec.service.definition.mounted_secrets()}
         assert {path.name for path in (spec.folder / "secrets").iterdir()} == own
     assert "sluice_wms_database_url" not in {
-        path.name for path in (made["dms-1"].folder / "secrets").iterdir()
+        path.name for path in (specs_by_name["dms-1"].folder / "secrets").iterdir()
     }
 
 
 def test_names_and_paths_of_containers_are_replaced(home: Path) -> None:
-    plan, made = specs(home)
+    plan, specs_by_name = specs(home)
     names = re.compile(rf"(^|//)({'|'.join(plan.services)}):\d")
-    for spec in made.values():
+    for spec in specs_by_name.values():
         texts = [*spec.command, *spec.environment.values()]
         texts += [path.read_text() for path in (spec.folder / "secrets").iterdir()]
         for text in texts:
@@ -155,9 +157,9 @@ def with_environment_file(home: Path, text: str) -> StackPlan:
 
 def test_environment_files_are_parsed_like_by_compose(home: Path) -> None:
     text = "# said\nPLAIN=value # said\nQUOTED=\"two words\"\nMONEY='$HOME'\n"
-    found = with_environment_file(home, text).services["dms"].environment
+    environment = with_environment_file(home, text).services["dms"].environment
     expected = {"PLAIN": "value", "QUOTED": "two words", "MONEY": "$HOME"}
-    assert {name: found[name] for name in expected} == expected
+    assert {name: environment[name] for name in expected} == expected
 
 
 def test_variable_without_a_value_is_refused(home: Path) -> None:
@@ -173,8 +175,10 @@ def test_unknown_service_cannot_have_replicas(home: Path) -> None:
 
 
 def test_public_url_of_the_ask_service_is_the_address_of_its_process(home: Path) -> None:
-    _, made = specs(home)
-    [environment] = [each.environment for each in made.values() if each.service.name == "ask"]
+    _, specs_by_name = specs(home)
+    [environment] = [
+        each.environment for each in specs_by_name.values() if each.service.name == "ask"
+    ]
     port = environment["SLUICE_ASK_PORT"]
     assert environment["SLUICE_ASK_PUBLIC_URL"] == f"http://127.0.0.1:{port}"
     assert port != "8086"

@@ -22,7 +22,7 @@ from tests.waiting import eventually
 ROOT = Path(__file__).parents[2]
 
 
-def kept(
+def supervise(
     command: Sequence[str], folder: Path, children: Children, *, restart: str = "always"
 ) -> SupervisedProcess:
     definition = ComposeService.model_validate({"image": "test", "restart": restart})
@@ -49,7 +49,7 @@ async def children() -> AsyncIterator[Children]:
 
 
 async def test_killed_process_is_started_again(children: Children, tmp_path: Path) -> None:
-    one = kept(["sleep", "1000"], tmp_path, children)
+    one = supervise(["sleep", "1000"], tmp_path, children)
     keeping = asyncio.create_task(one.keep({}))
     try:
         await eventually(lambda: runs(one), what="the process has started")
@@ -71,7 +71,7 @@ async def test_setup_process_is_repeated_until_it_succeeds(
     children: Children, tmp_path: Path
 ) -> None:
     script = "echo again >> tries; test $(wc -l < tries) -ge 3"
-    one = kept(["sh", "-c", script], tmp_path, children, restart="on-failure")
+    one = supervise(["sh", "-c", script], tmp_path, children, restart="on-failure")
     await asyncio.wait_for(one.keep({}), 30)
     assert one.done.is_set()
     assert one.exits == [1, 1, 0]
@@ -79,7 +79,7 @@ async def test_setup_process_is_repeated_until_it_succeeds(
 
 async def test_orphan_of_a_dead_process_is_ended(children: Children, tmp_path: Path) -> None:
     """The orphan has its own session, so that signals to the process group do not reach it."""
-    one = kept(
+    one = supervise(
         ["sh", "-c", "setsid sleep 1000 & echo $! > orphan; wait"], tmp_path, children, restart="no"
     )
     keeping = asyncio.create_task(one.keep({}))
@@ -92,11 +92,11 @@ async def test_orphan_of_a_dead_process_is_ended(children: Children, tmp_path: P
     one.send(signal.SIGKILL)
     await keeping
 
-    async def gone() -> bool:
+    async def is_gone() -> bool:
         children.end_orphans()
         return not orphan.is_running()
 
-    await eventually(gone, what="the orphan has ended")
+    await eventually(is_gone, what="the orphan has ended")
 
 
 RUNNER = """

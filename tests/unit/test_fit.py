@@ -170,33 +170,35 @@ _needs = st.one_of(
         st.sampled_from([None, "8.0", "9.0"]),
     ),
 )
-_wanted = st.builds(ResourceRequest, st.sampled_from([0.1, 1.0, 2.5]), st.integers(0, 300), _needs)
+_requests = st.builds(
+    ResourceRequest, st.sampled_from([0.1, 1.0, 2.5]), st.integers(0, 300), _needs
+)
 
 
-@given(st.lists(_wanted, max_size=30), st.randoms())
+@given(st.lists(_requests, max_size=30), st.randoms())
 def test_allocations_never_exceed_capacity_and_are_released_completely(
     jobs: list[ResourceRequest], random: object
 ) -> None:
-    free, held = NODE, list[Allocation]()
+    free, allocations = NODE, list[Allocation]()
     for job in jobs:
         taken = fit(free, job, DEVICES)
         if taken is None:
             continue
-        held.append(taken)
+        allocations.append(taken)
         free = free.minus(taken)
         assert NODE.holds(free)
         assert free.holds(Allocation())
         if job.gpus is not None:
             assert job.gpus.least <= len(taken.gpus) <= job.gpus.most
             assert all(is_suitable(DEVICES[uuid], job.gpus) for uuid in taken.gpus)
-    random.shuffle(held)  # type: ignore[attr-defined]
-    for taken in held:
+    random.shuffle(allocations)  # type: ignore[attr-defined]
+    for taken in allocations:
         free = free.plus(taken)
     assert free.cores == pytest.approx(NODE.cores)
     assert free.holds(replace(NODE, cores=free.cores))
 
 
-@given(st.lists(_wanted, max_size=12), st.lists(_wanted, max_size=6))
+@given(st.lists(_requests, max_size=12), st.lists(_requests, max_size=6))
 def test_fitting_requests_equal_those_that_fit_alone(
     kinds: list[ResourceRequest], running: list[ResourceRequest]
 ) -> None:
@@ -205,18 +207,18 @@ def test_fitting_requests_equal_those_that_fit_alone(
         taken = fit(free, job, DEVICES)
         free = free if taken is None else free.minus(taken)
     shared: dict[str, float] = {"licence": 1.0}
-    asked = [
+    requests = [
         *kinds,
         *(replace(kind, named=shared) for kind in kinds),
         *(replace(kind, named={"licence": 2}, disk=400) for kind in kinds),
         *(replace(kind, disk=501) for kind in kinds),
     ]
-    assert fitting(free, asked, DEVICES) == [
-        place for place, kind in enumerate(asked) if fit(free, kind, DEVICES) is not None
+    assert fitting(free, requests, DEVICES) == [
+        place for place, kind in enumerate(requests) if fit(free, kind, DEVICES) is not None
     ]
 
 
-@given(_wanted, st.integers(0, 40))
+@given(_requests, st.integers(0, 40))
 def test_number_of_fitting_jobs_equals_repeated_allocation(job: ResourceRequest, most: int) -> None:
     free, number = NODE, 0
     while number < most and (taken := fit(free, job, DEVICES)) is not None:

@@ -41,9 +41,9 @@ def test_certificates_and_host_names_are_checked(url: str) -> None:
 
 
 def test_https_trusts_the_public_authorities_and_http_trusts_none() -> None:
-    found = trusted_authorities("https://sluice.example").cert_store_stats()
-    assert found == httpx.create_ssl_context().cert_store_stats()
-    assert found["x509_ca"] > 0
+    authority_counts = trusted_authorities("https://sluice.example").cert_store_stats()
+    assert authority_counts == httpx.create_ssl_context().cert_store_stats()
+    assert authority_counts["x509_ca"] > 0
     assert trusted_authorities("http://127.0.0.1:8080").cert_store_stats()["x509_ca"] == 0
 
 
@@ -123,10 +123,10 @@ def test_failed_plain_http_request_says_that_it_bypasses_the_proxy(proxy: Proxy)
         async with http_client(url, headers=TOKEN) as http:
             await WmsClient(http).call("GET", "/pilots", retry=False)
 
-    told = "plain HTTP does not go through the proxy"
-    with pytest.raises(NotAvailable, match=told):
+    message = "plain HTTP does not go through the proxy"
+    with pytest.raises(NotAvailable, match=message):
         asyncio.run(ask())
-    with pytest.raises(OSError, match=told):
+    with pytest.raises(OSError, match=message):
         _rest_answer(url)
     assert proxy.heads == []
 
@@ -163,10 +163,10 @@ def test_unusable_proxy_is_reported_with_a_remedy(
     monkeypatch: pytest.MonkeyPatch, address: str, what: str
 ) -> None:
     monkeypatch.setenv("ALL_PROXY", address)
-    with pytest.raises(UnusableProxy, match=what) as told:
+    with pytest.raises(UnusableProxy, match=what) as refusal:
         http_client("https://sluice.example")
-    assert "no_proxy" in str(told.value)
-    assert "hidden" not in str(told.value)
+    assert "no_proxy" in str(refusal.value)
+    assert "hidden" not in str(refusal.value)
 
 
 def test_command_reports_an_unusable_proxy_without_a_traceback() -> None:

@@ -60,7 +60,7 @@ def test_complete_environment_is_kept(clone: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "found"),
+    ("change", "exit_code"),
     [
         (interrupt, ANEW),
         (remove_pip, ANEW),
@@ -71,10 +71,10 @@ def test_complete_environment_is_kept(clone: Path) -> None:
     ids=["interrupted", "without pip", "without interpreter", "other versions", "not recorded"],
 )
 def test_incomplete_environment_is_installed_again(
-    clone: Path, change: Callable[[Path], None], found: int
+    clone: Path, change: Callable[[Path], None], exit_code: int
 ) -> None:
     change(clone)
-    assert check(clone) == found
+    assert check(clone) == exit_code
 
 
 def test_environment_of_a_moved_clone_is_made_again(clone: Path) -> None:
@@ -100,14 +100,14 @@ def test_installed_packages_are_found_with_an_ascii_locale_below_any_path(clone:
     uv.chmod(0o755)
     subprocess.run([clone / "scripts" / "install.sh", sys.executable], check=True)
     look = "import site, sys; site.addsitedir(sys.argv[1]); print(*sys.path[-2:], sep='\\n')"
-    found = subprocess.run(
+    result = subprocess.run(
         [sys.executable, "-S", "-c", look, packages],
         env={"LC_ALL": "C"},
         capture_output=True,
         text=True,
         check=True,
     )
-    assert found.stdout.splitlines() == [str(clone), str(clone / "templates" / "spd")]
+    assert result.stdout.splitlines() == [str(clone), str(clone / "templates" / "spd")]
 
 
 #: Stands for the interpreters and for uv. Each call appends its phase to a file. If KILL_AT names

@@ -42,7 +42,7 @@ def test_file_names_in_errors_are_escaped() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "line", "said"),
+    ("text", "line", "message"),
     [
         (b'{"a": 1,\n "b"}', 1, "p.json:2:5: not JSON: expecting ':' delimiter"),
         (b"{", 7, "p.json:7:2: not JSON: expecting property name"),
@@ -50,10 +50,10 @@ def test_file_names_in_errors_are_escaped() -> None:
         (b"[" * 100_000, 1, "p.json:1: not JSON: it has lists and objects too deep in others"),
     ],
 )
-def test_place_of_wrong_json_is_named(text: bytes, line: int, said: str) -> None:
+def test_place_of_wrong_json_is_named(text: bytes, line: int, message: str) -> None:
     with pytest.raises(BadData) as refused:
         parse_json(Path("p.json"), text, line)
-    assert str(refused.value).startswith(said)
+    assert str(refused.value).startswith(message)
 
 
 def test_place_of_wrong_xml_is_named(tmp_path: Path) -> None:
@@ -66,7 +66,7 @@ def test_place_of_wrong_xml_is_named(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("error", "said"),
+    ("error", "reason"),
     [
         (KeyError("pages"), "'pages' is missing"),
         (TypeError("f() got an unexpected keyword argument 'x'"), "has the wrong type"),
@@ -74,5 +74,5 @@ def test_place_of_wrong_xml_is_named(tmp_path: Path) -> None:
         (ValueError("two\nlines"), "two lines"),
     ],
 )
-def test_reasons_have_no_names_of_python(error: Exception, said: str) -> None:
-    assert reason_in(error).endswith(said)
+def test_reasons_have_no_names_of_python(error: Exception, reason: str) -> None:
+    assert reason_in(error).endswith(reason)

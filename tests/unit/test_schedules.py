@@ -22,11 +22,11 @@ def utc(text: str) -> datetime:
 
 
 def times(schedule: str, start: str, end: str, zone: str = WARSAW) -> list[str]:
-    found, time = [], next_time(schedule, zone, after=utc(start))
+    due_times, time = [], next_time(schedule, zone, after=utc(start))
     while time is not None and time <= utc(end):
-        found.append(f"{time:%d %H:%M}")
+        due_times.append(f"{time:%d %H:%M}")
         time = next_time(schedule, zone, after=time)
-    return found
+    return due_times
 
 
 def test_schedule_follows_the_clock_of_its_zone() -> None:
@@ -74,7 +74,7 @@ def test_last_time_equals_the_last_of_all_next_times(
 
 
 @pytest.mark.parametrize(
-    ("schedule", "said"),
+    ("schedule", "reason"),
     [
         ("@daily", "has five fields"),
         ("0 0 3 * * *", "has five fields"),
@@ -86,8 +86,8 @@ def test_last_time_equals_the_last_of_all_next_times(
         (f"{'1,' * 50_000}1 3 * * *", "500 are enough"),
     ],
 )
-def test_wrong_schedule_is_refused_with_a_reason(schedule: str, said: str) -> None:
-    with pytest.raises(WrongScheduleError, match=said):
+def test_wrong_schedule_is_refused_with_a_reason(schedule: str, reason: str) -> None:
+    with pytest.raises(WrongScheduleError, match=reason):
         check_schedule(schedule)
 
 

@@ -66,8 +66,15 @@ def install(
     commands: dict[str, list[str | Path]] = {
         "pip": [_BIN / "pip", "install", "--no-cache-dir", "--retries=0", "--target", folder / "p"],
         "uv": [
-            *(_BIN / "uv", "pip", "install", "--no-config", "--no-cache"),
-            *("--python", _BIN / "python", "--target", folder / "u"),
+            _BIN / "uv",
+            "pip",
+            "install",
+            "--no-config",
+            "--no-cache",
+            "--python",
+            _BIN / "python",
+            "--target",
+            folder / "u",
         ],
     }
     script = f'mount --bind "{machine.file}" "$1"; shift; cd {ROOT}; . "{_SCRIPT}"; exec "$@"'
@@ -75,7 +82,14 @@ def install(
     return {
         program: subprocess.run(
             [
-                *("unshare", "--map-root-user", "--mount", "bash", "-ec", script, "-", bundle),
+                "unshare",
+                "--map-root-user",
+                "--mount",
+                "bash",
+                "-ec",
+                script,
+                "-",
+                bundle,
                 *command,
                 *target,
             ],

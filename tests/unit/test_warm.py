@@ -42,8 +42,8 @@ class WarmProgram:
 
     def answer(self) -> dict[str, Any]:
         assert self.process.stdout is not None
-        found: dict[str, Any] = json.loads(self.process.stdout.readline())
-        return found
+        reply: dict[str, Any] = json.loads(self.process.stdout.readline())
+        return reply
 
     def ask(self, *arguments: str, **fields: Any) -> dict[str, Any]:
         self.send(*arguments, **fields)

@@ -16,14 +16,14 @@ PROGRAMS = {
 
 
 @pytest.mark.parametrize(
-    ("language", "command", "given", "said"),
+    ("language", "command", "arguments", "outputs"),
     [
         ("python", [sys.executable], ["model", "page"], ["1\n", "2\n"]),
         ("js", ["node"], ["page"], ["2\n", "3\n"]),
     ],
 )
 def test_tutorial_program_serves_requests_and_runs_once(
-    tmp_path: Path, language: str, command: list[str], given: list[str], said: list[str]
+    tmp_path: Path, language: str, command: list[str], arguments: list[str], outputs: list[str]
 ) -> None:
     program, pages = tmp_path / "program", [tmp_path / "page-1", tmp_path / "page-2"]
     program.write_text(PROGRAMS[language])
@@ -31,7 +31,8 @@ def test_tutorial_program_serves_requests_and_runs_once(
     pages[0].write_text("the cat\n")
     pages[1].write_text("the cat sat\n")
     jobs = [
-        [str(page) if name == "page" else str(tmp_path / name) for name in given] for page in pages
+        [str(page) if name == "page" else str(tmp_path / name) for name in arguments]
+        for page in pages
     ]
     requests = "".join(
         json.dumps({"arguments": job, "inputs": [], "requestId": number}) + "\n"
@@ -46,8 +47,8 @@ def test_tutorial_program_serves_requests_and_runs_once(
     )
     assert [json.loads(line) for line in ended.stdout.splitlines()] == [
         {"exitCode": 0, "output": output, "requestId": number}
-        for number, output in enumerate(said, 1)
+        for number, output in enumerate(outputs, 1)
     ]
-    for job, output in zip(jobs, said, strict=True):
+    for job, output in zip(jobs, outputs, strict=True):
         cold = subprocess.run([*command, program, *job], capture_output=True, text=True, check=True)
         assert cold.stdout == output

@@ -39,11 +39,11 @@ class Installed:
     def add_needs(self, *extras: str) -> None:
         """Link the installed packages that the wheel requires with these extras."""
         [metadata] = self._packages.glob("sluice-*.dist-info")
-        for found in _needed(PathDistribution(metadata), set(extras)):
-            for name in {Path(str(file)).parts[0] for file in found.files or ()}:
+        for package in _needed(PathDistribution(metadata), set(extras)):
+            for name in {Path(str(file)).parts[0] for file in package.files or ()}:
                 target = self._packages / name
                 if name not in {"..", "__pycache__"} and not target.exists():
-                    target.symlink_to(str(found.locate_file(name)))
+                    target.symlink_to(str(package.locate_file(name)))
 
     def run(self, program: str, *arguments: str, seconds: float = 60) -> str:
         """Run a program of the environment, which must succeed, and return its output."""
@@ -65,8 +65,8 @@ class Installed:
 
     @property
     def _packages(self) -> Path:
-        [found] = self.folder.glob("lib/python*/site-packages")
-        return found
+        [folder] = self.folder.glob("lib/python*/site-packages")
+        return folder
 
     @property
     def _surroundings(self) -> dict[str, str]:
@@ -97,22 +97,22 @@ print(count)
 
 def _needed(owner: Distribution, extras: set[str]) -> list[Distribution]:
     """Return the requirements of a package and their requirements, each once."""
-    found: dict[tuple[str, frozenset[str]], Distribution] = {}
-    left = _asked(owner, extras)
+    distributions: dict[tuple[str, frozenset[str]], Distribution] = {}
+    left = _list_requirements(owner, extras)
     while left:
-        wanted = left.pop()
-        key = (wanted.name, frozenset(wanted.extras))
-        if key not in found:
-            found[key] = distribution(wanted.name)
-            left += _asked(found[key], wanted.extras)
-    return list(found.values())
+        requirement = left.pop()
+        key = (requirement.name, frozenset(requirement.extras))
+        if key not in distributions:
+            distributions[key] = distribution(requirement.name)
+            left += _list_requirements(distributions[key], requirement.extras)
+    return list(distributions.values())
 
 
-def _asked(owner: Distribution, extras: set[str]) -> list[Requirement]:
-    wanted = [Requirement(text) for text in owner.requires or ()]
+def _list_requirements(owner: Distribution, extras: set[str]) -> list[Requirement]:
+    requirements = [Requirement(text) for text in owner.requires or ()]
     return [
         each
-        for each in wanted
+        for each in requirements
         if each.marker is None
         or any(each.marker.evaluate({"extra": extra}) for extra in extras or {""})
     ]

@@ -81,11 +81,11 @@ def test_system_of_the_wheel_starts_shows_pages_and_runs_a_workflow(
     for part in parts:
         assert httpx.get(f"{url}{part}", timeout=30).raise_for_status().content
 
-    given = shutil.copytree(WORDCOUNT, tmp_path / "wordcount")
-    workflow, texts = str(given / "workflow.cwl"), str(given / "texts")
+    template = shutil.copytree(WORDCOUNT, tmp_path / "wordcount")
+    workflow, texts = str(template / "workflow.cwl"), str(template / "texts")
     system.run("sluice", "run", workflow, "--input", texts, "--out", str(tmp_path / "out"), *home)
     counts = (tmp_path / "out" / "counts.txt").read_text().split()
-    words = " ".join(path.read_text().lower() for path in (given / "texts").iterdir())
+    words = " ".join(path.read_text().lower() for path in (template / "texts").iterdir())
     assert dict(zip(counts[1::2], map(int, counts[::2]), strict=True)) == Counter(
         re.findall("[a-z]+", words)
     )

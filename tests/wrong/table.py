@@ -23,11 +23,11 @@ class Expected:
     severity: str
     part: str
 
-    def is_met_by(self, found: Finding) -> bool:
-        place = (found.file, found.line, found.column, found.severity)
+    def is_met_by(self, finding: Finding) -> bool:
+        place = (finding.file, finding.line, finding.column, finding.severity)
         return (
             place == (self.file, self.line, self.column, self.severity)
-            and self.part in found.message
+            and self.part in finding.message
         )
 
 
@@ -42,15 +42,15 @@ class Wrong:
 
 def wrong_templates() -> dict[str, Wrong]:
     """By name, as in the table; each template stands in it."""
-    found: dict[str, Wrong] = {}
+    templates: dict[str, Wrong] = {}
     for line in (_HERE / "findings.txt").read_text(encoding="utf-8").splitlines():
         if line.startswith("["):
             name = line.strip("[]")
-            found[name] = Wrong(_files(FOLDER / name), "workflow.cwl", [])
+            templates[name] = Wrong(_files(FOLDER / name), "workflow.cwl", [])
         elif line and not line.startswith("#"):
             match = _EXPECTED.fullmatch(line)
             assert match is not None, f"not a finding: {line}"
-            found[name].findings.append(
+            templates[name].findings.append(
                 Expected(
                     match["file"],
                     int(match["line"]),
@@ -59,7 +59,7 @@ def wrong_templates() -> dict[str, Wrong]:
                     match["part"],
                 )
             )
-    return found
+    return templates
 
 
 def _files(path: Path) -> dict[str, str]:

@@ -21,11 +21,12 @@ class RetryRule:
         pauses: The next attempt waits (back-off). Otherwise it waits ``delay`` seconds, doubled
             with each attempt up to ``longest``.
         memory: Factor of memory for the next attempt. If no node has that much, the job fails.
-        hopeless: A retry does not help.
-        unless: With this word a template asks for a retry all the same.
-        loss: The node's fault; several in a row quarantine the job.
+        retry_is_useless: A retry does not help, so the job fails.
+        override: The word in the task's ``retry_also`` that asks for a retry all the same, or None
+            if there is no such word.
+        counts_as_node_loss: The node was lost. Several losses in a row quarantine the job.
         blames_worker: A failure of this class counts against the worker in its statistics.
-        fails: The attempt counts among the failed attempts of its task.
+        counts_as_failed_attempt: The attempt counts among the failed attempts of its task.
     """
 
     counts: bool = True
@@ -33,26 +34,31 @@ class RetryRule:
     delay: float = 0.0
     longest: float = 0.0
     memory: float = 1.0
-    hopeless: bool = False
-    unless: Hopeless | None = None
-    loss: bool = False
+    retry_is_useless: bool = False
+    override: Hopeless | None = None
+    counts_as_node_loss: bool = False
     blames_worker: bool = True
-    fails: bool = True
+    counts_as_failed_attempt: bool = True
 
 
 RULES: dict[ErrorClass, RetryRule] = {
     ErrorClass.TOOL_FAILED: RetryRule(),
-    ErrorClass.TOOL_REFUSED: RetryRule(hopeless=True, blames_worker=False),
-    ErrorClass.TOOL_TIMEOUT: RetryRule(hopeless=True, unless="tool_timeout"),
-    ErrorClass.OUT_OF_MEMORY: RetryRule(memory=1.5, unless="out_of_memory"),
+    ErrorClass.TOOL_REFUSED: RetryRule(retry_is_useless=True, blames_worker=False),
+    ErrorClass.TOOL_TIMEOUT: RetryRule(retry_is_useless=True, override="tool_timeout"),
+    ErrorClass.OUT_OF_MEMORY: RetryRule(memory=1.5, override="out_of_memory"),
     ErrorClass.STAGE_IN_FAILED: RetryRule(),
     ErrorClass.CHECKSUM_MISMATCH: RetryRule(),
     ErrorClass.STAGE_OUT_FAILED: RetryRule(),
     ErrorClass.NO_ROOM: RetryRule(
-        counts=False, pauses=False, delay=5.0, longest=600.0, blames_worker=False, fails=False
+        counts=False,
+        pauses=False,
+        delay=5.0,
+        longest=600.0,
+        blames_worker=False,
+        counts_as_failed_attempt=False,
     ),
-    ErrorClass.PILOT_LOST: RetryRule(counts=False, pauses=False, loss=True),
-    ErrorClass.CANCELED: RetryRule(counts=False, pauses=False, loss=True),
+    ErrorClass.PILOT_LOST: RetryRule(counts=False, pauses=False, counts_as_node_loss=True),
+    ErrorClass.CANCELED: RetryRule(counts=False, pauses=False, counts_as_node_loss=True),
     ErrorClass.INTERNAL: RetryRule(),
 }
 
@@ -61,7 +67,7 @@ _GPU_MEMORY_FACTOR = 1.5
 
 #: Exit codes of a shell whose program cannot be run or does not exist, so that the tool never ran.
 NO_PROGRAM = frozenset({126, 127})
-_NO_PROGRAM = RetryRule(hopeless=True, unless="no_program")
+_NO_PROGRAM = RetryRule(retry_is_useless=True, override="no_program")
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,15 +163,15 @@ def decide_after_error(
     ):
         rule = _NO_PROGRAM
     failures = history.failures + rule.counts
-    losses = history.losses + 1 if rule.loss else 0
+    losses = history.losses + 1 if rule.counts_as_node_loss else 0
     ram, gpu = None, None
     if history.gpu is None:
         ram, note = _request_more_memory(rule, history, limits)
     else:
         gpu, note = _request_larger_gpu(history.gpu, history, limits)
-    hopeless = (rule.hopeless or bool(note)) and rule.unless not in limits.also
-    if hopeless or (rule.counts and failures >= limits.retry):
-        return RetryDecision(JobState.FAILED, failures, losses, note=note if hopeless else "")
+    gives_up = (rule.retry_is_useless or bool(note)) and rule.override not in limits.also
+    if gives_up or (rule.counts and failures >= limits.retry):
+        return RetryDecision(JobState.FAILED, failures, losses, note=note if gives_up else "")
     if losses >= limits.losses:
         return RetryDecision(JobState.QUARANTINED, failures, losses)
     delay = (

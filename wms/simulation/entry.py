@@ -10,7 +10,7 @@ from statistics import fmean, pstdev
 import yaml
 from pydantic import ValidationError
 
-from sluice.contracts.common.wording import sentence_of
+from sluice.contracts.common.wording import validation_sentence
 from sluice.contracts.jobs.simulation import KindTimes, SimulationResult
 from sluice.contracts.jobs.times import Spread
 from sluice.text.os_errors import reason_of
@@ -51,7 +51,8 @@ def read_scenario(file: Path) -> Scenario:
         return Scenario.model_validate(document)
     except ValidationError as error:
         faults = [
-            f"{file}: {'.'.join(map(str, fault['loc'])) or 'the whole'}: {sentence_of(fault)}"
+            f"{file}: {'.'.join(map(str, fault['loc'])) or 'the whole'}:"
+            f" {validation_sentence(fault)}"
             for fault in error.errors()
         ]
         raise InvalidScenario("\n".join(faults)) from error

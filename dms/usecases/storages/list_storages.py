@@ -6,7 +6,7 @@ from math import isfinite
 from uuid import UUID
 
 from dms.db import storages as sql
-from dms.db.room_needed import room_needed
+from dms.db.missing_space import list_missing_space
 from dms.db.water_marks import Level, levels
 from dms.usecases.context import DmsContext
 from sluice.contracts.common.numbers import size_text
@@ -46,7 +46,7 @@ async def list_storages(
     async with database.connection() as connection:
         storages = await sql.select_storages(connection, type_, disabled=True)
         levels_by_storage = await levels(connection)
-        needed = await room_needed(connection, age=NEED_MAX_AGE)
+        needed = await list_missing_space(connection, age=NEED_MAX_AGE)
     listed = [
         _with_warning(storage, objections, levels_by_storage.get(storage.id)).model_copy(
             update=_fullness(storage, context.watch.free, needed.get(storage.id))

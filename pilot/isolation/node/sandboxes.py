@@ -19,7 +19,7 @@ from pilot.isolation.sandbox.process_limits import ProcessLimits
 from pilot.isolation.sandbox.sandbox import Sandbox, SandboxOptions, SandboxUse, ToolRootPath
 from pilot.isolation.sandbox.sandbox_instance import SandboxError, SandboxInstance
 from pilot.isolation.sandbox.view import View, VisibleFile
-from sluice.text.os_errors import sentence_of
+from sluice.text.os_errors import os_error_sentence
 from sluice.text.visible_text import quoted
 from sluice.tools.visible_paths import SYSTEM, VisiblePaths, visible_paths, within
 
@@ -32,7 +32,9 @@ _KEYS = ("/proc/keys", "/proc/key-users")
 _UNMASKED = ("sys", "irq")
 #: Program that checks a sandbox: it prints the first of its arguments that it cannot read.
 _PROBE = (
-    *("sh", "-c", 'for path; do test -r "$path" || { printf %s "$path"; break; }; done'),
+    "sh",
+    "-c",
+    'for path; do test -r "$path" || { printf %s "$path"; break; }; done',
     "sh",
 )
 _SHARED_MEMORY = "/dev/shm"  # noqa: S108 - the program's own
@@ -174,7 +176,7 @@ def _find_failure(sandbox: Sandbox, *, network: bool) -> str | None:
         except SandboxError as error:
             return str(error)
         except OSError as error:
-            return sentence_of(error)
+            return os_error_sentence(error)
         finally:
             os.close(output)
             instance.close()

@@ -12,7 +12,7 @@ from pathlib import Path
 from pilot.isolation.sandbox.process_limits import ProcessLimits
 from pilot.isolation.users.programs import UserError, UserPrograms
 from pilot.isolation.users.slot_user import SlotUser, give, let_pass, let_read
-from sluice.text.os_errors import sentence_of
+from sluice.text.os_errors import os_error_sentence
 from sluice.text.visible_text import quoted
 
 #: Uid of the user that evaluates expressions of templates. Other services may use it too.
@@ -125,7 +125,7 @@ def why_unsuitable(users: Sequence[SlotUser], folder: Path, closed: Path) -> str
         try:
             failure = _find_failure(user, folder, closed)
         except OSError as error:
-            failure = sentence_of(error)
+            failure = os_error_sentence(error)
         except UserError as error:
             failure = str(error)
         if failure is not None:

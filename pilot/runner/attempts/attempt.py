@@ -35,7 +35,7 @@ from pilot.runner.tools.prepared_job import PreparedJob
 from sluice.contracts.common.states import AttemptOutcome, AttemptPhase, ErrorClass
 from sluice.contracts.pilots.pilots import AttemptReport, LogFile, OutputFile, PilotTask
 from sluice.storage import StorageError
-from sluice.text.os_errors import reason_of, sentence_of
+from sluice.text.os_errors import os_error_sentence, reason_of
 
 log = structlog.get_logger(__name__)
 
@@ -362,7 +362,7 @@ class AttemptRun:
                 return None
             journal.record_report(report)
         except OSError as error:
-            log.error("attempt.report_not_kept", reason=sentence_of(error))
+            log.error("attempt.report_not_kept", reason=os_error_sentence(error))
             return None
         return journal.name
 
@@ -372,7 +372,7 @@ class AttemptRun:
             if self._task.needs.secrets:
                 self._context.folder.forget_streams()
         except OSError as error:  # The next job meets the same error and reports it.
-            log.error("attempt.folder_not_cleared", reason=sentence_of(error))
+            log.error("attempt.folder_not_cleared", reason=os_error_sentence(error))
 
 
 def _total_size(files: Sequence[ProducedFile], job_files: JobFiles) -> int:

@@ -18,7 +18,7 @@ from pilot.isolation.sandbox.bubblewrap import (
 )
 from pilot.isolation.sandbox.seccomp import Filter
 from sluice.contracts.common.base import Contract
-from sluice.text.os_errors import sentence_of
+from sluice.text.os_errors import os_error_sentence
 
 #: Limits in MiB: the JavaScript heap, and all data of the process.
 HEAP, MEMORY = 512, 1280
@@ -111,7 +111,7 @@ def _find_working(candidates: Iterator[JavaScript]) -> _ProbeResult:
         try:
             process = candidate.start()
         except OSError as error:
-            problem = problem or sentence_of(error)
+            problem = problem or os_error_sentence(error)
             continue
         try:
             out, errors = process.communicate(

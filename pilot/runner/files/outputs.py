@@ -22,7 +22,7 @@ from sluice.contracts.data.counts import COUNTS, WrongCounts, require_counts
 from sluice.contracts.jobs.tasks import TaskOutput
 from sluice.contracts.pilots.pilots import LeasedJob, PilotTask
 from sluice.storage import BundleError, pack
-from sluice.text.os_errors import sentence_of
+from sluice.text.os_errors import os_error_sentence
 from sluice.text.visible_text import quoted
 
 _file_name: TypeAdapter[str] = TypeAdapter(FileName)
@@ -173,7 +173,7 @@ class _Packer:
         except FileNotFoundError as error:
             raise AttemptError(
                 ErrorClass.TOOL_FAILED,
-                f"output {quoted(entry.output.port)} cannot be kept: {sentence_of(error)}",
+                f"output {quoted(entry.output.port)} cannot be kept: {os_error_sentence(error)}",
             ) from error
         return _File(path, f"{_find_own_name(entry.value) or entry.output.port}.tar")
 

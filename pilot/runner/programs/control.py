@@ -72,11 +72,6 @@ class SlotControl:
         """Return why an attempt must stop, or None."""
         return self._stops.get(token)
 
-    def has_jobs(self) -> bool:
-        """Return whether a job has not ended."""
-        with self._lock:
-            return bool(self._deadlines)
-
     def is_stopping(self) -> bool:
         """Return whether the current attempt must stop."""
         with self._lock:

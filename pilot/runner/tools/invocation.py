@@ -28,7 +28,7 @@ from pilot.runner.tools.invocation_files import bring_files
 from pilot.runner.tools.prepared_job import PreparedJob, WarmCommand
 from pilot.runner.tools.warm_start import count_start_arguments
 from sluice.contracts.common.states import ErrorClass
-from sluice.contracts.common.wording import sentence_of
+from sluice.contracts.common.wording import validation_sentence
 from sluice.contracts.jobs.invocations import Invocation
 from sluice.contracts.jobs.needs import Warm
 from sluice.contracts.pilots.pilots import PilotTask
@@ -201,7 +201,8 @@ def _read_invocation(path: str) -> Invocation:
         first = error.errors()[0]
         place = ".".join(map(str, first["loc"])) or "the file"
         raise AttemptError(
-            ErrorClass.TOOL_FAILED, f"the file is no invocation: {place}: {sentence_of(first)}"
+            ErrorClass.TOOL_FAILED,
+            f"the file is no invocation: {place}: {validation_sentence(first)}",
         ) from error
 
 

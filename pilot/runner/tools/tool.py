@@ -26,9 +26,7 @@ class CommandExecutable:
     def __init__(self, task: PilotTask, tool: Any, containers: Containers | None) -> None:
         self._task = task
         self._command_line = CommandLine(tool, containers)
-        self._types = {
-            cwltool.process.shortname(port["id"]): port["type"] for port in tool.tool["inputs"]
-        }
+        self._types = get_input_types(tool)
         self.error_class = self._command_line.error_class
         #: Whether it changes its inputs and needs copies of them.
         self.in_place = changes_inputs(task.executable)
@@ -70,6 +68,11 @@ class CommandExecutable:
             AttemptError: The outputs are missing or not acceptable.
         """
         return self._command_line.collect(prepared, exit_code)
+
+
+def get_input_types(process: Any) -> dict[str, Any]:
+    """Return the CWL types of the inputs of a process, by port."""
+    return {cwltool.process.shortname(port["id"]): port["type"] for port in process.tool["inputs"]}
 
 
 def create_job_order(

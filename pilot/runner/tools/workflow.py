@@ -5,8 +5,6 @@ import sys
 from collections.abc import Mapping
 from typing import Any
 
-import cwltool.process
-
 from pilot.folders.work_folder import OUT, TMP
 from pilot.node.engines import ENGINE_VARIABLES
 from pilot.runner.containers.container_run import ContainerRun
@@ -31,7 +29,7 @@ from pilot.runner.inner_workflow.process import (
 )
 from pilot.runner.job_secrets import JobSecrets
 from pilot.runner.tools.prepared_job import PreparedJob
-from pilot.runner.tools.tool import create_job_order
+from pilot.runner.tools.tool import create_job_order, get_input_types
 from sluice.contracts.common.states import ErrorClass
 from sluice.contracts.pilots.pilots import PilotTask
 from sluice.text.os_errors import reason_of
@@ -58,9 +56,7 @@ class WorkflowExecutable:
                 "the workflow requires containers, and this pilot's node has no engine to run them"
             )
             raise AttemptError(ErrorClass.INTERNAL, sentence)
-        self._types = {
-            cwltool.process.shortname(port["id"]): port["type"] for port in process.tool["inputs"]
-        }
+        self._types = get_input_types(process)
 
     def error_class(self, exit_code: int) -> ErrorClass | None:
         """Return the error class of an exit code, or None for success.

@@ -19,7 +19,7 @@ from pydantic import ValidationError
 from sluice.cli.output import err
 from sluice.cli.system import System
 from sluice.contracts.common.problems import Finding, Unprocessable
-from sluice.contracts.common.wording import sentence_of
+from sluice.contracts.common.wording import validation_sentence
 from sluice.contracts.data.assets import AssetCheck
 from sluice.text.os_errors import reason_of
 from sluice.text.visible_text import shown_path
@@ -45,7 +45,7 @@ def read_check(tool: Path) -> AssetCheck:
             f"the check {shown_path(tool)} cannot be read: {reason_of(error)}"
         ) from error
     except ValidationError as error:
-        why = sentence_of(error.errors()[0])
+        why = validation_sentence(error.errors()[0])
         raise Unprocessable(f"the check {shown_path(tool)} cannot be kept: {why}") from error
 
 
@@ -69,9 +69,16 @@ def require_accepted(system: System, check: AssetCheck, files: Mapping[str, Path
         err.print(f"checking with {tool.name}")
         process = subprocess.run(
             [
-                *[sys.executable, "-m", "sluice.cli", "cwl-runner", "--quiet"],
+                sys.executable,
+                "-m",
+                "sluice.cli",
+                "cwl-runner",
+                "--quiet",
                 *(["--url", system.url] if system.url else ["--home", str(system.home)]),
-                *["--outdir", f"{folder}/out", str(tool), str(order)],
+                "--outdir",
+                f"{folder}/out",
+                str(tool),
+                str(order),
             ],
             capture_output=True,
             text=True,

@@ -1,5 +1,8 @@
 """Calls to the operator service about the audit log."""
 
+from typing import Unpack
+
+from sluice.clients.audit_filters import AuditFilters
 from sluice.clients.base import API, ServiceClient
 from sluice.contracts.access.audit import AuditPage, AuditVerdicts
 
@@ -7,12 +10,22 @@ from sluice.contracts.access.audit import AuditPage, AuditVerdicts
 class AuditCalls(ServiceClient):
     """Calls about the audit log."""
 
-    async def audit(self, **filters: object) -> AuditPage:
+    async def audit(
+        self,
+        *,
+        after: str | None = None,
+        limit: int | None = None,
+        **filters: Unpack[AuditFilters],
+    ) -> AuditPage:
         """Return a page of audit entries, newest first.
 
-        Filters are ``who``, ``what``, ``object``, ``since``, ``until``, ``after`` and ``limit``.
+        Args:
+            after: The ``after`` of the previous page.
+            limit: The length of the page.
+            **filters: Filters, all of which must match.
         """
-        return await self.call("GET", f"{API}/audit", answer=AuditPage, params=filters)
+        params = {**filters, "after": after, "limit": limit}
+        return await self.call("GET", f"{API}/audit", answer=AuditPage, params=params)
 
     async def audit_verdicts(self) -> AuditVerdicts:
         """Check the audit logs of all services against their chains of digests."""

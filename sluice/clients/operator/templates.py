@@ -1,7 +1,5 @@
 """Calls to the operator service about templates."""
 
-import asyncio
-from pathlib import Path
 from uuid import UUID
 
 from sluice.clients.base import API, ServiceClient, build_path
@@ -29,17 +27,6 @@ class TemplateCalls(ServiceClient):
             Conflict: It is based on another version than the latest.
         """
         return await self.call("POST", f"{API}/templates", body=template, answer=Template)
-
-    async def store_template_file(self, path: Path, *, name: str | None = None) -> Template:
-        """Store a template from a file as ``store_template``. Findings name the file.
-
-        ``name`` defaults to the file's name without its extension.
-        """
-        file = {"cwl": (path.name, await asyncio.to_thread(path.read_bytes), "application/yaml")}
-        request = self._http.build_request(
-            "POST", f"{API}/templates", files=file, data={} if name is None else {"name": name}
-        )
-        return Template.model_validate_json((await self._send(request)).content)
 
     async def compare_template(self, template: NewTemplate) -> TemplateChanges:
         """Return what ``store_template`` would change.

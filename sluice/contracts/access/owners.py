@@ -4,10 +4,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Annotated
 
-from pydantic import AfterValidator, Field, StringConstraints
+from pydantic import AfterValidator, Field
 
 from sluice.contracts.common.base import Contract
-from sluice.contracts.common.wording import StringRule
+from sluice.contracts.common.wording import name_rule
 
 #: The group that everybody is in, even without an account.
 EVERYONE = "everyone"
@@ -17,17 +17,7 @@ MAX_GROUPS = 50
 
 GroupName = Annotated[
     str,
-    StringConstraints(pattern=r"^[a-z0-9][a-z0-9._-]{0,99}$"),
-    StringRule(
-        "the name of a group",
-        first="[a-z0-9]",
-        other="[a-z0-9._-]",
-        most=100,
-        rule=(
-            "has small letters (a to z), digits and ._- only, at most 100, and begins with a"
-            " letter or digit"
-        ),
-    ),
+    name_rule("the name of a group", first="a-z0-9", other="a-z0-9._-", max_length=100),
 ]
 
 

@@ -1,6 +1,5 @@
 """Accounts of people, their tokens, and sign-in."""
 
-import re
 from datetime import datetime
 from typing import Annotated
 from uuid import UUID
@@ -16,7 +15,7 @@ from sluice.contracts.access.access import Role
 from sluice.contracts.access.owners import GroupName, GroupNames
 from sluice.contracts.access.secrets import ONLY_IN_JSON, OneTimeSecret, SecretContract
 from sluice.contracts.common.base import Contract, Timestamp
-from sluice.contracts.common.wording import StringRule, in_words
+from sluice.contracts.common.wording import StringRule, in_words, name_rule
 
 #: Length of a password in characters. NIST SP 800-63B requires a length and no character classes.
 LEAST_PASSWORD, MAX_PASSWORD = 12, 512
@@ -27,26 +26,16 @@ TOKEN_PREFIX = "sluice_"  # noqa: S105 - its beginning
 #: Maximum and default lifetime of a token in days.
 MAX_DAYS, USUAL_DAYS = 366, 30
 
-_NAME = r"^[a-z0-9][a-z0-9._@-]{0,99}$"
+_NAME_RULE = name_rule("the name of an account", first="a-z0-9", other="a-z0-9._@-", max_length=100)
 PersonName = Annotated[
     str,
-    StringConstraints(pattern=_NAME),
-    StringRule(
-        "the name of an account",
-        first="[a-z0-9]",
-        other="[a-z0-9._@-]",
-        most=100,
-        rule=(
-            "has small letters (a to z), digits and ._@- only, at most 100, and begins with a"
-            " letter or digit"
-        ),
-    ),
+    _NAME_RULE,
 ]
 
 
 def is_name(text: str) -> bool:
     """Return whether a text is a valid name of an account."""
-    return re.fullmatch(_NAME, text) is not None
+    return _NAME_RULE.matches(text)
 
 
 Label = Annotated[

@@ -19,26 +19,16 @@ from pydantic import (
 
 from sluice.contracts.access.owners import EVERYONE, GroupName, OwnerGroup
 from sluice.contracts.common.base import Contract, Timestamp
-from sluice.contracts.common.wording import StringRule, in_words
+from sluice.contracts.common.wording import StringRule, in_words, name_rule
 
 #: Most bytes of a value in UTF-8.
 MAX_SECRET = 64 * 1024
 #: The prefix of a secret in ``sluice:bind`` and in texts.
-SCHEME = "secret:"
+SECRET_SCHEME = "secret:"  # noqa: S105 - a prefix of names
 
 SecretName = Annotated[
     str,
-    StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,99}$"),
-    StringRule(
-        "a secret's name",
-        first="[A-Za-z0-9]",
-        other="[A-Za-z0-9_.-]",
-        most=100,
-        rule=(
-            "has letters (A to Z, a to z), digits and _.- only, at most 100, and begins with a"
-            " letter or digit"
-        ),
-    ),
+    name_rule("a secret's name", first="A-Za-z0-9", other="A-Za-z0-9_.-", max_length=100),
 ]
 
 #: A shell pattern of names of templates.
@@ -118,7 +108,7 @@ class SecretRef(Contract):
     version: Annotated[int, Field(ge=1)] | None = None
 
     def __str__(self) -> str:
-        return f"{SCHEME}{self.name}" + (
+        return f"{SECRET_SCHEME}{self.name}" + (
             "" if self.version is None else f" (version {self.version})"
         )
 

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field, StringConstraints
 
-from sluice.contracts.common.wording import StringRule, in_words
+from sluice.contracts.common.wording import StringRule, in_words, name_rule
 from sluice.text.visible_text import quoted
 
 #: Free description of a data set or file: JSON values under short keys.
@@ -14,17 +14,7 @@ Metadata = dict[str, Any]
 #: Sets and their files are found by name in folders and URLs, so a name is one path component.
 Name = Annotated[
     str,
-    StringConstraints(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_.+@=,~ -]{0,199}$"),
-    StringRule(
-        "a name",
-        first="[A-Za-z0-9_]",
-        other="[A-Za-z0-9_.+@=,~ -]",
-        most=200,
-        rule=(
-            "has letters (A to Z, a to z), digits, blanks and _.+@=,~- only, at most 200, and"
-            " begins with a letter, digit or _"
-        ),
-    ),
+    name_rule("a name", first="A-Za-z0-9_", other="A-Za-z0-9_.+@=,~ -", max_length=200),
 ]
 
 #: A file's own name: any printable characters but a slash; not ``.`` or ``..``.

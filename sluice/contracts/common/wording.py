@@ -30,6 +30,16 @@ _NOUNS = {
     "people": "person",
     "dead": "dead letter",
 }
+#: Characters of names in a regular expression, and in words. ``a-z`` is only found alone, because
+#: ``A-Za-z`` is looked for before it.
+_CHARACTERS = {
+    "A-Za-z": "letters (A to Z, a to z)",
+    "a-z": "small letters (a to z)",
+    "0-9": "digits",
+    " ": "blanks",
+}
+#: First characters of names in a regular expression, and in words.
+_BEGINNINGS = {"a-z": "letter", "0-9": "digit", "_": "_"}
 #: Names that a sentence lists before the number of the others.
 _MAX_NAMES = 2
 
@@ -49,6 +59,7 @@ class StringRule:
         other: A regular expression of each character.
         most: The most characters.
         rule: The rest of a sentence that begins with ``a_thing`` and states these constraints.
+        pattern: A regular expression of the whole value. None: constraints before the rule have it.
     """
 
     a_thing: str
@@ -56,6 +67,7 @@ class StringRule:
     other: str
     most: int
     rule: str
+    pattern: str | None = None
 
     def __get_pydantic_core_schema__(
         self, source: Any, handler: GetCoreSchemaHandler
@@ -67,9 +79,18 @@ class StringRule:
         kind = self.a_thing.replace(" ", "_").replace("'", "")
         _RULES[kind] = self
         message = f"{self.a_thing} {self.rule}"
-        return core_schema.custom_error_schema(
-            handler(source), custom_error_type=kind, custom_error_message=message
+        schema = (
+            handler(source)
+            if self.pattern is None
+            else core_schema.str_schema(pattern=self.pattern)
         )
+        return core_schema.custom_error_schema(
+            schema, custom_error_type=kind, custom_error_message=message
+        )
+
+    def matches(self, text: str) -> bool:
+        """Return whether a text has the pattern of the rule."""
+        return self.pattern is None or re.fullmatch(self.pattern, text) is not None
 
     def describe_error(self, text: str) -> str:
         """Return what is wrong with an invalid text."""
@@ -92,6 +113,36 @@ class StringRule:
 _RULES: dict[str, StringRule] = {}
 
 
+def name_rule(a_thing: str, *, first: str, other: str, max_length: int) -> StringRule:
+    """Return the rule of a name, with its pattern and its sentence.
+
+    Args:
+        a_thing: The name of the value, with its article.
+        first: The characters that a name may begin with, as in a regular expression between
+            brackets: ``A-Za-z`` or ``a-z``, ``0-9``, and ``_``, in this order.
+        other: The characters of a name in the same notation: the ranges, and any signs.
+        max_length: The maximum number of characters.
+    """
+    signs, kinds = other, []
+    for characters, words in _CHARACTERS.items():
+        if characters in signs:
+            signs = signs.replace(characters, "")
+            kinds.append(words)
+    *others, last = [word for characters, word in _BEGINNINGS.items() if characters in first]
+    beginning = f"{', '.join(others)} or {last}" if others else last
+    return StringRule(
+        a_thing,
+        first=f"[{first}]",
+        other=f"[{other}]",
+        most=max_length,
+        rule=(
+            f"has {', '.join(kinds)} and {signs} only, at most {max_length}, and begins with a"
+            f" {beginning}"
+        ),
+        pattern=f"^[{first}][{other}]{{0,{max_length - 1}}}$",
+    )
+
+
 def in_parentheses(names: Sequence[str]) -> str:
     """Return the first names as in `` (a, b and 998 more)``, or an empty text for none."""
     if not names:
@@ -112,7 +163,7 @@ def did_you_mean(word: str, known_names: Iterable[str]) -> str:
     return f" (did you mean {quoted(close[0])}?)" if close else ""
 
 
-def sentence_of(error: ErrorDetails) -> str:
+def validation_sentence(error: ErrorDetails) -> str:
     """Return an error of pydantic as a sentence, without pydantic's own prefix.
 
     For a value with a ``StringRule``, the sentence says what is wrong in it.
@@ -129,9 +180,9 @@ def first_fault(error: ValidationError) -> str:
     """Return the first error of pydantic and its place, in one line."""
     fault = error.errors(include_url=False)[0]
     place = ".".join(map(str, fault["loc"]))
-    return f"{place}: {sentence_of(fault)}" if place else sentence_of(fault)
+    return f"{place}: {validation_sentence(fault)}" if place else validation_sentence(fault)
 
 
 def names_value(error: ErrorDetails) -> bool:
-    """Return whether the sentence of ``sentence_of`` repeats the value."""
+    """Return whether the sentence of ``validation_sentence`` repeats the value."""
     return error["type"] == IN_WORDS or error["type"] in _UIDS or error["type"] in _RULES

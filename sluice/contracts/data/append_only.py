@@ -3,26 +3,18 @@
 from typing import Annotated, Literal
 from uuid import UUID
 
-from pydantic import Field, StringConstraints
+from pydantic import Field
 
 from sluice.contracts.access.owners import EVERYONE, OwnerGroup
 from sluice.contracts.common.base import Contract, Timestamp
-from sluice.contracts.common.wording import StringRule
+from sluice.contracts.common.wording import name_rule
 
 #: The name of an append-only data set. It is part of the names of slices, so it is shorter than
 #: other names.
 StandingName = Annotated[
     str,
-    StringConstraints(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_.-]{0,79}$"),
-    StringRule(
-        "the name of a standing data set",
-        first="[A-Za-z0-9_]",
-        other="[A-Za-z0-9_.-]",
-        most=80,
-        rule=(
-            "has letters (A to Z, a to z), digits and _.- only, at most 80, and begins with a"
-            " letter, digit or _"
-        ),
+    name_rule(
+        "the name of a standing data set", first="A-Za-z0-9_", other="A-Za-z0-9_.-", max_length=80
     ),
 ]
 

@@ -3,31 +3,21 @@
 from typing import Annotated, Any
 from urllib.parse import unquote
 
-from pydantic import AfterValidator, Field, StringConstraints
+from pydantic import AfterValidator, Field
 
 from sluice.contracts.common.base import Contract
 from sluice.contracts.common.plain_paths import stays_inside
-from sluice.contracts.common.wording import StringRule, in_words
+from sluice.contracts.common.wording import in_words, name_rule
 from sluice.text.visible_text import quoted
 
 #: How ``sluice:bind`` names an asset, and how people read it.
-SCHEME = "asset:"
+ASSET_SCHEME = "asset:"
 #: In the metadata of a data set that holds a version: of which asset. No chain carries it.
 MARK = "sluice.asset"
 
 AssetName = Annotated[
     str,
-    StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,99}$"),
-    StringRule(
-        "an asset's name",
-        first="[A-Za-z0-9]",
-        other="[A-Za-z0-9_.-]",
-        most=100,
-        rule=(
-            "has letters (A to Z, a to z), digits and _.- only, at most 100, and begins with a"
-            " letter or digit"
-        ),
-    ),
+    name_rule("an asset's name", first="A-Za-z0-9", other="A-Za-z0-9_.-", max_length=100),
 ]
 
 
@@ -66,7 +56,7 @@ class AssetRef(Contract):
     version: Annotated[int, Field(ge=1, le=2**31 - 1)] | None = None
 
     def __str__(self) -> str:
-        return SCHEME + self.short
+        return ASSET_SCHEME + self.short
 
     @property
     def short(self) -> str:
@@ -80,11 +70,11 @@ class AssetRef(Contract):
         Raises:
             ValidationError: The text is not a valid reference.
         """
-        name, at, version = text.removeprefix(SCHEME).partition("@")
+        name, at, version = text.removeprefix(ASSET_SCHEME).partition("@")
         fields: dict[str, Any] = {"name": name}
         return cls.model_validate(fields | ({"version": version} if at else {}))
 
 
 def is_asset(value: object) -> bool:
     """Return whether the value of a parameter is a reference to an asset."""
-    return isinstance(value, str) and value.startswith(SCHEME)
+    return isinstance(value, str) and value.startswith(ASSET_SCHEME)

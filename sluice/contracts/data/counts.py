@@ -12,7 +12,8 @@ from typing import Annotated, Any
 
 from pydantic import Field, StringConstraints, TypeAdapter, ValidationError
 
-from sluice.contracts.common.wording import StringRule, sentence_of
+from sluice.contracts.common.wording import StringRule, validation_sentence
+from sluice.text.sentences import lower_first
 
 #: Of a File in CWL, and of a file's metadata in the catalogue.
 COUNTS = "sluice:counts"
@@ -62,8 +63,7 @@ def require_counts(value: Any) -> dict[str, int]:
     except ValidationError as error:
         fault = error.errors()[0]
         where = "".join(f" {part}" for part in fault["loc"][:1])
-        sentence = sentence_of(fault)
-        why = f"{sentence[0].lower()}{sentence[1:]}"
+        why = lower_first(validation_sentence(fault))
         raise WrongCounts(f"{COUNTS}{where}: {why}; {_VALID_COUNTS}") from error
     if reserved := sorted(_RESERVED & counts.keys()):
         raise WrongCounts(

@@ -6,12 +6,12 @@ The operator of a pilot states them, because the pilot cannot measure them.
 from collections.abc import Mapping
 from typing import Annotated
 
-from pydantic import Field, StringConstraints
+from pydantic import Field
 
 from sluice.contracts.common.base import Contract
 from sluice.contracts.common.bounds import MAX_GPUS, NewWord
 from sluice.contracts.common.numbers import in_full
-from sluice.contracts.common.wording import StringRule
+from sluice.contracts.common.wording import name_rule
 from sluice.contracts.jobs.gpus import FreeGpu
 
 #: Limits of one node and of one job.
@@ -21,17 +21,7 @@ LEAST_AMOUNT, MAX_AMOUNT = 0.001, 1_000_000_000
 
 ResourceName = Annotated[
     str,
-    StringConstraints(pattern=r"^[A-Za-z][A-Za-z0-9_.-]{0,62}$"),
-    StringRule(
-        "a resource's or label's name",
-        first="[A-Za-z]",
-        other="[A-Za-z0-9_.-]",
-        most=63,
-        rule=(
-            "has letters (A to Z, a to z), digits and _.- only, at most 63, and begins with a"
-            " letter"
-        ),
-    ),
+    name_rule("a resource's or label's name", first="A-Za-z", other="A-Za-z0-9_.-", max_length=63),
 ]
 Amount = Annotated[float, Field(ge=LEAST_AMOUNT, le=MAX_AMOUNT)]
 

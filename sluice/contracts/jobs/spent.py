@@ -2,7 +2,7 @@
 
 from pydantic import TypeAdapter, ValidationError
 
-from sluice.contracts.common.wording import sentence_of
+from sluice.contracts.common.wording import validation_sentence
 from sluice.contracts.jobs.resources import SpentAmounts
 
 #: The name of the file, which the tool writes into its output folder: ``{"places": 11}``.
@@ -30,4 +30,4 @@ def parse_spent(text: bytes) -> dict[str, float]:
     except ValidationError as error:
         fault = error.errors()[0]
         where = "".join(f" {part}" for part in fault["loc"][:1])
-        raise WrongSpent(f"{SPENT_FILE}{where}: {sentence_of(fault)}") from error
+        raise WrongSpent(f"{SPENT_FILE}{where}: {validation_sentence(fault)}") from error

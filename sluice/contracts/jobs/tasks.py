@@ -87,8 +87,9 @@ class Task(Contract):
         batch: The most entries of one job of a map task.
         parts_uid: If ``groups`` is a tree, the data set for the outputs of all jobs except the
             last.
-        cross: As in ``PlanStep``.
-        by_place: As in ``PlanStep``.
+        cross: Ports whose combinations are jobs. The last port varies fastest. Without such ports,
+            entries with the same number belong together.
+        by_place: Entries at the same position belong together, not those with the same number.
     """
 
     uid: UUID

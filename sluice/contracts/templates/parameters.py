@@ -10,7 +10,7 @@ from pydantic import ValidationError
 
 from sluice.contracts.chains.chains import FileValue
 from sluice.contracts.common.problems import Finding
-from sluice.contracts.common.wording import did_you_mean, sentence_of
+from sluice.contracts.common.wording import did_you_mean, validation_sentence
 from sluice.contracts.data.asset_refs import AssetRef, is_asset
 from sluice.contracts.templates.plan import Constant, Parameter, ParameterRef, Plan, PlanStep
 from sluice.contracts.templates.scatters import unequal_lists
@@ -133,7 +133,7 @@ def _asset_trouble(value: str, *, bundles: bool) -> str:
     try:
         AssetRef.read(value)
     except ValidationError as error:
-        why = sentence_of(error.errors()[0])
+        why = validation_sentence(error.errors()[0])
         return f"{quoted(value)} is no asset such as asset:NAME or asset:NAME@3: {why}"
     return ""
 

@@ -7,7 +7,7 @@ from pydantic import Field, StringConstraints
 from sluice.contracts.access.owners import GroupName
 from sluice.contracts.common.base import Contract, Name, Timestamp
 from sluice.contracts.common.problems import Finding
-from sluice.contracts.common.wording import StringRule
+from sluice.contracts.common.wording import StringRule, name_rule
 from sluice.contracts.templates.templates import Template
 
 #: The most tools of one workflow.
@@ -15,17 +15,7 @@ MAX_TOOLS = 100
 
 ToolName = Annotated[
     str,
-    StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_.-]{0,99}$"),
-    StringRule(
-        "a tool's name",
-        first="[A-Za-z_]",
-        other="[A-Za-z0-9_.-]",
-        most=100,
-        rule=(
-            "has letters (A to Z, a to z), digits and _.- only, at most 100, and begins with a"
-            " letter or _"
-        ),
-    ),
+    name_rule("a tool's name", first="A-Za-z_", other="A-Za-z0-9_.-", max_length=100),
 ]
 
 #: A tool: ``layout`` is the newest version, ``layout@3`` is version 3.

@@ -12,7 +12,7 @@ from typing import Any
 from ruamel.yaml.comments import CommentedMap, CommentedSeq
 
 from sluice.cwl.features import TOOL_REQUIREMENTS
-from sluice.cwl.reading.findings import Findings, TextPlace, did_you_mean, text_place
+from sluice.cwl.reading.findings import Findings, TextPlace, suggest_or_list, text_place
 from sluice.cwl.reading.nodes import named_nodes
 from sluice.text.visible_text import quoted
 
@@ -33,29 +33,26 @@ _INPUT = re.compile(
 _STEP_FIELDS = frozenset({"valueFrom", "when"})
 _TOOL_FIELDS = frozenset(
     {
-        *(
-            "arguments",
-            "valueFrom",
-            "glob",
-            "outputEval",
-            "stdin",
-            "stdout",
-            "stderr",
-            "secondaryFiles",
-            "pattern",
-            "expression",
-        ),
-        *(
-            "listing",
-            "entry",
-            "entryname",
-            "envDef",
-            "envValue",
-            "timelimit",
-            "networkAccess",
-            "enableReuse",
-        ),
-        *("position", "required"),
+        "arguments",
+        "valueFrom",
+        "glob",
+        "outputEval",
+        "stdin",
+        "stdout",
+        "stderr",
+        "secondaryFiles",
+        "pattern",
+        "expression",
+        "listing",
+        "entry",
+        "entryname",
+        "envDef",
+        "envValue",
+        "timelimit",
+        "networkAccess",
+        "enableReuse",
+        "position",
+        "required",
         *(
             f"{resource}{limit}"
             for resource in ("cores", "ram", "tmpdir", "outdir")
@@ -204,7 +201,7 @@ def _check_expression(
     for reference in references:
         name, input_names = referenced_input(reference), context.inputs
         if name is not None and input_names is not None and name not in input_names:
-            hint = did_you_mean(name, input_names)
+            hint = suggest_or_list(name, input_names)
             findings.error(
                 place, f"{quoted(reference)}: {context.holder} has no input {quoted(name)}{hint}"
             )

@@ -3,7 +3,7 @@
 from sluice.contracts.common.states import TaskMode
 from sluice.cwl.dataflow.dataflow import Dataflow
 from sluice.cwl.properties.match_fields import Match
-from sluice.cwl.reading.findings import START, Findings, did_you_mean
+from sluice.cwl.reading.findings import START, Findings, suggest_or_list
 from sluice.text.visible_text import quoted
 
 
@@ -27,7 +27,7 @@ def check_bound_parameters(flow: Dataflow, findings: Findings) -> None:
         elif name not in parameters:
             findings.error(
                 place,
-                f"there is no parameter {quoted(name)} to bind{did_you_mean(name, parameters)}",
+                f"there is no parameter {quoted(name)} to bind{suggest_or_list(name, parameters)}",
             )
 
 
@@ -88,7 +88,7 @@ def check_required_parameters(flow: Dataflow, findings: Findings) -> None:
             findings.error(
                 workflow.inner.get(("require", f"parameters.{name}"), START),
                 f"there is no parameter {quoted(name)} that is a"
-                f" value{did_you_mean(name, parameters)}",
+                f" value{suggest_or_list(name, parameters)}",
             )
 
 

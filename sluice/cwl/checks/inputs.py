@@ -16,7 +16,7 @@ from sluice.cwl.documents.types import (
 )
 from sluice.cwl.documents.workflow import Port, Workflow
 from sluice.cwl.features import INPUTS
-from sluice.cwl.reading.findings import Findings, TextPlace, did_you_mean
+from sluice.cwl.reading.findings import Findings, TextPlace, suggest_or_list
 from sluice.cwl.reading.nodes import plain_json
 from sluice.text.visible_text import quoted
 
@@ -125,5 +125,5 @@ def refuse_names_as_types(workflow: Workflow, findings: Findings) -> None:
         for name in type_names(port.type) & names - PRIMITIVES:
             findings.error(
                 port.field_place("type"),
-                f"there is no type {quoted(name)}{did_you_mean(name, PRIMITIVES)}",
+                f"there is no type {quoted(name)}{suggest_or_list(name, PRIMITIVES)}",
             )

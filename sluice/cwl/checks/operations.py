@@ -10,7 +10,7 @@ from sluice.cwl.dataflow.dataflow import Dataflow
 from sluice.cwl.documents.workflow import Step
 from sluice.cwl.features import TOOL_REQUIREMENTS
 from sluice.cwl.properties.extension_reader import Fields
-from sluice.cwl.reading.findings import Findings, did_you_mean
+from sluice.cwl.reading.findings import Findings, suggest_or_list
 from sluice.cwl.reading.nodes import named_nodes
 from sluice.text.visible_text import quoted
 
@@ -126,7 +126,7 @@ def _has_gold(step: Step, ask: Ask, fields: Fields, findings: Findings) -> bool:
         findings.error(
             place,
             f"'sluice:ask' gold: the Operation of step {quoted(step.name)} has no input"
-            f" {quoted(ask.gold)}{did_you_mean(ask.gold, step.tool_inputs)}",
+            f" {quoted(ask.gold)}{suggest_or_list(ask.gold, step.tool_inputs)}",
         )
     elif ask.gold in step.scatter or port.type != "File":
         findings.error(

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from ruamel.yaml.comments import CommentedMap, CommentedSeq
 
-from sluice.contracts.access.secrets import SCHEME
+from sluice.contracts.access.secrets import SECRET_SCHEME
 from sluice.cwl.checks.expressions import expression_values, referenced_input, references_in
 from sluice.cwl.dataflow.dataflow import Dataflow
 from sluice.cwl.documents.types import short_form, without_null
@@ -207,7 +207,7 @@ class _SecretChecker:
                             entry.place,
                             f"{quoted(entry.name)} names {quoted(name)}, whose value is not secret:"
                             " bind the workflow's parameter that it comes from"
-                            f" ('sluice:bind: {{PARAMETER: {SCHEME}NAME}}')",
+                            f" ('sluice:bind: {{PARAMETER: {SECRET_SCHEME}NAME}}')",
                         )
 
 

@@ -16,7 +16,7 @@ from sluice.cwl.documents.types import (
 )
 from sluice.cwl.documents.workflow import Link, Step, Workflow
 from sluice.cwl.features import SOURCES
-from sluice.cwl.reading.findings import Findings, did_you_mean, text_place
+from sluice.cwl.reading.findings import Findings, suggest_or_list, text_place
 from sluice.cwl.reading.nodes import named_nodes
 from sluice.text.visible_text import quoted
 
@@ -112,7 +112,7 @@ def check_ports(step: Step, findings: Findings) -> None:
     """Report links to unknown inputs of the tool, and inputs of the tool without a value."""
     for link in step.links.values():
         if link.name not in step.tool_inputs and not step.runs_as_workflow:
-            hint = did_you_mean(link.name, step.tool_inputs)
+            hint = suggest_or_list(link.name, step.tool_inputs)
             findings.error(
                 link.place,
                 f"the tool of step {quoted(step.name)} has no input {quoted(link.name)}{hint}",
@@ -153,7 +153,7 @@ def check_outputs(step: Step, mode: TaskMode | None, findings: Findings) -> None
             findings.error(
                 place,
                 f"the tool of step {quoted(step.name)} has no output"
-                f" {quoted(name)}{did_you_mean(name, step.tool_outputs)}",
+                f" {quoted(name)}{suggest_or_list(name, step.tool_outputs)}",
             )
         elif mode is TaskMode.MERGE and is_optional(port.type):
             findings.error(

@@ -15,7 +15,7 @@ from sluice.cwl.documents.workflow import Step
 from sluice.cwl.properties.extension_reader import Fields
 from sluice.cwl.properties.requirements import step_requirements
 from sluice.cwl.properties.template import ParsedTemplate
-from sluice.cwl.reading.findings import Findings, did_you_mean, text_place
+from sluice.cwl.reading.findings import Findings, suggest_or_list, text_place
 from sluice.cwl.reading.nodes import mappings
 from sluice.text.visible_text import quoted
 from sluice.tools.warm_rules import (
@@ -69,7 +69,7 @@ class _WarmToolChecker:
         place = self.fields.inner.get((_NAME, "key"), self.fields.places[_NAME])
         for name in warm.key:
             if name not in self.step.tool_inputs:
-                hint = did_you_mean(name, self.step.tool_inputs)
+                hint = suggest_or_list(name, self.step.tool_inputs)
                 self.findings.error(
                     place,
                     f"the key of sluice:warm: the tool of step {quoted(self.step.name)} has no"

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from sluice.cwl.documents.types import PRIMITIVES, normal_type, short_form
-from sluice.cwl.reading.findings import START, Findings, TextPlace, did_you_mean
+from sluice.cwl.reading.findings import START, Findings, TextPlace, suggest_or_list
 from sluice.text.visible_text import escaped, quoted
 
 _PLACED_MESSAGE = re.compile(
@@ -96,12 +96,12 @@ def _plain_words(message: str) -> str:
     if unknown_field:
         fields = re.findall(r"'([^']+)'", unknown_field[2])
         name = unknown_field[1]
-        return f"there is no field {quoted(name)} here{did_you_mean(name, fields)}"
+        return f"there is no field {quoted(name)} here{suggest_or_list(name, fields)}"
     unknown_name = re.match(r"Field '(\w+)' references unknown identifier '([^']*)'", message)
     if unknown_name:
         name = unknown_name[2]
         return (
-            f"there is no type {quoted(name)}{did_you_mean(name, PRIMITIVES)}"
+            f"there is no type {quoted(name)}{suggest_or_list(name, PRIMITIVES)}"
             if unknown_name[1] in ("type", "items")
             else f"there is no {quoted(name)}"
         )

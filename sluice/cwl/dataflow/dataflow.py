@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from sluice.contracts.access.secrets import SCHEME, SecretRef
+from sluice.contracts.access.secrets import SECRET_SCHEME, SecretRef
 from sluice.contracts.data.append_only import Collect
 from sluice.contracts.data.asset_refs import AssetRef, is_asset
 from sluice.cwl.dataflow.chosen_outputs import add_choosing_steps
@@ -26,9 +26,9 @@ class Dataflow:
         """The secrets by parameter, as ``sluice:bind`` binds them."""
         bindings: dict[str, str] = self.extensions.workflow.values.get("bind", {})
         return {
-            name: SecretRef(name=target.removeprefix(SCHEME))
+            name: SecretRef(name=target.removeprefix(SECRET_SCHEME))
             for name, target in bindings.items()
-            if target.startswith(SCHEME)
+            if target.startswith(SECRET_SCHEME)
         }
 
     @property

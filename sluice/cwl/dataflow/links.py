@@ -16,7 +16,7 @@ from sluice.cwl.documents.types import (
 )
 from sluice.cwl.documents.workflow import Link, SourcePort, Step, StepInputName, Workflow
 from sluice.cwl.features import SCATTER_METHODS, SOURCES
-from sluice.cwl.reading.findings import Findings, cycle_message, did_you_mean
+from sluice.cwl.reading.findings import Findings, cycle_message, suggest_or_list
 from sluice.text.visible_text import quoted
 
 
@@ -183,15 +183,15 @@ class _Resolver:
             self.findings.error(
                 link.source_place,
                 f"{subject}: there is no input {quoted(source)} of the"
-                f" workflow{did_you_mean(source, known_sources)}",
+                f" workflow{suggest_or_list(source, known_sources)}",
             )
         elif step not in self.workflow.steps:
-            hint = did_you_mean(step, self.workflow.steps)
+            hint = suggest_or_list(step, self.workflow.steps)
             self.findings.error(
                 link.source_place, f"{subject}: there is no step {quoted(step)}{hint}"
             )
         elif port not in self.workflow.steps[step].outputs:
-            hint = did_you_mean(port, self.workflow.steps[step].outputs)
+            hint = suggest_or_list(port, self.workflow.steps[step].outputs)
             self.findings.error(
                 link.source_place,
                 f"{subject}: step {quoted(step)} has no output {quoted(port)} in its 'out'{hint}",
@@ -333,7 +333,7 @@ def _is_valid_scatter(step: Step, findings: Findings) -> bool:
             findings.error(
                 step.field_place("scatter"),
                 f"step {quoted(step.name)} scatters over {quoted(name)}, which is not among its"
-                f" inputs{did_you_mean(name, step.links)}",
+                f" inputs{suggest_or_list(name, step.links)}",
             )
             return False
     method = step.body.get("scatterMethod")

@@ -23,7 +23,7 @@ from sluice.cwl.features import SOURCES
 from sluice.cwl.reading.findings import Findings, text_place
 from sluice.text.visible_text import quoted
 
-_NESTED, _FLATTENED = "merge_nested", "merge_flattened"
+_FLATTENED = "merge_flattened"
 #: A tuple instead of a set, because the value may be unhashable.
 _FIRST_OR_ONLY = tuple(Pick)
 

@@ -10,7 +10,7 @@ from sluice.cwl import features
 from sluice.cwl.documents.document import Document
 from sluice.cwl.documents.type_definitions import collect_types
 from sluice.cwl.documents.versions import mark_versions
-from sluice.cwl.reading.findings import Findings, TextPlace, did_you_mean, text_place
+from sluice.cwl.reading.findings import Findings, TextPlace, suggest_or_list, text_place
 from sluice.cwl.reading.nodes import NamedNode, clone, count_values, local_name, named_nodes, put_at
 from sluice.cwl.reading.yaml_text import MAX_NODES
 from sluice.text.visible_text import quoted
@@ -137,7 +137,7 @@ class _ToolInliner:
             self.findings.error(
                 place,
                 f"the tool {quoted(run)} of step {quoted(step)} is not in this"
-                f" document{did_you_mean(run[1:], graph)}",
+                f" document{suggest_or_list(run[1:], graph)}",
             )
         else:
             self.findings.error(
@@ -201,7 +201,7 @@ def _class_error(kind: Any, step: str, depth: int) -> str:
             return f"the tool of step {quoted(step)} has no 'class'; write 'class: CommandLineTool'"
     return (
         f"the tool of step {quoted(step)} is of the class"
-        f" {quoted(kind)}{did_you_mean(str(kind), _CLASSES)}"
+        f" {quoted(kind)}{suggest_or_list(str(kind), _CLASSES)}"
     )
 
 

@@ -7,7 +7,7 @@ from ruamel.yaml.comments import CommentedMap
 
 from sluice.cwl import features
 from sluice.cwl.documents.versions import VERSIONS
-from sluice.cwl.reading.findings import START, Findings, did_you_mean, text_place
+from sluice.cwl.reading.findings import START, Findings, suggest_or_list, text_place
 from sluice.cwl.reading.nodes import mappings, named_nodes
 from sluice.text.visible_text import quoted
 
@@ -99,7 +99,7 @@ def _is_workflow(process: CommentedMap, findings: Findings) -> bool:
             text_place(process, "class"), f"a template is a Workflow, not a {kind}: {advice}"
         )
     else:
-        hint = did_you_mean(str(kind), _CLASSES)
+        hint = suggest_or_list(str(kind), _CLASSES)
         findings.error(
             text_place(process, "class"),
             f"a template is a Workflow; the class here is {quoted(kind)}{hint}",

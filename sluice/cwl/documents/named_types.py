@@ -20,7 +20,7 @@ from sluice.cwl.documents.type_definitions import (
 )
 from sluice.cwl.documents.types import MAX_TYPE_LEVELS, PRIMITIVES, STREAMS
 from sluice.cwl.reading.files import FileRefused, FileSet
-from sluice.cwl.reading.findings import Findings, TextPlace, did_you_mean, text_place
+from sluice.cwl.reading.findings import Findings, TextPlace, suggest_or_list, text_place
 from sluice.cwl.reading.nodes import clone, count_values, named_nodes
 from sluice.cwl.reading.yaml_text import MAX_NODES
 from sluice.text.visible_text import quoted
@@ -299,7 +299,7 @@ class _TypeRenamer:
             }
             self.findings.error(
                 text_place(node, key),
-                f"there is no type {quoted(bare)}{did_you_mean(bare, known_names)}",
+                f"there is no type {quoted(bare)}{suggest_or_list(bare, known_names)}",
             )
             return "Any"
         within.uses.append((within.visible[address], text_place(node, key)))

@@ -10,8 +10,8 @@ from typing import Any, Literal
 from pydantic import BaseModel, TypeAdapter, ValidationError
 from ruamel.yaml.comments import CommentedMap
 
-from sluice.contracts.access.secrets import SCHEME, SecretRef
-from sluice.contracts.common.wording import sentence_of
+from sluice.contracts.access.secrets import SECRET_SCHEME, SecretRef
+from sluice.contracts.common.wording import validation_sentence
 from sluice.contracts.data.asset_refs import AssetRef, is_asset
 from sluice.contracts.human_tasks.ask import Ask
 from sluice.contracts.jobs.checkpoints import EXAMPLE, Checkpoint
@@ -23,8 +23,9 @@ from sluice.cwl.features import PLANNED_FIELDS
 from sluice.cwl.properties.conditions import InvalidConditionError, parse_amount_condition
 from sluice.cwl.properties.field_value import FieldValue, Reader
 from sluice.cwl.properties.match_fields import parse_conditions, read_collect, read_match
-from sluice.cwl.reading.findings import did_you_mean, text_place
+from sluice.cwl.reading.findings import suggest_or_list, text_place
 from sluice.cwl.reading.nodes import plain_json
+from sluice.text.sentences import lower_first
 from sluice.text.visible_text import quoted
 
 
@@ -48,7 +49,7 @@ def _model_reader(kind: type[BaseModel], *, hidden: Collection[str] = ()) -> Rea
                 )
             else:
                 value.report_error(
-                    f"knows no {quoted(key)}{did_you_mean(key, allowed_fields)}", places[key]
+                    f"knows no {quoted(key)}{suggest_or_list(key, allowed_fields)}", places[key]
                 )
         try:
             return kind.model_validate(
@@ -57,12 +58,11 @@ def _model_reader(kind: type[BaseModel], *, hidden: Collection[str] = ()) -> Rea
         except ValidationError as error:
             for problem in error.errors():
                 key = str(problem["loc"][0]) if problem["loc"] else ""
-                message = sentence_of(problem)
                 if problem["type"] == "missing":
                     value.report_error(f"says no {quoted(key)}; {FIELDS[value.name].example}")
                     continue
                 value.report_error(
-                    f"{key}: {message[0].lower()}{message[1:]}, not"
+                    f"{key}: {lower_first(validation_sentence(problem))}, not"
                     f" {quoted(plain_json(problem['input']))}",
                     places.get(key),
                 )
@@ -141,25 +141,16 @@ def _rank(value: FieldValue) -> float | None:
     return None
 
 
-def _invoke(value: FieldValue) -> bool | None:
-    if value.raw_value is True:
-        return True
-    value.report_error("is 'true', or left out")
-    return None
+def _constant_reader(expected: bool | str, result: bool | str) -> Reader:
+    """Return a reader that reads the only valid value as ``result``."""
 
+    def read(value: FieldValue) -> bool | str | None:
+        if isinstance(value.raw_value, type(expected)) and value.raw_value == expected:
+            return result
+        value.report_error(f"is {quoted(str(expected).lower())}, or left out")
+        return None
 
-def _sandbox(value: FieldValue) -> bool | None:
-    if value.raw_value == "required":
-        return True
-    value.report_error("is 'required', or left out")
-    return None
-
-
-def _flow(value: FieldValue) -> str | None:
-    if value.raw_value == "dataset":
-        return "dataset"
-    value.report_error("is 'dataset', or left out")
-    return None
+    return read
 
 
 def _warm(value: FieldValue) -> Warm | None:
@@ -199,12 +190,12 @@ def _bind(value: FieldValue) -> dict[str, str] | None:
 def _target_problem(target: str) -> str:
     """Return what is wrong with the name of a secret or asset, or an empty text."""
     try:
-        if target.startswith(SCHEME):
-            SecretRef(name=target.removeprefix(SCHEME))
+        if target.startswith(SECRET_SCHEME):
+            SecretRef(name=target.removeprefix(SECRET_SCHEME))
         elif is_asset(target):
             AssetRef.read(target)
     except ValidationError as error:
-        return sentence_of(error.errors()[0])
+        return validation_sentence(error.errors()[0])
     return ""
 
 
@@ -219,7 +210,7 @@ def _require(value: FieldValue) -> Require | None:
         name, place = value.plain_key(key), text_place(mapping, key)
         if name not in Require.model_fields:
             value.report_error(
-                f"knows no {quoted(name)}{did_you_mean(name, Require.model_fields)}", place
+                f"knows no {quoted(name)}{suggest_or_list(name, Require.model_fields)}", place
             )
         elif name in {"meta", "parameters"}:
             if isinstance(condition, CommentedMap) and condition:
@@ -328,8 +319,7 @@ def _find_problem(adapter: TypeAdapter[Any], value: Any) -> str:
     try:
         adapter.validate_python(value)
     except ValidationError as error:
-        message = sentence_of(error.errors()[0])
-        return f"{message[0].lower()}{message[1:]}"
+        return lower_first(validation_sentence(error.errors()[0]))
     return ""
 
 
@@ -357,7 +347,11 @@ FIELDS: dict[str, ExtensionField] = {
     ),
     "rank": ExtensionField("step", _rank, is_inherited=True),
     "sandbox": ExtensionField(
-        "step", _sandbox, "sluice:sandbox: required", is_inherited=True, allowed_on_workflow=True
+        "step",
+        _constant_reader("required", result=True),
+        "sluice:sandbox: required",
+        is_inherited=True,
+        allowed_on_workflow=True,
     ),
     "gpu": ExtensionField(
         "step",
@@ -385,9 +379,14 @@ FIELDS: dict[str, ExtensionField] = {
     "checkpoint": ExtensionField(
         "step", _model_reader(Checkpoint), EXAMPLE, is_inherited=True, allowed_on_tool=True
     ),
-    "flow": ExtensionField("step", _flow, "sluice:flow: dataset", is_inherited=True),
+    "flow": ExtensionField(
+        "step",
+        _constant_reader("dataset", result="dataset"),
+        "sluice:flow: dataset",
+        is_inherited=True,
+    ),
     "merge": ExtensionField("step", _merge, "sluice:merge: {files: 25}"),
-    "invoke": ExtensionField("step", _invoke),
+    "invoke": ExtensionField("step", _constant_reader(True, result=True)),
     "ask": ExtensionField("step", _ask, "sluice:ask: {question: Is the page readable?}"),
     "batch": ExtensionField("step", _model_reader(Batch), "sluice:batch: {files: 100}"),
 }

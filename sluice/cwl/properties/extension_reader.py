@@ -10,7 +10,7 @@ from sluice.cwl.documents.document import Document
 from sluice.cwl.features import PLANNED_FIELDS
 from sluice.cwl.properties.extension_fields import FIELDS
 from sluice.cwl.properties.field_value import FieldValue
-from sluice.cwl.reading.findings import Findings, TextPlace, did_you_mean, text_place
+from sluice.cwl.reading.findings import Findings, TextPlace, suggest_or_list, text_place
 from sluice.cwl.reading.nodes import local_name, named_nodes
 from sluice.text.visible_text import quoted
 
@@ -205,7 +205,7 @@ class _ExtensionReader:
             self.findings.error(
                 place,
                 "there is no extension field"
-                f" {quoted(key)}{did_you_mean(key, [f'{PREFIX}:{other}' for other in FIELDS])}",
+                f" {quoted(key)}{suggest_or_list(key, [f'{PREFIX}:{other}' for other in FIELDS])}",
             )
         elif not FIELDS[name].is_allowed_on(owner.kind):
             self.findings.error(place, f"{quoted(key)} belongs to {FIELDS[name].owner}, not here")

@@ -8,7 +8,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from sluice.contracts.jobs.gpus import MAX_GPUS_PER_JOB, GpuAmount, GpuNeeds, Version, version_key
 from sluice.cwl.properties.requirements import CUDA_REQUIREMENT, Requirement, Requirements
-from sluice.cwl.reading.findings import Findings, TextPlace, did_you_mean, text_place
+from sluice.cwl.reading.findings import Findings, TextPlace, suggest_or_list, text_place
 from sluice.cwl.reading.nodes import plain_json
 from sluice.text.visible_text import quoted
 
@@ -85,7 +85,7 @@ class _CudaReader:
         for key in body:
             if key not in (*_FIELDS, "class"):
                 self._report_error(
-                    key, f"is none of a CUDARequirement's{did_you_mean(key, _FIELDS)}"
+                    key, f"is none of a CUDARequirement's{suggest_or_list(key, _FIELDS)}"
                 )
         if body.get(_CUDA) is not None and self._is_version(_CUDA, body[_CUDA]):
             yield "cuda", str(body[_CUDA])

@@ -7,14 +7,15 @@ from typing import Any
 from pydantic import ValidationError
 from ruamel.yaml.comments import CommentedMap
 
-from sluice.contracts.common.wording import sentence_of
+from sluice.contracts.common.wording import validation_sentence
 from sluice.contracts.data.append_only import Collect, GrowthTrigger, Trigger
 from sluice.contracts.templates.plan import Condition
 from sluice.cwl.properties.conditions import InvalidConditionError, parse_condition
 from sluice.cwl.properties.field_value import FieldValue
-from sluice.cwl.reading.findings import TextPlace, did_you_mean, text_place
+from sluice.cwl.reading.findings import TextPlace, suggest_or_list, text_place
 from sluice.cwl.reading.nodes import plain_json
 from sluice.scheduling.schedules import WrongScheduleError, check_schedule, check_zone
+from sluice.text.sentences import lower_first
 from sluice.text.visible_text import quoted
 
 #: Keys of ``sluice:match`` that are not conditions. ``zone`` is a condition if there is no
@@ -61,7 +62,7 @@ def _read_growth_trigger(value: FieldValue, mapping: Any, place: TextPlace) -> G
     if unknown_fields := [key for key in fields if key not in GrowthTrigger.model_fields]:
         for key in unknown_fields:
             value.report_error(
-                f"every: knows no {quoted(key)}{did_you_mean(key, GrowthTrigger.model_fields)}",
+                f"every: knows no {quoted(key)}{suggest_or_list(key, GrowthTrigger.model_fields)}",
                 places[key],
             )
         return None
@@ -73,9 +74,8 @@ def _read_growth_trigger(value: FieldValue, mapping: Any, place: TextPlace) -> G
     except ValidationError as error:
         for problem in error.errors():
             key = str(problem["loc"][0])
-            message = sentence_of(problem)
             value.report_error(
-                f"every: {key}: {message[0].lower()}{message[1:]}, not"
+                f"every: {key}: {lower_first(validation_sentence(problem))}, not"
                 f" {quoted(plain_json(problem['input']))}",
                 places.get(key, place),
             )
@@ -129,7 +129,7 @@ def read_collect(value: FieldValue) -> Collect | None:
     places = value.inner_places()
     for key in [key for key in fields if key not in Collect.model_fields]:
         value.report_error(
-            f"knows no {quoted(key)}{did_you_mean(key, Collect.model_fields)}", places.get(key)
+            f"knows no {quoted(key)}{suggest_or_list(key, Collect.model_fields)}", places.get(key)
         )
         del fields[key]
     if "name" not in fields:
@@ -139,5 +139,5 @@ def read_collect(value: FieldValue) -> Collect | None:
         return Collect.model_validate({"type": fields["name"], **fields}, strict=True)
     except ValidationError as error:
         problem = error.errors()[0]
-        value.report_error(sentence_of(problem), places.get(str(problem["loc"][0])))
+        value.report_error(validation_sentence(problem), places.get(str(problem["loc"][0])))
     return None

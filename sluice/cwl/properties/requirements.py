@@ -17,7 +17,7 @@ from sluice.cwl.features import (
     refused_features,
 )
 from sluice.cwl.properties.template import ParsedTemplate
-from sluice.cwl.reading.findings import Findings, TextPlace, did_you_mean, text_place
+from sluice.cwl.reading.findings import Findings, TextPlace, suggest_or_list, text_place
 from sluice.cwl.reading.nodes import NamedNode, named_nodes, plain_json, processes_inside, put_at
 from sluice.text.visible_text import quoted
 
@@ -86,7 +86,7 @@ def _check_names(owner: CommentedMap, document: Document, findings: Findings) ->
                 findings.error(
                     entry.place,
                     f"the requirement {quoted(entry.name)} is not"
-                    f" supported{did_you_mean(name, _KNOWN_REQUIREMENTS)}",
+                    f" supported{suggest_or_list(name, _KNOWN_REQUIREMENTS)}",
                 )
             elif kind == "requirements" and name in refused_features(TOOL_REQUIREMENTS):
                 findings.error(

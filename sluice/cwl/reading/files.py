@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Protocol
 from urllib.parse import unquote
 
-from sluice.cwl.reading.findings import did_you_mean
+from sluice.cwl.reading.findings import suggest_or_list
 from sluice.cwl.reading.yaml_text import MAX_BYTES
 from sluice.text.os_errors import reason_of
 from sluice.text.visible_text import quoted
@@ -137,7 +137,7 @@ class UploadedFiles:
                 " both"
             )
         if key not in self._texts and key not in self._unusable:
-            hint = did_you_mean(key, self._texts) if len(self._texts) > 1 else ""
+            hint = suggest_or_list(key, self._texts) if len(self._texts) > 1 else ""
             raise FileRefused(
                 f"{quoted(key)} is not in the upload: send it along (several files, or a zip){hint}"
             )

@@ -40,7 +40,7 @@ def text_place(node: Any, key: Any = None) -> TextPlace:
     return TextPlace((line or 0) + 1, (column or 0) + 1, getattr(node.lc, "filename", None))
 
 
-def did_you_mean(word: str, known_names: Iterable[str]) -> str:
+def suggest_or_list(word: str, known_names: Iterable[str]) -> str:
     """Return a hint with the known name closest to a word.
 
     It is ``; did you mean 'x'?``, or the known names if none is close, or an empty text if there

@@ -16,7 +16,7 @@ import structlog
 
 from sluice.contracts.common.base import Contract
 from sluice.contracts.common.problems import NotAvailable, Unprocessable
-from sluice.contracts.common.wording import sentence_of
+from sluice.contracts.common.wording import validation_sentence
 from sluice.contracts.messages import PAYLOADS, CloudEvent
 from sluice.scheduling.backoff import pause_after
 from sluice.servicekit.database import TRANSIENT_ERRORS, Database, Transaction
@@ -236,7 +236,7 @@ def _fault_text(subject: str, error: pydantic.ValidationError) -> str:
     """
     faults = error.errors(include_url=False, include_context=False, include_input=False)
     places = [
-        f"{'.'.join(map(str, fault['loc'])) or 'the whole'}: {sentence_of(fault)}"
+        f"{'.'.join(map(str, fault['loc'])) or 'the whole'}: {validation_sentence(fault)}"
         for fault in faults[:MAX_FAULTS]
     ]
     more = len(faults) - len(places)

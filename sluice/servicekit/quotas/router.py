@@ -16,7 +16,7 @@ from sluice.contracts.access.quotas import (
 )
 from sluice.contracts.access.services import CallingService
 from sluice.contracts.common.problems import Unprocessable
-from sluice.contracts.common.wording import sentence_of
+from sluice.contracts.common.wording import validation_sentence
 from sluice.servicekit.access.policy import allow
 from sluice.servicekit.access.principal import Person
 from sluice.servicekit.access.principal_dependencies import CallerPerson
@@ -76,7 +76,7 @@ def _require_name(kind: HolderKind, name: str) -> None:
         if kind is HolderKind.GROUP:
             _GROUP_NAME.validate_python(name)
     except ValidationError as error:
-        raise Unprocessable(sentence_of(error.errors()[0])) from error
+        raise Unprocessable(validation_sentence(error.errors()[0])) from error
 
 
 def may_see(person: Person | None, holder: QuotaHolder) -> bool:

@@ -44,7 +44,7 @@ from sluice.servicekit.transport.base import Transport
 from sluice.servicekit.transport.open import UnknownTransport, open_transport
 from sluice.servicekit.web.server import HttpServer
 from sluice.servicekit.web.startup_gate import Gate
-from sluice.text.os_errors import sentence_of
+from sluice.text.os_errors import os_error_sentence
 
 log = structlog.get_logger(__name__)
 
@@ -131,7 +131,7 @@ class _Process:
         try:
             await self._server.start()
         except OSError as error:
-            log.error("service.cannot_listen", reason=sentence_of(error))
+            log.error("service.cannot_listen", reason=os_error_sentence(error))
             return 1
         log.info("service.listening", host=self._settings.host, port=self._server.port)
         starting = asyncio.create_task(self._start(), name=f"start of {self._name}")

@@ -26,7 +26,7 @@ from sluice.contracts.common.problems import (
     Unauthenticated,
     Unprocessable,
 )
-from sluice.contracts.common.wording import sentence_of
+from sluice.contracts.common.wording import validation_sentence
 from sluice.servicekit.access.check import GuardedRoute, OwnersGuard
 from sluice.servicekit.access.policy import Other, RoutePolicy, allow, get_policy, policy
 from sluice.servicekit.audit.requests import AuditedRequests
@@ -309,7 +309,7 @@ async def _invalid_request(request: Request, error: Exception) -> Response:
 def _fault_text(error: ErrorDetails, route: str) -> str:
     if error["loc"][0] == "path":
         return describe_wrong_id(route, error)
-    return f"{'.'.join(str(part) for part in error['loc'])}: {sentence_of(error)}"
+    return f"{'.'.join(str(part) for part in error['loc'])}: {validation_sentence(error)}"
 
 
 def _malformed_request(*findings: Finding) -> Response:

@@ -11,7 +11,7 @@ from starlette.routing import Match, Mount
 from starlette.types import Scope
 
 from sluice.contracts.common.problems import PROBLEM_TYPE, Problem
-from sluice.contracts.common.wording import A_UID, sentence_of, singular_noun
+from sluice.contracts.common.wording import A_UID, singular_noun, validation_sentence
 from sluice.text.visible_text import quoted
 
 #: The number of characters of a path that the response repeats.
@@ -85,7 +85,7 @@ def _describe_valid_id(error: ErrorDetails) -> str:
             return "give its number"
         case "uuid_parsing":
             return f"give its {A_UID}"
-    return re.sub("^(Input|String) should", "it should", sentence_of(error))
+    return re.sub("^(Input|String) should", "it should", validation_sentence(error))
 
 
 def name_with_slash(scope: Scope) -> Problem | None:

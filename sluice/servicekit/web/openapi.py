@@ -4,7 +4,7 @@ The first paragraph of a route's docstring becomes its summary. A route that the
 forwards gets the extension ``x-gateway``, which says who may use it there. Error responses get the
 media type of problems (RFC 9457). The definitions in the schema of a body
 that a route parses itself move to the components. Schemas that nothing refers to are removed: they
-remain when objects are nested in code and flat on the wire (``sluice.contracts.common.wire``).
+remain when objects are nested in code and flat on the wire.
 """
 
 from collections.abc import Iterator

@@ -20,7 +20,7 @@ from sluice.contracts.common.states import AttemptOutcome
 from sluice.network.credentials import token_for
 from sluice.pilot_access.key import PilotKey
 from tests.architecture.sources import ROOT
-from tests.attacks.credentials import CREDENTIALS, asked, bearer, cookie, given
+from tests.attacks.credentials import CREDENTIALS, ask_as_admin, bearer, cookie, create_token
 from tests.e2e.systems import LiveSystem, live_system
 from tests.needs import ROOT_RIGHTS
 from tests.unit.access.table import Row, rows
@@ -52,8 +52,14 @@ def _dataset() -> dict[str, Any]:
 
 def _pilot(uid: UUID | None = None) -> dict[str, Any]:
     node = {"cores": 1, "ram": 1000, "disk": 1000}
-    told = {"name": "theirs", "host": "theirs", "slots": 1, "version": "1", "resources": node}
-    return {"uid": str(uid or uuid4()), **told}
+    registration = {
+        "name": "theirs",
+        "host": "theirs",
+        "slots": 1,
+        "version": "1",
+        "resources": node,
+    }
+    return {"uid": str(uid or uuid4()), **registration}
 
 
 WISHES = {
@@ -144,7 +150,7 @@ def _below(row: Row) -> str:
 
 
 def test_personal_token_allows_exactly_the_requests_of_its_role(guarded: LiveSystem) -> None:
-    _, viewer = given(guarded, Role.VIEWER)
+    _, viewer = create_token(guarded, Role.VIEWER)
     opened = {
         name
         for name, wish in WISHES.items()
@@ -164,7 +170,7 @@ def test_personal_token_allows_exactly_the_requests_of_its_role(guarded: LiveSys
 
 def test_viewer_cannot_gain_another_role(guarded: LiveSystem) -> None:
     """The viewer tries to make an account, to make tokens and to change the own account."""
-    _, viewer = given(guarded, Role.VIEWER)
+    _, viewer = create_token(guarded, Role.VIEWER)
     me = httpx.get(f"{guarded.url}/api/v1/me", headers=bearer(viewer)).json()
     for method, path, body in (
         ("POST", "/people", {"name": "mine", "role": "admin"}),
@@ -185,7 +191,7 @@ def test_password_guesses_are_limited_and_do_not_reveal_account_names(
     guarded: LiveSystem,
 ) -> None:
     name = f"p-{uuid4().hex[:8]}"
-    asked(guarded, "POST", "/people", {"name": name, "password": "correct horse battery"})
+    ask_as_admin(guarded, "POST", "/people", {"name": name, "password": "correct horse battery"})
     for victim in (name, f"nobody-{uuid4().hex[:8]}"):
         answers = [
             httpx.post(
@@ -295,10 +301,10 @@ print(json.dumps({"found": found, "opened": opened}))
 def test_another_user_of_the_machine_finds_no_credentials(
     guarded: LiveSystem, tmp_path: Path
 ) -> None:
-    kept = Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config") / "sluice"
+    settings_folder = Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config") / "sluice"
     (guarded.home / "storages/output/result.txt").write_text("ours")
-    places = [str(guarded.home), str(guarded.home / "storages/output"), str(kept)]
-    said = subprocess.run(
+    places = [str(guarded.home), str(guarded.home / "storages/output"), str(settings_folder)]
+    output = subprocess.run(
         # The link of the virtual environment may lie in a folder of the current user.
         [os.path.realpath(sys.executable), "-I", "-c", _OTHER_USER, guarded.url, *places],
         user=NOBODY,
@@ -310,7 +316,7 @@ def test_another_user_of_the_machine_finds_no_credentials(
         cwd="/",
     ).stdout
 
-    got = json.loads(said)
+    got = json.loads(output)
     assert got["opened"] == []
     assert [file for file in got["found"] if not file.endswith("/lock")] == []
 
@@ -323,11 +329,11 @@ def test_credentials_are_in_no_log_table_or_address(guarded: LiveSystem) -> None
     assert token not in answer.headers["location"]
     password = f"a long password {uuid4().hex}"
     name = f"p-{uuid4().hex[:8]}"
-    asked(guarded, "POST", "/people", {"name": name, "password": password})
+    ask_as_admin(guarded, "POST", "/people", {"name": name, "password": password})
     who = {"name": name, "password": password}
     personal = httpx.post(f"{guarded.url}/api/v1/sign-in", json=who).json()["secret"]
-    wrong = httpx.post(f"{guarded.url}/sign-in", data=who | {"password": f"{password}!"})
-    assert wrong.headers["location"] == "/?signed-in=no"
+    response = httpx.post(f"{guarded.url}/sign-in", data=who | {"password": f"{password}!"})
+    assert response.headers["location"] == "/?signed-in=no"
     session = cookie(guarded)[1]
 
     secrets = [token, password, personal, session]

@@ -17,14 +17,14 @@ def test_files_of_another_group_cannot_be_registered(
 ) -> None:
     path = "/services/dms/api/v1/datasets"
     [first, _] = got(hers.owner.ask("GET", f"{path}/{hers.dataset}/files"))["files"]
-    wanted = {key: first[key] for key in ("seq", "name", "size", "checksum", "url")}
+    entry = {key: first[key] for key in ("seq", "name", "size", "checksum", "url")}
     own = got(stranger.ask("POST", path, json={"name": "his-trap"}))["uid"]
-    beside = wanted | {"url": wanted["url"].replace("-0.txt", "-9.txt")}
-    for file in (wanted, wanted | {"size": 1}, beside):
+    beside = entry | {"url": entry["url"].replace("-0.txt", "-9.txt")}
+    for file in (entry, entry | {"size": 1}, beside):
         refused = stranger.ask("POST", f"{path}/{own}/files", json={"files": [file]})
         assert refused.status_code == 403, refused.text
         assert "another group's" in refused.json()["detail"]
-    folder = wanted["url"].rsplit("/", 1)[0]
+    folder = entry["url"].rsplit("/", 1)[0]
     for url in (folder, f"{folder}/below"):
         refused = stranger.ask("POST", path, json={"name": "his-folder", "url": url})
         assert refused.status_code == 403, refused.text
@@ -76,12 +76,12 @@ def test_only_one_of_two_nested_folders_can_be_registered_at_the_same_time(
     )  # fmt: skip
 
     def both(number: int) -> list[int]:
-        wanted = [
+        requests = [
             (hers.owner, {"name": f"outer-{number}", "url": f"{root}/race-{number}"}),
             (stranger, {"name": f"inner-{number}", "url": f"{root}/race-{number}/in"}),
         ]
         with ThreadPoolExecutor(2) as two:
-            answers = two.map(lambda one: one[0].ask("POST", path, json=one[1]), wanted)
+            answers = two.map(lambda one: one[0].ask("POST", path, json=one[1]), requests)
             return sorted(answer.status_code for answer in answers)
 
     with ThreadPoolExecutor(8) as threads:
@@ -89,5 +89,5 @@ def test_only_one_of_two_nested_folders_can_be_registered_at_the_same_time(
 
 
 def _named(owner: Member, name: str) -> str:
-    [found] = got(owner.ask("GET", f"/services/dms/api/v1/datasets?name={name}"))["datasets"]
-    return str(found["uid"])
+    [dataset] = got(owner.ask("GET", f"/services/dms/api/v1/datasets?name={name}"))["datasets"]
+    return str(dataset["uid"])

@@ -84,13 +84,13 @@ def test_members_of_the_group_see_its_objects(grouped: LiveSystem, hers: Belongi
 def test_stranger_sees_no_objects_of_the_group_on_any_route(
     hers: Belongings, onlooker: Member
 ) -> None:
-    told = []
+    answers = []
     for row in READS:
         address = _address(row, hers)
         answer = onlooker.ask("GET", address)
         if _shown(answer, address) or answer.status_code >= 500:
-            told.append((row.service, row.address, answer.status_code, answer.text[:200]))
-    assert told == []
+            answers.append((row.service, row.address, answer.status_code, answer.text[:200]))
+    assert answers == []
 
 
 @pytest.mark.parametrize(
@@ -125,15 +125,15 @@ def test_queries_show_no_objects_of_the_group_to_a_stranger(
         task=hers.task,
         template=hers.template,
     )
-    told = hers.owner.ask("GET", address)
-    assert told.is_success
+    own_answer = hers.owner.ask("GET", address)
+    assert own_answer.is_success
     answer = onlooker.ask("GET", address)
     shown = answer.text
-    for given in (hers.template, f"{MARK}-week", hers.log_url):
-        shown = shown.replace(given, "") if given in address else shown
+    for own_name in (hers.template, f"{MARK}-week", hers.log_url):
+        shown = shown.replace(own_name, "") if own_name in address else shown
     assert MARK not in shown
     if "times?" in query and "/api/" in query:
-        assert told.json()["steps"]
+        assert own_answer.json()["steps"]
         assert answer.json()["steps"] == []
 
 
@@ -142,8 +142,8 @@ def _without_names(answer: httpx.Response, hers: Belongings) -> str:
     text = re.sub(r'name="csrf" value="[^"]*"', "", answer.text)
     text = re.sub(r"nothing-at-all|1099511627776", "", text)
     text = re.sub(r"[0-9a-f]{8}-[0-9a-f-]{27}", "", text)
-    for given in (hers.template, str(hers.job), hers.asked.template, hers.asked.step):
-        text = text.replace(given, "")
+    for own_name in (hers.template, str(hers.job), hers.human_task.template, hers.human_task.step):
+        text = text.replace(own_name, "")
     return text
 
 
@@ -158,12 +158,12 @@ def test_objects_of_the_group_look_missing_to_a_stranger(
             continue
         asked_for += 1
         body: dict[str, Any] = {} if row.method == "GET" else {"json": _body(row)}
-        found, nothing = (
+        hidden, nothing = (
             onlooker.ask(row.method, each, **body) for each in (address, hers.elsewhere(row))
         )
-        words = [_without_names(each, hers) for each in (found, nothing)]
-        if found.status_code != nothing.status_code or words[0] != words[1]:
-            differ.append((row.method, address, found.status_code, found.text[:200]))
+        words = [_without_names(each, hers) for each in (hidden, nothing)]
+        if hidden.status_code != nothing.status_code or words[0] != words[1]:
+            differ.append((row.method, address, hidden.status_code, hidden.text[:200]))
     assert differ == []
     assert asked_for > 80
 
@@ -175,18 +175,20 @@ def test_human_tasks_of_the_group_look_missing_to_a_stranger(
     rows = [row for row in ROWS if row.address.startswith("/api/v1/asking") and hers.address(row)]
     assert {row.service for row in rows} == {"wfms.operator", "wfms.ask"}
     assert len(rows) == 12
-    told = {
+    statuses = {
         (row.method, address): onlooker.ask(row.method, address, json=_body(row)).status_code
         for row in rows
         if (address := hers.address(row))
     }
-    assert told == dict.fromkeys(told, 404)
-    assert onlooker.ask("GET", f"/asking/{hers.asked.place}").status_code == 404
-    [device] = got(hers.owner.ask("GET", f"/api/v1/asking/steps/{hers.asked.place}/devices"))[
+    assert statuses == dict.fromkeys(statuses, 404)
+    assert onlooker.ask("GET", f"/asking/{hers.human_task.place}").status_code == 404
+    [device] = got(hers.owner.ask("GET", f"/api/v1/asking/steps/{hers.human_task.place}/devices"))[
         "devices"
     ]
     assert device["standing"] == "counted"
-    [link] = got(hers.owner.ask("GET", f"/api/v1/asking/steps/{hers.asked.place}/links"))["links"]
+    [link] = got(hers.owner.ask("GET", f"/api/v1/asking/steps/{hers.human_task.place}/links"))[
+        "links"
+    ]
     assert link["ended_at"] is None
 
 

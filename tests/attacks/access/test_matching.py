@@ -34,11 +34,11 @@ def test_template_of_a_submitter_cannot_match_data_of_all_groups(
         answer = he.ask("POST", "/api/v1/templates", json=body)
         return answer.status_code, answer.text
 
-    status, told = publish("greedy", GREEDY)
-    assert status == 403, told
-    assert "those of all groups: that needs the role shift" in told
-    status, told = publish("plain", HARMLESS)
-    assert status == 201, told
+    status, detail = publish("greedy", GREEDY)
+    assert status == 403, detail
+    assert "those of all groups: that needs the role shift" in detail
+    status, detail = publish("plain", HARMLESS)
+    assert status == 201, detail
     # A later version and a transfer to another group are refused, too.
     assert publish("plain", GREEDY)[0] == 403
     if groups:
@@ -65,9 +65,9 @@ def test_person_can_cancel_chains_that_start_on_their_data(
     [chain] = chains_of(she, uid)
     path = f"/api/v1/chains/{chain['uid']}"
     assert got(she.ask("GET", path))["owner"] == she.name
-    said = she.ask("POST", f"{path}/cancel", json={"reason": "it was the wrong folder"})
+    response = she.ask("POST", f"{path}/cancel", json={"reason": "it was the wrong folder"})
     # On a busy machine the chain may just have finished.
-    assert said.is_success or "cannot be canceled any more: it has finished" in said.text
+    assert response.is_success or "cannot be canceled any more: it has finished" in response.text
     assert colleague.ask("POST", f"{path}/cancel", json={"reason": "x"}).status_code == 403
     assert stranger.ask("POST", f"{path}/cancel", json={"reason": "x"}).status_code == 404
     outputs = got(she.ask("GET", path))["datasets"]

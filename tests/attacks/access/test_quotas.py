@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 from sluice.cli.app import command_line
 from sluice.network.credentials import token_for
 from tests.attacks.access.two_groups import Member, bring_in, chains_of, got, member
-from tests.attacks.credentials import asked, bearer
+from tests.attacks.credentials import ask_as_admin, bearer
 from tests.e2e.systems import LiveSystem, live_system
 from tests.waiting import wait_until
 
@@ -50,9 +50,9 @@ def bounded() -> Iterator[LiveSystem]:
 
 
 def _group(system: LiveSystem, name: str) -> dict[str, Any]:
-    [found] = [each for each in asked(system, "GET", "/groups", {})["groups"]
+    [entry] = [each for each in ask_as_admin(system, "GET", "/groups", {})["groups"]
                if each["name"] == name]  # fmt: skip
-    return dict(found)
+    return dict(entry)
 
 
 def _files(
@@ -66,12 +66,12 @@ def _files(
     [storage] = [each for each in got(owner.ask("GET", "/api/v1/storages"))
                  if each["type"] == "input"]  # fmt: skip
     url = f"{storage['url']}/{name}"
-    made = got(owner.ask("POST", "/api/v1/datasets", json={"name": name, "url": url}))
+    dataset = got(owner.ask("POST", "/api/v1/datasets", json={"name": name, "url": url}))
     checksum = "84d89877f0d4041efb6bf91a16f0248f2fd573e6af05c19f96bedb9f882f7882"
     file = {"seq": 0, "name": "f", "size": 10, "checksum": f"sha256:{checksum}", "url": f"{url}/f"}
     if size is not None:  # The file is registered without its content.
         file |= {"size": size, "released": True}
-    path = f"/api/v1/datasets/{made['uid']}/files"
+    path = f"/api/v1/datasets/{dataset['uid']}/files"
     return owner.ask("POST", path, json={"files": [file]})
 
 
@@ -81,7 +81,7 @@ def test_data_quota_of_a_group_holds_for_concurrent_requests(
 ) -> None:
     group = f"g-{uuid4().hex[:8]}"
     owner = member(bounded, group)
-    asked(bounded, "PATCH", f"/groups/{group}", quota)
+    ask_as_admin(bounded, "PATCH", f"/groups/{group}", quota)
     with ThreadPoolExecutor(8) as threads:
         answers = list(threads.map(lambda number: _files(owner, bounded, number), range(8)))
     statuses = sorted(answer.status_code for answer in answers)
@@ -90,10 +90,10 @@ def test_data_quota_of_a_group_holds_for_concurrent_requests(
     [what] = quota
     most = {"files": "3 files", "bytes": "35 B"}[what]
     assert f"the group {group} may have {most}, and has" in refused.json()["detail"]
-    found = _group(bounded, group)
-    assert (found["files"]["used"], found["bytes"]["used"]) == (3, 30)
+    usage = _group(bounded, group)
+    assert (usage["files"]["used"], usage["bytes"]["used"]) == (3, 30)
     # A changed quota applies at once, and other quotas stay.
-    asked(bounded, "PATCH", f"/groups/{group}", {what: "none", "weight": 2})
+    ask_as_admin(bounded, "PATCH", f"/groups/{group}", {what: "none", "weight": 2})
     assert _files(owner, bounded, 9).status_code == 200
     assert _group(bounded, group)["weight"] == 2
     # Members of another group are not affected.
@@ -104,7 +104,7 @@ def test_full_group_can_repeat_a_registration_and_cannot_be_given_data(bounded: 
     """After a lost answer, the same registration adds nothing."""
     group, other = (f"g-{uuid4().hex[:8]}" for _ in range(2))
     owner, both = member(bounded, group), member(bounded, group, other)
-    asked(bounded, "PATCH", f"/groups/{group}", {"files": 1, "bytes": 10})
+    ask_as_admin(bounded, "PATCH", f"/groups/{group}", {"files": 1, "bytes": 10})
     first = _files(owner, bounded, 0)
     again = owner.ask("POST", first.request.url.path, json=json.loads(first.request.content))
     assert (again.status_code, again.json()) == (200, {"new": 0, "known": 1})
@@ -115,8 +115,8 @@ def test_full_group_can_repeat_a_registration_and_cannot_be_given_data(bounded: 
     ]  # The first group of this person is full.
     assert got(both.ask("GET", f"/api/v1/datasets/{uid}"))["group"] == group
     own = {"name": f"own-{group}", "group": other}
-    given = got(both.ask("POST", "/api/v1/datasets", json=own))["uid"]
-    path = f"/api/v1/datasets/{given}"
+    dataset_uid = got(both.ask("POST", "/api/v1/datasets", json=own))["uid"]
+    path = f"/api/v1/datasets/{dataset_uid}"
     file = json.loads(first.request.content)["files"][0]
     got(both.ask("POST", f"{path}/files", json={"files": [file]}))
     refused = both.ask("PUT", f"{path}/share", json={"shared_with": [], "group": group})
@@ -130,7 +130,7 @@ def test_chain_quota_refuses_manual_chains_and_delays_automatic_chains(
 ) -> None:
     group = f"g-{uuid4().hex[:8]}"
     owner = member(bounded, group)
-    asked(bounded, "PATCH", f"/groups/{group}", {"chains": 2})
+    ask_as_admin(bounded, "PATCH", f"/groups/{group}", {"chains": 2})
     cwl = TEMPLATE.replace("GROUP", group)
     got(owner.ask("POST", "/api/v1/templates", json={"name": group, "cwl": cwl}))
     uids = [bring_in(owner, bounded, f"{group}-{n}", {"kind": group}) for n in range(3)]
@@ -164,7 +164,7 @@ def _chains(owner: Member, uids: list[str]) -> list[Any]:
 def test_quota_of_a_person_holds_across_groups(bounded: LiveSystem) -> None:
     one, two = (f"g-{uuid4().hex[:8]}" for _ in range(2))
     owner, colleague = member(bounded, one, two), member(bounded, one)
-    asked(bounded, "PATCH", f"/people/{owner.name}/quotas", {"files": 3, "chains": 0})
+    ask_as_admin(bounded, "PATCH", f"/people/{owner.name}/quotas", {"files": 3, "chains": 0})
     with ThreadPoolExecutor(8) as threads:
         answers = list(threads.map(lambda number: _files(owner, bounded, number), range(8)))
     assert sorted(answer.status_code for answer in answers) == [200] * 3 + [409] * 5
@@ -183,7 +183,7 @@ def test_quota_of_a_person_holds_across_groups(bounded: LiveSystem) -> None:
     refused = owner.ask("POST", "/api/v1/chains", json=mine)
     assert refused.status_code == 409
     assert f"{owner.name} may have 0 chains at a time, and has 0" in refused.json()["detail"]
-    asked(bounded, "PATCH", f"/people/{owner.name}/quotas", {"chains": "none"})
+    ask_as_admin(bounded, "PATCH", f"/people/{owner.name}/quotas", {"chains": "none"})
     got(owner.ask("POST", "/api/v1/chains", json=mine))
     assert got(owner.ask("GET", f"/api/v1/people/{owner.name}/quotas"))["chains"]["used"] == 1
 
@@ -192,7 +192,7 @@ def test_assets_count_towards_the_data_quota_of_a_person(
     bounded: LiveSystem, tmp_path: Path
 ) -> None:
     owner = member(bounded)
-    asked(bounded, "PATCH", f"/people/{owner.name}/quotas", {"bytes": 5})
+    ask_as_admin(bounded, "PATCH", f"/people/{owner.name}/quotas", {"bytes": 5})
     model = tmp_path / "model.bin"
     model.write_bytes(b"0123456789")
     environment = {"SLUICE_URL": bounded.url, "SLUICE_TOKEN": owner.token}
@@ -202,7 +202,7 @@ def test_assets_count_towards_the_data_quota_of_a_person(
     assert f"{owner.name} may have 5 B, and has 0 B" in result.output.replace("\n", " ")
     has = got(owner.ask("GET", f"/api/v1/people/{owner.name}/quotas"))
     assert (has["bytes"]["used"], has["files"]["used"]) == (0, 0)
-    asked(bounded, "PATCH", f"/people/{owner.name}/quotas", {"bytes": 10})
+    ask_as_admin(bounded, "PATCH", f"/people/{owner.name}/quotas", {"bytes": 10})
     result = CliRunner().invoke(command_line("asset"), put, env=environment)
     assert result.exit_code == 0, result.output
 
@@ -217,17 +217,17 @@ def test_huge_file_sizes_do_not_break_the_display_of_quotas(bounded: LiveSystem)
     assert owner.ask("GET", "/groups").status_code == 200
 
 
-@pytest.mark.parametrize("wrong", [{"bytes": True}, {"weight": True}, {"weight": 5e-324}])
-def test_quota_that_is_not_a_number_is_refused(bounded: LiveSystem, wrong: dict[str, Any]) -> None:
+@pytest.mark.parametrize("body", [{"bytes": True}, {"weight": True}, {"weight": 5e-324}])
+def test_quota_that_is_not_a_number_is_refused(bounded: LiveSystem, body: dict[str, Any]) -> None:
     answer = httpx.patch(
-        f"{bounded.url}/api/v1/groups/g", json=wrong, headers=bearer(token_for(bounded.url) or "")
+        f"{bounded.url}/api/v1/groups/g", json=body, headers=bearer(token_for(bounded.url) or "")
     )
     assert answer.status_code == 422, answer.text
 
 
 def test_person_sees_only_the_own_quotas(bounded: LiveSystem) -> None:
     owner, other = member(bounded), member(bounded)
-    asked(bounded, "PATCH", f"/people/{owner.name}/quotas", {"waiting": 1000})
+    ask_as_admin(bounded, "PATCH", f"/people/{owner.name}/quotas", {"waiting": 1000})
     path = f"/api/v1/people/{owner.name}/quotas"
     assert got(owner.ask("GET", path))["waiting"] == {"used": 0, "most": 1000}
     assert other.ask("GET", path).status_code == 403
@@ -244,7 +244,7 @@ def test_person_sees_only_the_own_quotas(bounded: LiveSystem) -> None:
 def test_members_see_the_quotas_of_their_groups_and_cannot_set_them(bounded: LiveSystem) -> None:
     group = f"g-{uuid4().hex[:8]}"
     one, other = member(bounded, group), member(bounded, f"o-{group}")
-    asked(bounded, "PATCH", f"/groups/{group}", {"chains": 7})
+    ask_as_admin(bounded, "PATCH", f"/groups/{group}", {"chains": 7})
     names = {each["name"] for each in got(one.ask("GET", "/api/v1/groups"))["groups"]}
     assert group in names
     assert f"o-{group}" not in names
@@ -253,12 +253,12 @@ def test_members_see_the_quotas_of_their_groups_and_cannot_set_them(bounded: Liv
         refused = who.ask("PATCH", f"/api/v1/groups/{group}", json={"chains": "none"})
         assert refused.status_code == 403
     for name in ("UPPER", "a%20b"):
-        wrong = httpx.patch(
+        invalid_response = httpx.patch(
             f"{bounded.url}/api/v1/groups/{name}",
             json={"chains": 1},
             headers=bearer(token_for(bounded.url) or ""),
         )
-        assert wrong.status_code == 422, wrong.text
+        assert invalid_response.status_code == 422, invalid_response.text
 
 
 def test_group_command_sets_and_lists_quotas(bounded: LiveSystem) -> None:
@@ -271,12 +271,12 @@ def test_group_command_sets_and_lists_quotas(bounded: LiveSystem) -> None:
         assert result.exit_code == code, result.output
         return result.output
 
-    told = run(
+    output = run(
         "set", group, "--weight", "2.5", "--chains", "10", "--data", "1.5TB", "--files", "2M"
     )
-    assert f"{group}: weight 2.5; has 0 of 10 chains" in told
-    found = _group(bounded, group)
-    most = [found[what]["most"] for what in ("chains", "bytes", "files")]
+    assert f"{group}: weight 2.5; has 0 of 10 chains" in output
+    quota = _group(bounded, group)
+    most = [quota[what]["most"] for what in ("chains", "bytes", "files")]
     assert most == [10, 1_500_000_000_000, 2_000_000]
     run("set", group, "--chains", "none")
     assert _group(bounded, group)["chains"]["most"] is None
@@ -291,16 +291,16 @@ def test_register_command_creates_no_data_set_beyond_the_quota(
 ) -> None:
     """The name stays free until there is room."""
     owner = member(bounded, f"g-{uuid4().hex[:8]}")
-    asked(bounded, "PATCH", f"/people/{owner.name}/quotas", {"files": 1})
+    ask_as_admin(bounded, "PATCH", f"/people/{owner.name}/quotas", {"files": 1})
     for name in ("a.txt", "b.txt"):
         (tmp_path / name).write_text(name)
     environment = {"SLUICE_URL": bounded.url, "SLUICE_TOKEN": owner.token}
     register = ["dataset", "register", f"two-{owner.name}", str(tmp_path)]
     result = CliRunner().invoke(command_line("dataset"), register, env=environment)
     assert result.exit_code == 1, result.output
-    told = " ".join(result.output.split())
-    assert f"{owner.name} may have 1 file, and has 0: this is 2 files more" in told
-    asked(bounded, "PATCH", f"/people/{owner.name}/quotas", {"files": 2})
+    output = " ".join(result.output.split())
+    assert f"{owner.name} may have 1 file, and has 0: this is 2 files more" in output
+    ask_as_admin(bounded, "PATCH", f"/people/{owner.name}/quotas", {"files": 2})
     result = CliRunner().invoke(command_line("dataset"), register, env=environment)
     assert result.exit_code == 0, result.output
 
@@ -316,11 +316,11 @@ def test_user_command_sets_and_shows_quotas_of_a_person(bounded: LiveSystem) -> 
         return result.output
 
     administrator = token_for(bounded.url) or ""
-    told = f"{owner.name} has 0 of 5 chains, 0 B of 2.0 GB, 0 files, 0 of 100 jobs waiting"
-    assert told in run(
+    line = f"{owner.name} has 0 of 5 chains, 0 B of 2.0 GB, 0 files, 0 of 100 jobs waiting"
+    assert line in run(
         administrator, owner.name, "--chains", "5", "--data", "2GB", "--waiting", "100"
     )
-    assert told in run(owner.token)
+    assert line in run(owner.token)
     assert f"{owner.name} has 0 chains" in run(administrator, owner.name, "--chains", "none")
     assert "say whose quota it is" in run(administrator, "--chains", "1", code=2)
     assert "nobody has an account named" in run(administrator, "nobody", "--chains", "1", code=1)

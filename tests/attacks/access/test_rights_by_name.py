@@ -81,7 +81,9 @@ def scene(
     with whole_system(postgres_server, tmp_path_factory.mktemp("whole") / "home") as system:
         scene = Scene(system)
         url = system.home.storage(StorageType.INPUT).as_uri()
-        system.asked("dms", "POST", "/api/v1/storages", {"name": "in", "type": "input", "url": url})
+        system.ask_json(
+            "dms", "POST", "/api/v1/storages", {"name": "in", "type": "input", "url": url}
+        )
         for person in (ANNA, BO):
             account = {"name": person.name, "role": person.role, "groups": list(person.groups)}
             scene.got(ADMIN, "POST", "/people", account)
@@ -127,8 +129,8 @@ def test_secret_for_group_everyone_is_refused_to_runs_and_submitters(scene: Scen
         assert answer.status_code == 403, answer.text
         assert "that needs the role shift" in answer.text
     scene.got(BO, "POST", "/templates", {"name": "towns", "cwl": TELL})
-    given = {"shared_with": [], "group": "everyone"}
-    assert scene.ask(BO, "PUT", "/templates/towns/share", given).status_code == 403
+    sharing = {"shared_with": [], "group": "everyone"}
+    assert scene.ask(BO, "PUT", "/templates/towns/share", sharing).status_code == 403
     assert scene.ask(BO, "POST", "/chains", {"template": "cities"}).is_success
     assert scene.run_template(ADMIN, "cities", comment="of root").is_success
 
@@ -147,8 +149,8 @@ def test_run_of_everyone_uses_secrets_by_the_role_of_its_request(scene: Scene) -
 
 def test_asset_versions_of_another_group_are_refused(scene: Scene) -> None:
     """Templates of the group always get the newest version."""
-    begun = scene.got(ANNA, "POST", "/assets/gazetteer/drafts", {"files": [FILE]})
-    sent = f"/assets/gazetteer/drafts/{begun['uid']}"
+    draft = scene.got(ANNA, "POST", "/assets/gazetteer/drafts", {"files": [FILE]})
+    sent = f"/assets/gazetteer/drafts/{draft['uid']}"
 
     for method, path, body in (
         ("POST", "/assets/gazetteer/drafts", {"files": [FILE]}),

@@ -20,7 +20,7 @@ from tests.attacks.access.two_groups import (
     got,
     member,
 )
-from tests.attacks.credentials import asked
+from tests.attacks.credentials import ask_as_admin
 from tests.e2e.systems import LiveSystem
 from tests.waiting import wait_until
 
@@ -36,8 +36,8 @@ def test_shared_data_set_can_be_read_and_not_changed(
 
     got(hers.owner.ask("PUT", f"{path}/share", json={"shared_with": ["beta"]}))
 
-    seen = got(stranger.ask("GET", path))
-    assert (seen["owner"], seen["group"]) == (hers.owner.name, "alpha")
+    dataset = got(stranger.ask("GET", path))
+    assert (dataset["owner"], dataset["group"]) == (hers.owner.name, "alpha")
     file = got(stranger.ask("GET", f"{path}/files"))["files"][0]["id"]
     assert MARK in stranger.ask("GET", f"{path}/files/{file}/content").text
     assert uid in stranger.ask("GET", "/api/v1/datasets").text
@@ -147,9 +147,9 @@ def test_parameter_cannot_delete_a_shared_file(
     )
     body = {"name": "lent-file-wf", "cwl": with_file}
     got(stranger.ask("POST", "/api/v1/templates", json=body))
-    lent = bring_in(hers.owner, grouped, f"{MARK}-lent-file", {"kind": "x"}, shared="beta")
+    dataset = bring_in(hers.owner, grouped, f"{MARK}-lent-file", {"kind": "x"}, shared="beta")
     own = bring_in(stranger, grouped, "his-beside-lent", {"kind": "his"})
-    file = {"class": "File", "dataset": lent, "retention": "delete"}
+    file = {"class": "File", "dataset": dataset, "retention": "delete"}
     asked_for = {"dataset_uid": own, "template": "lent-file-wf", "params": {"other": file}}
     refused = stranger.ask("POST", "/api/v1/chains", json=asked_for)
     assert refused.status_code == 422
@@ -166,7 +166,7 @@ def test_data_set_that_is_not_shared_any_more_cannot_be_read_by_earlier_chains(
     wait_until(partial(chains_of, stranger, first), what="the chain of the stranger")
     [chain] = chains_of(stranger, first)
     wait_until(partial(_ended, stranger, chain["uid"]), what="the end of the chain", seconds=60)
-    asked(grouped, "PATCH", "/groups/beta", {"chains": 0})
+    ask_as_admin(grouped, "PATCH", "/groups/beta", {"chains": 0})
     try:
         second = bring_in(
             hers.owner, grouped, f"{MARK}-twice", {"kind": "lent-once"}, shared="beta"
@@ -177,7 +177,7 @@ def test_data_set_that_is_not_shared_any_more_cannot_be_read_by_earlier_chains(
         for uid in (first, second):
             got(hers.owner.ask("PUT", f"/api/v1/datasets/{uid}/share", json={"shared_with": []}))
     finally:
-        asked(grouped, "PATCH", "/groups/beta", {"chains": "none"})
+        ask_as_admin(grouped, "PATCH", "/groups/beta", {"chains": "none"})
 
     for body in ({}, {"from_step": got(stranger.ask(
         "GET", f"/api/v1/chains/{chain['uid']}"))["steps"][0]["name"]}):  # fmt: skip
@@ -200,10 +200,10 @@ def _handed_over(system: LiveSystem) -> list[str]:
     async def look() -> list[str]:
         connection = await asyncpg.connect(system.database_url("wfms_intake"))
         try:
-            found = await connection.fetch("SELECT dataset_uid FROM handovers WHERE attempts > 0")
+            rows = await connection.fetch("SELECT dataset_uid FROM handovers WHERE attempts > 0")
         finally:
             await connection.close()
-        return [str(row["dataset_uid"]) for row in found]
+        return [str(row["dataset_uid"]) for row in rows]
 
     return asyncio.run(look())
 
@@ -219,8 +219,8 @@ def test_transfer_of_a_data_set_does_not_transfer_its_chains(
     uid = bring_in(hers.owner, grouped, f"{MARK}-given", {"kind": "for-all"})
     wait_until(lambda: chains_of(hers.owner, uid), what="the chain of the owner")
     [first] = chains_of(hers.owner, uid)
-    given = {"group": "beta", "shared_with": ["alpha"]}
-    got(both.ask("PUT", f"/api/v1/datasets/{uid}/share", json=given))
+    sharing = {"group": "beta", "shared_with": ["alpha"]}
+    got(both.ask("PUT", f"/api/v1/datasets/{uid}/share", json=sharing))
 
     asked_for = {"dataset_uid": uid, "template": "for-all"}
     his = got(stranger.ask("POST", "/api/v1/chains", json=asked_for))
@@ -318,11 +318,12 @@ def test_submitter_can_change_and_delete_only_own_objects(grouped: LiveSystem) -
     got(anna.ask("POST", "/api/v1/templates", json={"name": "annas", "cwl": cwl}))
     uid = bring_in(anna, grouped, "annas-data", {"kind": "ours"})
     wait_until(lambda: chains_of(anna, uid), what="a chain")
-    [begun] = chains_of(anna, uid)
+    [new_chain] = chains_of(anna, uid)
     wait_until(
-        lambda: got(anna.ask("GET", f"/api/v1/chains/{begun['uid']}"))["ended_at"], what="its end"
+        lambda: got(anna.ask("GET", f"/api/v1/chains/{new_chain['uid']}"))["ended_at"],
+        what="its end",
     )
-    chain = got(anna.ask("POST", f"/api/v1/chains/{begun['uid']}/rerun", json={}))["uid"]
+    chain = got(anna.ask("POST", f"/api/v1/chains/{new_chain['uid']}/rerun", json={}))["uid"]
     wishes: list[tuple[str, str, dict[str, Any]]] = [
         ("POST", "/api/v1/templates/annas/disable", {}),
         ("POST", "/templates/annas/disable", {}),
@@ -368,5 +369,5 @@ def test_person_who_leaves_a_group_does_not_see_its_objects_any_more(
     leaver = member(grouped, "alpha", "beta")
     addresses = [f"/api/v1/datasets/{hers.dataset}", f"/services/wms/api/v1/tasks/{hers.task}"]
     assert [leaver.ask("GET", each).status_code for each in addresses] == [200, 200]
-    asked(grouped, "PATCH", f"/people/{leaver.name}", {"groups": ["beta"]})
+    ask_as_admin(grouped, "PATCH", f"/people/{leaver.name}", {"groups": ["beta"]})
     assert [leaver.ask("GET", each).status_code for each in addresses] == [404, 404]

@@ -36,35 +36,35 @@ def shown(
 ) -> Iterator[dict[str, dict[str, set[str]]]]:
     """Return the addresses of forms and of button links by viewer and page."""
     with whole_system(postgres_server, tmp_path_factory.mktemp("whole") / "home") as system:
-        known = filled(system)
-        chain, odd = known["chains"][0], data_set(system, "odd")
+        objects = filled(system)
+        chain, odd = objects["chains"][0], data_set(system, "odd")
         wait_until(
-            lambda: odd in str(system.asked(OPERATOR, "GET", "/api/v1/unmatched")),
+            lambda: odd in str(system.ask_json(OPERATOR, "GET", "/api/v1/unmatched")),
             what="the unmatched data set",
         )
         addresses = [
             "/", "/chains", f"/chains/{chain}", "/chains/new", "/datasets",
-            f"/datasets/{known['datasets'][0]}", f"/datasets/{odd}",
-            "/datasets/unmatched", "/tasks", f"/tasks/{known['tasks'][0]}",
-            f"/pilots/{known['pilots'][0]}", "/steps", "/storages", "/assets", "/queues",
+            f"/datasets/{objects['datasets'][0]}", f"/datasets/{odd}",
+            "/datasets/unmatched", "/tasks", f"/tasks/{objects['tasks'][0]}",
+            f"/pilots/{objects['pilots'][0]}", "/steps", "/storages", "/assets", "/queues",
             "/queues/dms.files", "/templates", "/templates/words", "/run-templates",
-            f"/run-templates/{known['run-templates'][0]}", "/tools", "/tools/cat",
-            "/groups", "/asking", f"/asking/{known['asking'][0]}",
-            f"/chains/new?template=words&dataset={known['unmatched'][0]}",
+            f"/run-templates/{objects['run-templates'][0]}", "/tools", "/tools/cat",
+            "/groups", "/asking", f"/asking/{objects['asking'][0]}",
+            f"/chains/new?template=words&dataset={objects['unmatched'][0]}",
         ]  # fmt: skip
-        found = {who: _pages(system, person, addresses) for who, person in PEOPLE.items()}
-        system.asked(OPERATOR, "POST", f"/api/v1/chains/{chain}/cancel", {"reason": "enough"})
+        controls_of = {who: _pages(system, person, addresses) for who, person in PEOPLE.items()}
+        system.ask_json(OPERATOR, "POST", f"/api/v1/chains/{chain}/cancel", {"reason": "enough"})
         path = f"/api/v1/chains/{chain}"
         wait_until(
-            lambda: system.asked(OPERATOR, "GET", path)["state"] == ChainState.CANCELED,
+            lambda: system.ask_json(OPERATOR, "GET", path)["state"] == ChainState.CANCELED,
             what="the end of the chain",
         )
-        system.asked(OPERATOR, "POST", "/api/v1/templates/words/disable", {"reason": "enough"})
+        system.ask_json(OPERATOR, "POST", "/api/v1/templates/words/disable", {"reason": "enough"})
         addresses = [f"/chains/{chain}", f"/chains/{chain}/rerun", "/templates/words"]
         for who, person in PEOPLE.items():
             for page, controls in _pages(system, person, addresses).items():
-                found[who][f"{page} at the end"] = controls
-        yield found
+                controls_of[who][f"{page} at the end"] = controls
+        yield controls_of
 
 
 def _pages(system: WholeSystem, person: Person, addresses: list[str]) -> dict[str, set[str]]:
@@ -75,8 +75,8 @@ def _controls(system: WholeSystem, person: Person, page: str) -> set[str]:
     client = system.links.http_of(person, OPERATOR)
     answer: httpx.Response = system.run(client.get(page))
     assert answer.status_code in {200, 403}, (page, answer.status_code)
-    found = {*_FORM.findall(answer.text), *_LINK.findall(answer.text)}
-    return {html.unescape(each) for each in found}
+    addresses = {*_FORM.findall(answer.text), *_LINK.findall(answer.text)}
+    return {html.unescape(each) for each in addresses}
 
 
 def _row(address: str) -> Row | None:
@@ -101,28 +101,28 @@ def _may(row: Row, person: Person) -> bool:
 def test_pages_show_exactly_the_controls_that_the_viewer_may_use(
     shown: dict[str, dict[str, set[str]]], who: str
 ) -> None:
-    person, wrong = PEOPLE[who], []
+    person, problems = PEOPLE[who], []
     for page, everything in shown["owner, admin"].items():
         for address in everything:
             row = _row(address)
             if row is None:
                 continue
-            seen = address in shown[who][page]
-            if seen != _may(row, person):
-                wrong.append(f"{page}: {address} is {'shown' if seen else 'missing'}")
+            is_shown = address in shown[who][page]
+            if is_shown != _may(row, person):
+                problems.append(f"{page}: {address} is {'shown' if is_shown else 'missing'}")
         assert shown[who][page] <= everything
-    assert wrong == [], "\n".join(wrong)
+    assert problems == [], "\n".join(problems)
 
 
 def test_pages_of_the_test_show_all_forms(shown: dict[str, dict[str, set[str]]]) -> None:
     """The exceptions need objects that an idle system does not have."""
-    seen = {
+    shown_forms = {
         row.address
         for everything in shown["owner, admin"].values()
         for address in everything
         if (row := _row(address)) is not None
     }
-    missing = {row.address for row in FORMS if "/account" not in row.address} - seen
+    missing = {row.address for row in FORMS if "/account" not in row.address} - shown_forms
     assert missing <= {
         "/sign-in",
         "/attention",  # It needs a notice.

@@ -51,8 +51,8 @@ async def _account(operator: Operator, name: str) -> None:
 async def _hash_cheaply(monkeypatch: pytest.MonkeyPatch) -> None:
     """Replace password hashing, which would take too long for hundreds of passwords."""
 
-    async def is_right(self: Passwords, password: str, kept: str | None) -> bool:
-        return kept is not None and password == PASSWORD
+    async def is_right(self: Passwords, password: str, stored_hash: str | None) -> bool:
+        return stored_hash is not None and password == PASSWORD
 
     monkeypatch.setattr(Passwords, "is_right", is_right)
 
@@ -99,12 +99,12 @@ async def test_few_guesses_of_an_address_are_checked_at_the_same_time(
     assert await _signs_in(people, "bert", ATTACKER), "bert signs in from the same address"
     full, go, looked_at = asyncio.Event(), asyncio.Event(), list[str]()
 
-    async def is_right(self: Passwords, password: str, kept: str | None) -> bool:
+    async def is_right(self: Passwords, password: str, stored_hash: str | None) -> bool:
         looked_at.append(password)
         if len(looked_at) == MAX_CONCURRENT_OF_ADDRESS:
             full.set()
         await go.wait()
-        return kept is not None and password == PASSWORD
+        return stored_hash is not None and password == PASSWORD
 
     monkeypatch.setattr(Passwords, "is_right", is_right)
     guesses = [
@@ -152,10 +152,12 @@ async def test_sign_ins_and_sessions_of_a_person_are_limited(
 
     await people.begin_session(Person("bert", Role.VIEWER))
     connection = await asyncpg.connect(database_url)
-    kept = await connection.fetchval("SELECT count(*) FROM person_sessions WHERE person = 'anna'")
-    noted = await connection.fetchval("SELECT count(*) FROM audit WHERE who = 'anna'")
+    session_count = await connection.fetchval(
+        "SELECT count(*) FROM person_sessions WHERE person = 'anna'"
+    )
+    audit_count = await connection.fetchval("SELECT count(*) FROM audit WHERE who = 'anna'")
     await connection.close()
-    assert (kept, noted) == (MAX_SESSIONS, often)
+    assert (session_count, audit_count) == (MAX_SESSIONS, often)
 
 
 @pytest.mark.parametrize(

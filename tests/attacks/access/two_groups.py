@@ -12,7 +12,7 @@ import httpx
 
 from sluice.contracts.access.access import Role
 from tests.attacks.asked import AskedStep, asked_step, asking_template
-from tests.attacks.credentials import Addressed, asked, bearer
+from tests.attacks.credentials import Addressed, ask_as_admin, bearer
 from tests.unit.access.table import Row
 from tests.waiting import wait_until
 
@@ -87,7 +87,7 @@ class Belongings:
     file: int
     log_url: str
     run_template: str
-    asked: AskedStep
+    human_task: AskedStep
 
     def address(self, row: Row) -> str | None:
         """Return the address of the row with objects of the owner, or None if it names none."""
@@ -100,8 +100,8 @@ class Belongings:
             "run-templates": {"template_id": self.run_template},
             "unmatched": {"uid": self.unmatched},
             "asking": {
-                **self.asked._asdict(),
-                "uid": self.asked.link if "/links" in row.address else self.asked.device,
+                **self.human_task._asdict(),
+                "uid": self.human_task.link if "/links" in row.address else self.human_task.device,
             },
         }
         kind = row.address.removeprefix("/api/v1").split("/")[1]
@@ -120,8 +120,12 @@ class Belongings:
             task=str(uuid4()),
             job=2**40,
             run_template=str(uuid4()),
-            asked=AskedStep(
-                self.asked.group, "nothing-at-all", "nothing-at-all", str(uuid4()), str(uuid4())
+            human_task=AskedStep(
+                self.human_task.group,
+                "nothing-at-all",
+                "nothing-at-all",
+                str(uuid4()),
+                str(uuid4()),
             ),
         )
         return nothing.address(row) or ""
@@ -134,9 +138,9 @@ def path_of(row: Row, address: str) -> str:
 
 def member(system: Addressed, *groups: str, role: Role = Role.SHIFT) -> Member:
     name = f"p-{uuid4().hex[:8]}"
-    asked(system, "POST", "/people", {"name": name, "role": role, "groups": list(groups)})
-    given = asked(system, "POST", "/tokens", {"label": "x", "person": name})
-    return Member(name, given["secret"], system.url)
+    ask_as_admin(system, "POST", "/people", {"name": name, "role": role, "groups": list(groups)})
+    token = ask_as_admin(system, "POST", "/tokens", {"label": "x", "person": name})
+    return Member(name, token["secret"], system.url)
 
 
 def work_of(system: Addressed, owner: Member) -> Belongings:
@@ -161,7 +165,7 @@ def work_of(system: Addressed, owner: Member) -> Belongings:
         lambda: MARK in owner.ask("GET", "/api/v1/unmatched").text, what="the unmatched data set"
     )
     return Belongings(
-        asked=_asked(system, owner),
+        human_task=_create_human_task(system, owner),
         owner=owner,
         template=name,
         dataset=dataset,
@@ -175,7 +179,7 @@ def work_of(system: Addressed, owner: Member) -> Belongings:
     )
 
 
-def _asked(system: Addressed, owner: Member) -> AskedStep:
+def _create_human_task(system: Addressed, owner: Member) -> AskedStep:
     """Return a human task of the owner and a browser named with the mark."""
     name, kind = f"{MARK}-asks", f"{MARK}-asked"
     text = asking_template(kind=kind, step=f"{MARK}_look")
@@ -192,8 +196,8 @@ def _asked(system: Addressed, owner: Member) -> AskedStep:
 
 
 def chains_of(owner: Member, dataset: str) -> list[dict[str, Any]]:
-    found = got(owner.ask("GET", f"/api/v1/chains?dataset_uid={dataset}"))
-    return list(found["chains"])
+    answer = got(owner.ask("GET", f"/api/v1/chains?dataset_uid={dataset}"))
+    return list(answer["chains"])
 
 
 def bring_in(

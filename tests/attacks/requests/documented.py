@@ -15,5 +15,5 @@ _ENDS = re.compile(r"DELETE|PATCH|cancel|discard|stop|drain|disable|remove|revo|
 def operations_of(service: str) -> list[Any]:
     """Return the operations of a service. Operations that end objects come last."""
     document = schemathesis.openapi.from_dict(build_app(service).openapi())
-    found = [each.ok() for each in document.get_all_operations() if isinstance(each, Ok)]
-    return sorted(found, key=lambda operation: _ENDS.search(operation.label) is not None)
+    operations = [each.ok() for each in document.get_all_operations() if isinstance(each, Ok)]
+    return sorted(operations, key=lambda operation: _ENDS.search(operation.label) is not None)

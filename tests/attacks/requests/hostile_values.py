@@ -85,9 +85,9 @@ class Asked:
         return httpx.Request(self.method, url, content=content, headers=headers)
 
 
-def plain_requests(operation: Any, known: Known, number: int) -> list[Asked]:
+def plain_requests(operation: Any, known_values: Known, number: int) -> list[Asked]:
     """Return valid requests that name existing objects."""
-    found: list[Asked] = []
+    requests: list[Asked] = []
 
     @settings(
         max_examples=number,
@@ -98,16 +98,16 @@ def plain_requests(operation: Any, known: Known, number: int) -> list[Asked]:
     )
     @given(case=operation.as_strategy())
     def keep(case: Case[Any]) -> None:
-        found.append(_asked(case, known))
+        requests.append(_to_request(case, known_values))
 
     keep()
-    return found
+    return requests
 
 
-def _asked(case: Case[Any], known: Known) -> Asked:
+def _to_request(case: Case[Any], known_values: Known) -> Asked:
     places = dict((name, place) for place, name in _PART.findall(case.path))
     parts = {
-        name: quote(str(known.get(places.get(name, ""), [value])[0]), safe="")
+        name: quote(str(known_values.get(places.get(name, ""), [value])[0]), safe="")
         for name, value in (case.path_parameters or {}).items()
     }
     query = {name: quote(str(value)) for name, value in (case.query or {}).items()}
@@ -115,8 +115,8 @@ def _asked(case: Case[Any], known: Known) -> Asked:
     body = copy.deepcopy(case.body) if is_json and case.body is not NOT_SET else None
     if isinstance(body, dict):
         body |= {
-            name: known[name][0]
-            for name in body.keys() & known.keys()
+            name: known_values[name][0]
+            for name in body.keys() & known_values.keys()
             if isinstance(body[name], str)
         }
         body |= {"wait": 0} if "wait" in body else {}
@@ -169,11 +169,11 @@ def _anew(body: Any) -> Any:
 
 def _fields(operation: Any) -> list[str]:
     """Return the fields of the body, including optional fields."""
-    found: list[str] = []
+    names: list[str] = []
     for alternative in operation.body:
         schema = alternative.resolved_schema
-        found += schema.get("properties", {})
-    return found
+        names += schema.get("properties", {})
+    return names
 
 
 Place = tuple[str | int, ...]

@@ -55,7 +55,7 @@ class Scene:
     """The system and its objects. ``refused`` has the operations that a caller may not use."""
 
     system: WholeSystem
-    known: Known
+    known_values: Known
     refused: set[tuple[str, str]] = field(default_factory=set)
 
 
@@ -84,7 +84,7 @@ def test_answers_conform_to_the_openapi_document(
     service, declared = OPERATIONS[operation]
     case = data.draw(declared.as_strategy(generation_mode=data.draw(st.sampled_from(MODES))))
     if data.draw(st.integers(0, 3)):
-        _name_what_there_is(case, scene.known, data)
+        _name_what_there_is(case, scene.known_values, data)
     request = _request(case, service)
     for caller in CALLERS:
         if (operation, caller) not in scene.refused:
@@ -94,23 +94,23 @@ def test_answers_conform_to_the_openapi_document(
                 scene.refused.add((operation, caller))
 
 
-def _name_what_there_is(case: Case[Any], known: Known, data: st.DataObject) -> None:
+def _name_what_there_is(case: Case[Any], known_values: Known, data: st.DataObject) -> None:
     """Put names of existing objects into the request. The drawn objects are not changed, as later
     draws may return them again."""
     parts = dict(case.path_parameters or {})
     for place, name in _PART.findall(case.path):
-        if place in known and name in parts:
-            parts[name] = data.draw(st.sampled_from(known[place]))
+        if place in known_values and name in parts:
+            parts[name] = data.draw(st.sampled_from(known_values[place]))
     case.path_parameters = parts
     if isinstance(case.body, dict):
-        case.body = _named(case.body, known, data)
+        case.body = _named(case.body, known_values, data)
     if isinstance(case.query, dict):
-        case.query = _named(case.query, known, data)
+        case.query = _named(case.query, known_values, data)
 
 
-def _named(part: dict[str, Any], known: Known, data: st.DataObject) -> dict[str, Any]:
-    names = sorted(part.keys() & known.keys())
-    return {**part, **{name: data.draw(st.sampled_from(known[name])) for name in names}}
+def _named(part: dict[str, Any], known_values: Known, data: st.DataObject) -> dict[str, Any]:
+    names = sorted(part.keys() & known_values.keys())
+    return {**part, **{name: data.draw(st.sampled_from(known_values[name])) for name in names}}
 
 
 def _request(case: Case[Any], service: str) -> httpx.Request:
@@ -118,10 +118,17 @@ def _request(case: Case[Any], service: str) -> httpx.Request:
     if isinstance(body := sent.get("json"), dict) and isinstance(body.get("wait"), int | float):
         body["wait"] = min(body["wait"], 0)  # The test does not wait for jobs.
     parts = ("method", "url", "headers", "params", "cookies", "json", "data", "files")
-    made = requests.Request(**{part: sent[part] for part in parts if part in sent}).prepare()
-    headers = {name: str(value) for name, value in made.headers.items()}
-    assert isinstance(made.body, bytes | str | None)
+    prepared_request = requests.Request(
+        **{part: sent[part] for part in parts if part in sent}
+    ).prepare()
+    headers = {name: str(value) for name, value in prepared_request.headers.items()}
+    assert isinstance(prepared_request.body, bytes | str | None)
     try:
-        return httpx.Request(str(made.method), str(made.url), headers=headers, content=made.body)
+        return httpx.Request(
+            str(prepared_request.method),
+            str(prepared_request.url),
+            headers=headers,
+            content=prepared_request.body,
+        )
     except httpx.InvalidURL:  # The URL is too long for the client.
         reject()

@@ -26,7 +26,7 @@ def system(
         yield system
 
 
-def _asked(
+def _post_content(
     system: WholeSystem, route: str, content: bytes, media: str = "application/json"
 ) -> httpx.Response:
     query = "" if media == "application/json" else "?name=theirs"
@@ -35,8 +35,8 @@ def _asked(
     return system.ask("submitter", "wfms.operator", request)
 
 
-def _kept(system: WholeSystem) -> list[object]:
-    lists = (system.asked("wfms.operator", "GET", f"/api/v1/{kind}") for kind in KEPT)
+def _list_objects(system: WholeSystem) -> list[object]:
+    lists = (system.ask_json("wfms.operator", "GET", f"/api/v1/{kind}") for kind in KEPT)
     return [item for listed in lists for part in listed.values() if part for item in part]
 
 
@@ -45,13 +45,13 @@ def test_hostile_text_is_refused_on_each_route(system: WholeSystem, case: str) -
     text, _ = HOSTILE[case]
     for route in ROUTES:
         named = {} if route == "templates/check" else {"name": "theirs"}
-        answer = _asked(system, route, json.dumps(named | {"cwl": text}).encode())
+        answer = _post_content(system, route, json.dumps(named | {"cwl": text}).encode())
         if (route, answer.status_code) == ("templates/check", 200):
             assert answer.json()["plan"] is None
             assert answer.json()["findings"]
         else:
             assert answer.status_code in {413, 422}, (route, answer.text[:300])
-    assert _kept(system) == []
+    assert _list_objects(system) == []
 
 
 def _zipped(files: dict[str, bytes]) -> bytes:
@@ -74,7 +74,7 @@ ZIPS = {
 @pytest.mark.parametrize("case", ZIPS)
 def test_hostile_archive_is_refused_on_each_route(system: WholeSystem, case: str) -> None:
     for route in ("templates", "run-templates", "templates/compare"):
-        answer = _asked(system, route, _zipped(ZIPS[case]), "application/zip")
+        answer = _post_content(system, route, _zipped(ZIPS[case]), "application/zip")
         assert answer.status_code == 422, (route, answer.text[:300])
         assert answer.json()["findings"]
-    assert _kept(system) == []
+    assert _list_objects(system) == []

@@ -37,7 +37,7 @@ TAKEN_FOR_SQL = ("syntax error", "unterminated quoted", "there is no parameter",
 @dataclass
 class Scene:
     system: WholeSystem
-    known: Known
+    known_values: Known
     server: PostgresServer
 
     def log(self) -> str:
@@ -67,11 +67,11 @@ def scene(
     postgres_server: PostgresServer, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Scene]:
     with whole_system(postgres_server, tmp_path_factory.mktemp("whole") / "home") as system:
-        known = filled(system)
+        known_values = filled(system)
         for service in system.databases:
             system.rows(service, f"CREATE TABLE {CANARY} (song text)")
             system.rows(service, f"INSERT INTO {CANARY} VALUES ('sings')")  # noqa: S608 - a name
-        yield Scene(system, known, postgres_server)
+        yield Scene(system, known_values, postgres_server)
 
 
 PASSED_ON = pytest.mark.long("most of its requests are passed on to the services tried here")
@@ -96,67 +96,72 @@ def _services(passed_on: pytest.MarkDecorator | None = None) -> list[Any]:
 def test_hostile_values_are_neither_executed_nor_answered_with_a_server_error(
     scene: Scene, service: str
 ) -> None:
-    shape, begun = scene.shape(), len(scene.log())
-    wrong = [
+    shape, log_start = scene.shape(), len(scene.log())
+    findings = [
         finding
         for operation in operations_of(service)
         for finding in _wrong_answers(scene, service, operation)
     ]
 
-    assert wrong == []
+    assert findings == []
     assert scene.shape() == shape
     assert [
-        line for line in scene.log()[begun:].splitlines() if any(x in line for x in TAKEN_FOR_SQL)
+        line
+        for line in scene.log()[log_start:].splitlines()
+        if any(x in line for x in TAKEN_FOR_SQL)
     ] == []
 
 
 def _wrong_answers(scene: Scene, service: str, operation: Any) -> Iterator[str]:
     """Yield requests with an answer that no route gives."""
-    for asked, answer in _answers(
+    for request, answer in _answers(
         scene, service, operation, partial(hostile_requests, all_=examples(1) > 1)
     ):
-        known = answer.status_code < 500 or b"not-available" in answer.content
-        if not known or "x-injected" in answer.headers:
-            yield f"{answer.status_code} {operation.label} {str(asked)[:600]}"
+        acceptable = answer.status_code < 500 or b"not-available" in answer.content
+        if not acceptable or "x-injected" in answer.headers:
+            yield f"{answer.status_code} {operation.label} {str(request)[:600]}"
 
 
 def _answers(
-    scene: Scene, service: str, operation: Any, made: Callable[[Any, Asked], Iterable[Asked]]
+    scene: Scene,
+    service: str,
+    operation: Any,
+    make_requests: Callable[[Any, Asked], Iterable[Asked]],
 ) -> Iterator[tuple[Asked, httpx.Response]]:
-    """Send requests and yield them with their answers. ``made`` makes the requests from an
+    """Send requests and yield them with their answers. ``make_requests`` makes the requests from an
     operation and a request that succeeds. The caller has the permission to send them."""
 
-    def ask(caller: str, asked: Asked) -> httpx.Response:
-        return scene.system.ask(caller, service, asked.request(service))
+    def ask(caller: str, plain_request: Asked) -> httpx.Response:
+        return scene.system.ask(caller, service, plain_request.request(service))
 
-    tried = plain_requests(operation, scene.known, 5)
+    tried = plain_requests(operation, scene.known_values, 5)
     may = next((one for one in MIGHTY if ask(one, tried[0]).status_code not in {401, 403}), "admin")
     plain = next((each for each in tried if ask(may, each).is_success), tried[0])
-    for asked in made(operation, plain):
-        yield asked, ask(may, asked)
+    for request in make_requests(operation, plain):
+        yield request, ask(may, request)
 
 
 @pytest.mark.parametrize("service", _services(passed_on=PASSED_ON))
 def test_services_do_not_fetch_addresses_or_files_that_a_request_names(
     scene: Scene, service: str, tmp_path: Path
 ) -> None:
-    secret, kept = tmp_path / "kept.txt", "what this file has in it is nobody else's"
-    secret.write_text(kept)
+    secret, content = tmp_path / "kept.txt", "what this file has in it is nobody else's"
+    secret.write_text(content)
     with socket.create_server(("127.0.0.1", 0)) as there:
         there.setblocking(False)
         port = there.getsockname()[1]
         names = [f"http://127.0.0.1:{port}/x", secret.as_uri()]
-        told = [
-            asked
+        sent_requests = [
+            request
             for operation in operations_of(service)
-            for asked, answer in _answers(
+            for request, answer in _answers(
                 scene, service, operation, partial(requests_naming, names=names)
             )
-            if kept in answer.text
+            if content in answer.text
         ]
         with pytest.raises(BlockingIOError):
             there.accept()
-    assert told == []
+    assert sent_requests == []
 
 
 #: Malformed bodies.
@@ -174,7 +179,7 @@ BODIES = {
 
 @pytest.mark.parametrize("service", _services())
 def test_malformed_body_is_refused(scene: Scene, service: str) -> None:
-    wrong = [
+    accepted_bodies = [
         (operation.label, name, answer.status_code)
         for operation in operations_of(service)
         if any("json" in each.media_type for each in operation.body)
@@ -182,13 +187,13 @@ def test_malformed_body_is_refused(scene: Scene, service: str) -> None:
         if (answer := _sent(scene, service, operation, content)).status_code not in REFUSED
         and not _by_link(answer)
     ]
-    assert wrong == []
+    assert accepted_bodies == []
 
 
 def _sent(scene: Scene, service: str, operation: Any, content: bytes) -> httpx.Response:
-    plain = plain_requests(operation, scene.known, 1)[0]
-    asked = plain.request(service)
-    request = httpx.Request(asked.method, asked.url, content=content, headers=JSON)
+    plain = plain_requests(operation, scene.known_values, 1)[0]
+    plain_request = plain.request(service)
+    request = httpx.Request(plain_request.method, plain_request.url, content=content, headers=JSON)
     answers = (scene.system.ask(one, service, request) for one in MIGHTY)
     # A browser without a link is refused before its body is read.
     last = [
@@ -203,7 +208,7 @@ def _by_link(answer: httpx.Response) -> bool:
 
 @pytest.mark.xdist_group("hostile-values-True")
 @pytest.mark.parametrize(
-    ("name", "status", "told"),
+    ("name", "status", "detail"),
     [
         ("%2e%2e", 422, "nothing can have the name '..'"),
         ("%10%7f", 404, repr("\x10\x7f")),
@@ -212,8 +217,8 @@ def _by_link(answer: httpx.Response) -> bool:
     ],
 )
 def test_name_that_is_forwarded_to_another_service_is_escaped(
-    scene: Scene, name: str, status: int, told: str
+    scene: Scene, name: str, status: int, detail: str
 ) -> None:
     request = httpx.Request("POST", f"http://x/api/v1/storages/{name}/enable")
     answer = scene.system.ask("admin", "wfms.operator", request)
-    assert (answer.status_code, told in answer.json()["detail"]) == (status, True), answer.text
+    assert (answer.status_code, detail in answer.json()["detail"]) == (status, True), answer.text

@@ -61,29 +61,30 @@ def carried() -> Iterator[FinishedChain]:
             assert process.stdout is not None
             process.stdin.write(json.dumps([kind, case]) + "\n")
             process.stdin.flush()
-            found: dict[str, object] = json.loads(process.stdout.readline())
-            assert "broken" not in found, "the process ended before the result"
-            return found
+            result: dict[str, object] = json.loads(process.stdout.readline())
+            assert "broken" not in result, "the process ended before the result"
+            return result
 
         yield carry
 
 
 @pytest.mark.parametrize("case", REFUSED)
 def test_upload_that_would_grow_is_refused_with_a_reason(carried: FinishedChain, case: str) -> None:
-    found = carried("refused", case)
-    assert found["steps"] is None
-    assert any(REFUSED[case][1] in str(message) for message in found["messages"]), found["messages"]  # type: ignore[attr-defined]
-    assert isinstance(found["grown"], int)
-    assert found["grown"] < MOST
+    result = carried("refused", case)
+    assert result["steps"] is None
+    messages: list[str] = result["messages"]  # type: ignore[assignment]
+    assert any(REFUSED[case][1] in message for message in messages), messages
+    assert isinstance(result["grown"], int)
+    assert result["grown"] < MOST
 
 
 @pytest.mark.parametrize("case", TAKEN)
 def test_long_valid_upload_is_accepted(carried: FinishedChain, case: str) -> None:
-    found = carried("taken", case)
-    assert isinstance(found["steps"], int)
-    assert found["steps"] >= 1
-    assert isinstance(found["grown"], int)
-    assert found["grown"] < MOST
+    result = carried("taken", case)
+    assert isinstance(result["steps"], int)
+    assert result["steps"] >= 1
+    assert isinstance(result["grown"], int)
+    assert result["grown"] < MOST
 
 
 async def test_large_registration_of_a_pilot_is_refused_before_it_is_complete() -> None:

@@ -28,16 +28,16 @@ DEEP = 100_000
 @dataclass
 class Scene:
     system: WholeSystem
-    known: Known
+    known_values: Known
 
     @property
     def closed(self) -> str:
         """Return a data set that is complete."""
-        return self.known["datasets"][0]
+        return self.known_values["datasets"][0]
 
     @property
     def open(self) -> str:
-        return self.known["datasets"][1]
+        return self.known_values["datasets"][1]
 
     def file(self, url: str, name: str = "x.txt") -> dict[str, Any]:
         checksum = f"sha256:{'0' * 64}"
@@ -47,16 +47,16 @@ class Scene:
         return (self.system.home.storage(StorageType.INPUT) / name).as_uri()
 
     def state(self, uid: str) -> dict[str, Any]:
-        found: dict[str, Any] = self.system.asked("dms", "GET", f"/api/v1/datasets/{uid}")
-        return found
+        dataset: dict[str, Any] = self.system.ask_json("dms", "GET", f"/api/v1/datasets/{uid}")
+        return dataset
 
     def result(self) -> str:
         place = self.system.home.storage(StorageType.OUTPUT) / uuid4().hex
         new = {"name": place.name, "type": "output", "url": place.as_uri()}
-        made = self.system.asked(
+        dataset = self.system.ask_json(
             "dms", "POST", "/api/v1/datasets", new, caller="service:wfms.chains"
         )
-        return str(made["uid"])
+        return str(dataset["uid"])
 
     def forge(self, queue: str, body: bytes) -> DeadLetter:
         """Send the message and wait for its dead letter."""
@@ -81,15 +81,15 @@ async def _refused(system: WholeSystem, queue: str, body: bytes) -> DeadLetter:
     async with _sending(system) as transport:
         message = Message(uuid4().hex, queue, body)
         await transport.send([message])
-        found: list[DeadLetter] = []
+        refused_letters: list[DeadLetter] = []
 
         async def dead() -> bool:
             letters = await transport.dead_letters(queue, limit=100)
-            found[:] = [letter for letter in letters if letter.id == message.id]
-            return bool(found)
+            refused_letters[:] = [letter for letter in letters if letter.id == message.id]
+            return bool(refused_letters)
 
         await eventually(dead, what="the message is refused")
-        return found[0]
+        return refused_letters[0]
 
 
 @asynccontextmanager

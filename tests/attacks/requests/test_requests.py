@@ -230,7 +230,9 @@ async def test_too_long_head_is_refused(line: bytes) -> None:
 LARGE = 1024 * 1024
 
 
-async def begun(port: int, content: bytes) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+async def begin_request(
+    port: int, content: bytes
+) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
     """Begin a request whose head declares a body of ``LARGE`` bytes."""
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
     writer.write(head("POST", content_length=str(LARGE)) + content)
@@ -240,7 +242,7 @@ async def begun(port: int, content: bytes) -> tuple[asyncio.StreamReader, asynci
 async def test_incomplete_large_bodies_do_not_block_other_requests() -> None:
     """There is one body more than fits. Its refusal shows that the others are held in memory."""
     async with served(Limits(body=LARGE, body_seconds=600.0)) as port:
-        idle = [await begun(port, b"x" * (LARGE - 1)) for _ in range(5)]
+        idle = [await begin_request(port, b"x" * (LARGE - 1)) for _ in range(5)]
         answers = [asyncio.create_task(reader.readline()) for reader, _ in idle]
         done, waiting = await asyncio.wait(answers, timeout=30, return_when=asyncio.FIRST_COMPLETED)
         assert [b" 503 " in first.result() for first in done] == [True]
@@ -267,20 +269,20 @@ async def test_body_takes_memory_until_its_answer_begins() -> None:
         await end.wait()
 
     async with served(Limits(body=LARGE), app=slowly) as port:
-        held = [await begun(port, b"x" * LARGE) for _ in range(4)]
+        connections = [await begin_request(port, b"x" * LARGE) for _ in range(4)]
         async with asyncio.timeout(30):
-            for _ in held:
+            for _ in connections:
                 await read.acquire()
             assert (await sent(port, head("POST", content_length=str(LARGE)) + b"x" * LARGE))[
                 0
             ] == 503
             answer.set()
-            for reader, _ in held:
+            for reader, _ in connections:
                 await reader.readuntil(b"\r\n\r\n")
-            further = await begun(port, b"x" * LARGE)
+            further = await begin_request(port, b"x" * LARGE)
             assert b" 200 " in await further[0].readline()
         end.set()
-        for _, writer in [*held, further]:
+        for _, writer in [*connections, further]:
             writer.close()
 
 
@@ -312,16 +314,16 @@ async def test_refused_requests_are_counted_and_logged() -> None:
     page = metrics.render().decode()
     for status, times in {421: 3, 413: 1, 408: 1, 431: 1, 503: 1}.items():
         assert f'sluice_http_refused_total{{status="{status}"}} {times}.0' in page
-    told = [line for line in logs if line["event"] == "http.refused"]
-    assert [line["status"] for line in told] == [
+    refusals = [line for line in logs if line["event"] == "http.refused"]
+    assert [line["status"] for line in refusals] == [
         421,
         413,
         408,
         431,
         503,
     ], "each status is logged once at a time"
-    assert "evil.example" in told[0]["reason"]
-    assert {line["peer"] for line in told} == {"127.0.0.1"}
+    assert "evil.example" in refusals[0]["reason"]
+    assert {line["peer"] for line in refusals} == {"127.0.0.1"}
 
 
 def test_log_has_the_number_of_suppressed_refusals() -> None:

@@ -17,7 +17,7 @@ from sluice.contracts.access.access import Role
 from sluice.contracts.common.states import DatasetState
 from sluice.network.credentials import token_for
 from tests.attacks.access.two_groups import Member, got, member
-from tests.attacks.credentials import asked, bearer
+from tests.attacks.credentials import ask_as_admin, bearer
 from tests.e2e.systems import LiveSystem, live_system
 from tests.waiting import wait_until
 
@@ -68,8 +68,8 @@ def test_audit_events_of_an_object_are_found_by_its_name_and_its_uuid(
     anna.ask("POST", "/api/v1/tokens", json={"label": name})
     for key in (uid, name, uid.upper()):
         done = entries(audited, object=key)
-        made, shared, *refused = sorted(done, key=lambda entry: entry["at"])
-        assert (made["who"], made["action"]) == (anna.name, "POST /api/v1/datasets")
+        creation, shared, *refused = sorted(done, key=lambda entry: entry["at"])
+        assert (creation["who"], creation["action"]) == (anna.name, "POST /api/v1/datasets")
         assert (shared["who"], shared["action"].endswith("/share")) == (boris.name, True)
         assert len(refused) == 3
         assert {entry["who"] for entry in refused} == {boris.name}
@@ -87,24 +87,24 @@ def test_audit_events_of_an_object_are_found_by_its_name_and_its_uuid(
 def test_audit_event_has_the_outcome_and_the_facts_of_the_request(audited: LiveSystem) -> None:
     anna = member(audited, role=Role.SUBMITTER)
     name = f"d-{uuid4().hex[:8]}"
-    made = got(anna.ask("POST", "/api/v1/datasets", json={"name": name}))
+    dataset = got(anna.ask("POST", "/api/v1/datasets", json={"name": name}))
     direct = {"name": f"{name}-direct"}
     got(anna.ask("POST", "/services/dms/api/v1/datasets", json=direct))
     anna.ask("DELETE", f"/api/v1/storages/{name}/marks")
     anna.ask("POST", "/api/v1/datasets", json={"name": ""})
 
-    found = entries(audited, who=anna.name)
+    events = entries(audited, who=anna.name)
 
-    assert [_shown(entry) for entry in found] == [
+    assert [_shown(entry) for entry in events] == [
         ("POST /api/v1/datasets", 422),
         (f"DELETE /api/v1/storages/{name}/marks", 403),
         ("POST /services/dms/api/v1/datasets", 201),
         ("POST /api/v1/datasets", 201),
     ]
-    first = found[-1]
+    first = events[-1]
     assert (first["role"], first["remote"]) == ("submitter", "127.0.0.1")
     assert (
-        first["facts"] | {"uid": made["uid"], "name": name, "state": DatasetState.OPEN}
+        first["facts"] | {"uid": dataset["uid"], "name": name, "state": DatasetState.OPEN}
         == first["facts"]
     )
 
@@ -147,7 +147,7 @@ steps:
 
 def test_sign_ins_and_failed_attempts_are_audited(audited: LiveSystem) -> None:
     name = f"p-{uuid4().hex[:8]}"
-    asked(audited, "POST", "/people", {"name": name, "password": PASSWORD, "role": "viewer"})
+    ask_as_admin(audited, "POST", "/people", {"name": name, "password": PASSWORD, "role": "viewer"})
     for password in ("wrong password", PASSWORD):
         httpx.post(
             f"{audited.url}/api/v1/sign-in", json={"name": name, "password": password}, timeout=60
@@ -155,27 +155,29 @@ def test_sign_ins_and_failed_attempts_are_audited(audited: LiveSystem) -> None:
     with httpx.Client(base_url=audited.url, timeout=60) as browser:
         browser.post("/sign-in", data={"name": name, "password": PASSWORD})
         browser.post("/sign-out")
-    told = [entry for entry in entries(audited, what="sign") if entry["who"] == name]
-    assert [(entry["action"], entry["outcome"], entry["remote"]) for entry in told] == [
+    sign_in_events = [entry for entry in entries(audited, what="sign") if entry["who"] == name]
+    assert [(entry["action"], entry["outcome"], entry["remote"]) for entry in sign_in_events] == [
         ("signs out", 200, "127.0.0.1"),
         ("signs in by password", 200, "127.0.0.1"),
         ("signs in by password", 200, "127.0.0.1"),
         ("signs in by password", 401, "127.0.0.1"),
     ]
-    [made] = entries(audited, what="POST /api/v1/people", limit=1)
-    assert made["facts"] | {"person": name, "role": "viewer"} == made["facts"]
+    [creation] = entries(audited, what="POST /api/v1/people", limit=1)
+    assert creation["facts"] | {"person": name, "role": "viewer"} == creation["facts"]
 
 
 def test_audit_log_has_no_secrets(audited: LiveSystem) -> None:
     """Secrets are in requests and in answers."""
     secrets = [PASSWORD, "another horse battery", f"secret-{uuid4().hex}"]
     name = f"p-{uuid4().hex[:8]}"
-    asked(audited, "POST", "/people", {"name": name, "password": PASSWORD})
-    asked(audited, "PATCH", f"/people/{name}", {"password": secrets[1]})
-    secrets.append(asked(audited, "POST", "/tokens", {"label": "x", "person": name})["secret"])
-    secrets.append(asked(audited, "POST", "/sites", {"name": name})["secret"])
-    kept = {"name": name, "value": secrets[2], "templates": ["*"]}
-    asked(audited, "POST", "/secrets", kept)
+    ask_as_admin(audited, "POST", "/people", {"name": name, "password": PASSWORD})
+    ask_as_admin(audited, "PATCH", f"/people/{name}", {"password": secrets[1]})
+    secrets.append(
+        ask_as_admin(audited, "POST", "/tokens", {"label": "x", "person": name})["secret"]
+    )
+    secrets.append(ask_as_admin(audited, "POST", "/sites", {"name": name})["secret"])
+    new_secret = {"name": name, "value": secrets[2], "templates": ["*"]}
+    ask_as_admin(audited, "POST", "/secrets", new_secret)
     httpx.get(f"{audited.url}/", params={"token": token_for(audited.url)})
     secrets.append(token_for(audited.url) or "")
     rows = asyncio.run(_everything(audited))
@@ -187,12 +189,12 @@ def test_audit_log_has_no_secrets(audited: LiveSystem) -> None:
 
 
 async def _everything(system: LiveSystem) -> str:
-    found: list[str] = []
+    texts: list[str] = []
     for database in DATABASES:
         connection = await asyncpg.connect(system.database_url(database))
-        found += [str(tuple(row)) for row in await connection.fetch("SELECT * FROM audit")]
+        texts += [str(tuple(row)) for row in await connection.fetch("SELECT * FROM audit")]
         await connection.close()
-    return "\n".join(found)
+    return "\n".join(texts)
 
 
 def test_only_administrators_can_read_the_audit_log(audited: LiveSystem) -> None:
@@ -210,7 +212,7 @@ def test_pages_of_the_audit_log_have_each_event_once(audited: LiveSystem) -> Non
     for number, name in enumerate(names):
         path = "/api/v1/datasets" if number % 2 else "/services/dms/api/v1/datasets"
         got(anna.ask("POST", path, json={"name": name}))
-    found: list[str] = []
+    names_found: list[str] = []
     after: str | None = None
     while True:
         page = got(
@@ -221,11 +223,11 @@ def test_pages_of_the_audit_log_have_each_event_once(audited: LiveSystem) -> Non
                 timeout=60,
             )
         )
-        found += [entry["facts"]["name"] for entry in page["entries"]]
+        names_found += [entry["facts"]["name"] for entry in page["entries"]]
         after = page["after"]
         if after is None:
             break
-    assert found == names[::-1]
+    assert names_found == names[::-1]
 
 
 def test_audit_commands_list_export_and_verify_events(audited: LiveSystem) -> None:
@@ -242,7 +244,7 @@ def test_audit_commands_list_export_and_verify_events(audited: LiveSystem) -> No
     lines = run("audit", "export", "--who", anna.name).splitlines()
     assert [json.loads(line)["who"] for line in lines] == [anna.name]
     verify = run("audit", "verify")
-    assert verify.count("as it was noted") == len(DATABASES)
+    assert verify.count("unchanged since they were written") == len(DATABASES)
 
 
 def test_verify_command_finds_a_row_that_was_changed_by_hand(audited: LiveSystem) -> None:
@@ -259,8 +261,8 @@ def test_verify_command_finds_a_row_that_was_changed_by_hand(audited: LiveSystem
 
 
 def _unchained(system: LiveSystem) -> int:
-    found = asked(system, "GET", "/audit/verdict", {})["services"]
-    return sum(service["unchained"] for service in found)
+    services = ask_as_admin(system, "GET", "/audit/verdict", {})["services"]
+    return sum(service["unchained"] for service in services)
 
 
 async def _forge(system: LiveSystem, name: str) -> None:

@@ -16,7 +16,7 @@ import pytest
 
 from sluice.contracts.access.access import PILOT_PROOF_HEADER, PILOT_TOKEN_HEADER
 from sluice.pilot_access.key import PilotKey
-from tests.attacks.credentials import asked, bearer, cookie, given
+from tests.attacks.credentials import ask_as_admin, bearer, cookie, create_token
 from tests.e2e.commands import SHOUT, UPPER, sluice
 from tests.e2e.systems import LiveSystem, live_system
 
@@ -42,12 +42,14 @@ def test_credentials_are_stored_only_in_their_own_files(system: LiveSystem, tmp_
     for secret in secrets.values():
         _show_everywhere(system, secret)
 
-    found = _files_with(system.home, secrets)
+    files_by_secret = _files_with(system.home, secrets)
 
-    pilots = {file for file in found["a pilot's key"] if re.fullmatch(r"pilots/.+/key", file)}
+    pilots = {
+        file for file in files_by_secret["a pilot's key"] if re.fullmatch(r"pilots/.+/key", file)
+    }
     assert pilots
     own = {name: {name} if name in KEPT else set() for name in secrets}
-    assert found == own | {"a pilot's key": pilots}
+    assert files_by_secret == own | {"a pilot's key": pilots}
     assert [name for name, secret in secrets.items() if _in_a_command(secret)] == []
 
 
@@ -63,16 +65,16 @@ def _run(system: LiveSystem, folder: Path) -> None:
 
 def _secrets(system: LiveSystem) -> dict[str, str]:
     name = f"p-{uuid4().hex[:8]}"
-    asked(system, "POST", "/people", {"name": name, "role": "admin", "password": PASSWORD})
+    ask_as_admin(system, "POST", "/people", {"name": name, "role": "admin", "password": PASSWORD})
     who = {"name": name, "password": PASSWORD}
     [key] = {path.read_text() for path in system.home.glob("pilots/**/key")}
     return {
         **{name: (system.home / name).read_text().strip() for name in KEPT},
         "password": PASSWORD,
-        "a person's token": given(system)[1],
-        "a token of a password": asked(system, "POST", "/sign-in", who)["secret"],
+        "a person's token": create_token(system)[1],
+        "a token of a password": ask_as_admin(system, "POST", "/sign-in", who)["secret"],
         "a session": cookie(system)[1],
-        "a site's token": asked(system, "POST", "/sites", {"name": "there"})["secret"],
+        "a site's token": ask_as_admin(system, "POST", "/sites", {"name": "there"})["secret"],
         "a pilot's token": _registered(system),
         "a pilot's key": max(key.splitlines(), key=len),
     }
@@ -80,11 +82,13 @@ def _secrets(system: LiveSystem) -> dict[str, str]:
 
 def _registered(system: LiveSystem) -> str:
     node = {"cores": 1, "ram": 1000, "disk": 1000}
-    told = {"uid": str(uuid4()), "name": "p", "host": "h", "slots": 1, "version": "1"}
+    registration = {"uid": str(uuid4()), "name": "p", "host": "h", "slots": 1, "version": "1"}
     enrolment = bearer((system.home / "pilot-token").read_text())
     proof = {PILOT_PROOF_HEADER: PilotKey.new().proof(time.time())}
     answer = httpx.post(
-        f"{system.url}{WMS}/pilots", json=told | {"resources": node}, headers=enrolment | proof
+        f"{system.url}{WMS}/pilots",
+        json=registration | {"resources": node},
+        headers=enrolment | proof,
     )
     return answer.raise_for_status().headers[PILOT_TOKEN_HEADER]
 
@@ -117,15 +121,15 @@ def _bodies(secret: str) -> Iterator[tuple[str, Any]]:
 
 def _files_with(folder: Path, secrets: dict[str, str]) -> dict[str, set[str]]:
     """Return the files that have each credential in plain text or Base64."""
-    found: dict[str, set[str]] = {name: set() for name in secrets}
+    files_by_secret: dict[str, set[str]] = {name: set() for name in secrets}
     for path in folder.rglob("*"):
         with suppress(FileNotFoundError):
             data = path.read_bytes() if path.is_file() else b""
             for name, secret in secrets.items():
                 plain = secret.encode()
                 if plain in data or base64.b64encode(plain).rstrip(b"=")[:-2] in data:
-                    found[name].add(str(path.relative_to(folder)))
-    return found
+                    files_by_secret[name].add(str(path.relative_to(folder)))
+    return files_by_secret
 
 
 def _in_a_command(secret: str) -> bool:

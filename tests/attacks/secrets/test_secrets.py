@@ -120,17 +120,17 @@ def found_in(data: bytes) -> bool:
 
 def files_below(folder: Path, *, but: Sequence[str] = ()) -> list[str]:
     """Return the files that have a secret."""
-    found = []
+    paths = []
     for path in folder.rglob("*"):
         with suppress(FileNotFoundError):
             if path.is_file() and path.name not in but and found_in(path.read_bytes()):
-                found.append(str(path.relative_to(folder)))
-    return found
+                paths.append(str(path.relative_to(folder)))
+    return paths
 
 
 async def tables(system: LiveSystem) -> tuple[list[str], int]:
     """Return the tables that have a secret and the number of all tables."""
-    found, number = [], 0
+    places, number = [], 0
     for database in [*(service.database for service in SERVICES), "transport"]:
         connection = await asyncpg.connect(system.database_url(database))
         names = await connection.fetch(
@@ -142,9 +142,9 @@ async def tables(system: LiveSystem) -> tuple[list[str], int]:
             rows = await connection.fetch(statement)
             number += 1
             if any(found_in(str(each["text"]).encode()) for each in rows):
-                found.append(f"{database}: {row['name']}")
+                places.append(f"{database}: {row['name']}")
         await connection.close()
-    return found, number
+    return places, number
 
 
 def answers(system: LiveSystem) -> Iterator[tuple[str, bytes]]:
@@ -188,8 +188,8 @@ def backup(system: LiveSystem, folder: Path) -> None:
 
 
 def own_processes(system: LiveSystem) -> list[int]:
-    found = psutil.Process(system.running.pid).children(recursive=True)
-    return [process.pid for process in found]
+    children = psutil.Process(system.running.pid).children(recursive=True)
+    return [process.pid for process in children]
 
 
 def read(process: int, what: str) -> bytes:
@@ -205,19 +205,19 @@ def test_secret_reaches_its_tool_and_is_stored_nowhere(scene: Scene, tmp_path: P
     manifest = json.loads((scene.folder / "out-places" / "manifest.json").read_text())
     assert {output["output"] for output in manifest["outputs"]} == {"plain", "inner"}
     for output in manifest["outputs"]:
-        told = (scene.folder / "out-places" / output["name"]).read_text().split()
-        assert told[0] == hashlib.sha256(f"Bearer {VALUE}".encode()).hexdigest()
-        assert told[2] == hashlib.sha256(OTHER.encode()).hexdigest()
-    said = scene.run(more="false", code=1, name="places-that-fail")
-    assert "exit code 1: (secret other)" in said
-    found, number = asyncio.run(tables(system))
-    assert (found, number > 20) == ([], True)
-    asked = dict(answers(system))
-    assert len(asked) > 20
-    assert [path for path, answer in asked.items() if found_in(answer)] == []
-    shown = [page for path, page in asked.items() if path.startswith("/chains/")]
+        output_words = (scene.folder / "out-places" / output["name"]).read_text().split()
+        assert output_words[0] == hashlib.sha256(f"Bearer {VALUE}".encode()).hexdigest()
+        assert output_words[2] == hashlib.sha256(OTHER.encode()).hexdigest()
+    log_text = scene.run(more="false", code=1, name="places-that-fail")
+    assert "exit code 1: (secret other)" in log_text
+    places, number = asyncio.run(tables(system))
+    assert (places, number > 20) == ([], True)
+    answers_by_path = dict(answers(system))
+    assert len(answers_by_path) > 20
+    assert [path for path, answer in answers_by_path.items() if found_in(answer)] == []
+    shown = [page for path, page in answers_by_path.items() if path.startswith("/chains/")]
     assert all(b"secret:places-api (version 1)" in page for page in shown)
-    assert not found_in(said.encode())
+    assert not found_in(log_text.encode())
     assert files_below(scene.folder) == []
     assert files_below(system.home, but=["encryption-key"]) == []
     backup(system, tmp_path / "backup")
@@ -231,8 +231,10 @@ def test_secret_reaches_its_tool_and_is_stored_nowhere(scene: Scene, tmp_path: P
 def test_logs_show_the_name_in_place_of_the_secret(scene: Scene) -> None:
     scene.run(more="true", name="places-logged")
     logs = [path.read_text() for path in scene.system.storage_files("logs")]
-    told = [log for log in logs if "the key is Bearer (secret places-api)\n(secret other)\n" in log]
-    assert len(told) >= 2, "there are logs of the tool and of the inner workflow"
+    log_entries = [
+        log for log in logs if "the key is Bearer (secret places-api)\n(secret other)\n" in log
+    ]
+    assert len(log_entries) >= 2, "there are logs of the tool and of the inner workflow"
 
 
 def test_only_the_tool_has_the_secret_while_it_runs(scene: Scene) -> None:
@@ -252,8 +254,8 @@ def test_only_the_tool_has_the_secret_while_it_runs(scene: Scene) -> None:
                 for pid in filter(str.isdigit, os.listdir("/proc"))
                 if found_in(read(int(pid), "cmdline"))
             ] == []
-            wait_until(lambda: sum(b"the key is" in said for said in _live(system)) == 2)
-            assert not [said for said in _live(system) if found_in(said)]
+            wait_until(lambda: sum(b"the key is" in memory for memory in _live(system)) == 2)
+            assert not [memory for memory in _live(system) if found_in(memory)]
             assert asyncio.run(tables(system))[0] == []
             private = set(files_below(system.home / "storages"))
             assert private == set()
@@ -269,10 +271,10 @@ def _with_secret(system: LiveSystem, what: str) -> list[int]:
 
 def _live(system: LiveSystem) -> list[bytes]:
     """Return the live logs of running jobs."""
-    said = []
+    memories = []
     for path in system.storage_files("logs"):
         if path.name.endswith("live.json"):
             with suppress(FileNotFoundError, ValueError):
                 streams = LiveLog.model_validate_json(path.read_bytes()).streams
-                said.append(b"".join(stream.data for stream in streams.values()))
-    return said
+                memories.append(b"".join(stream.data for stream in streams.values()))
+    return memories

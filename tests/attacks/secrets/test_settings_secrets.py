@@ -44,15 +44,15 @@ async def test_secrets_of_the_settings_are_in_no_log_or_answer(
     named = {f"{prefix}{name}": value for name, value in settings.items()}
     process = ServiceProcess([*MODULE, module], tmp_path, named)
     await process.answers()
-    told = [await process.waits_for("transport", "ACCESS_REFUSED", "refused")]
+    texts = [await process.waits_for("transport", "ACCESS_REFUSED", "refused")]
     for secret in SECRETS.values():
         for headers in ({}, bearer(secret), {"authorization": f"Basic {secret}"}):
             for path in ("/readyz", "/metrics", f"/api/v1/chains?token={secret}"):
-                told.append((await process.http.get(path, headers=headers)).text)
+                texts.append((await process.http.get(path, headers=headers)).text)
     assert await process.stop() == 0
-    told.append(process.log.read_text())
+    texts.append(process.log.read_text())
     await process.clean_up()
 
     keys = [path.read_text().splitlines()[1] for path in (tmp_path / "keys").glob("*.key")]
-    assert len(told[-1]) > 100
-    assert [secret for secret in (*SECRETS.values(), *keys) if secret in "".join(told)] == []
+    assert len(texts[-1]) > 100
+    assert [secret for secret in (*SECRETS.values(), *keys) if secret in "".join(texts)] == []

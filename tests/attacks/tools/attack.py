@@ -22,8 +22,15 @@ SUCCEEDED = "SUCCEEDED"
 #: Errors by which the system refuses what a program may not do or what does not exist. Errors of
 #: wrong calls (EINVAL, EFAULT, EBADF …) do not count.
 _REFUSALS = (
-    *("EPERM", "EACCES", "EROFS", "ENOENT", "ESRCH"),
-    *("ENOSYS", "ENOTSUP", "EAFNOSUPPORT", "NOTHING"),
+    "EPERM",
+    "EACCES",
+    "EROFS",
+    "ENOENT",
+    "ESRCH",
+    "ENOSYS",
+    "ENOTSUP",
+    "EAFNOSUPPORT",
+    "NOTHING",
 )
 #: ``only_if`` of attacks that fail without a sandbox, too. The reason stands beside each.
 NEVER = "raise NothingError('what slots do already prevents it')"
@@ -61,16 +68,18 @@ class Attack:
         own = self.happened or self.large or self.environment or self.alone or self.ends
         return not own
 
-    def held(self, said: str) -> bool:
-        """Return whether the attack was tried and prevented. ``said`` is the answer of the tool or
-        the message of the failed job."""
-        if self.happened and said == SUCCEEDED:
+    def was_prevented(self, result: str) -> bool:
+        """Return whether the attack was tried and prevented.
+
+        ``result`` is the answer of the tool or the message of the failed job.
+        """
+        if self.happened and result == SUCCEEDED:
             return True
-        kind = said.partition(":")[0]
+        kind = result.partition(":")[0]
         return (
             kind in _REFUSALS
             or kind in self.refusals
-            or bool(self.ends and re.search(self.ends, said))
+            or bool(self.ends and re.search(self.ends, result))
         )
 
 
@@ -80,14 +89,14 @@ def kernel(name: str, code: str, *, refusals: Sequence[str] = ()) -> Attack:
     return Attack(name, code, only_if=code, refusals=refusals)
 
 
-def program(codes: Mapping[str, str], told: Mapping[str, Any]) -> str:
-    """Return a program that tries each code with the values of ``told`` and prints a JSON object
+def program(codes: Mapping[str, str], facts: Mapping[str, Any]) -> str:
+    """Return a program that tries each code with the values of ``facts`` and prints a JSON object
     with the answers by name."""
     acts = [
         f"def act{n}(v):\n{indent(code.strip(), '    ')}" for n, code in enumerate(codes.values())
     ]
     named = ", ".join(f"{name!r}: act{n}" for n, name in enumerate(codes))
-    return "\n".join([_PRELUDE, *acts, f"carry_out({{{named}}}, {dict(told)!r})", ""])
+    return "\n".join([_PRELUDE, *acts, f"carry_out({{{named}}}, {dict(facts)!r})", ""])
 
 
 def possible(attacks: Iterable[Attack]) -> set[str]:
@@ -102,4 +111,4 @@ def possible(attacks: Iterable[Attack]) -> set[str]:
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
             env={"PATH": os.environ["PATH"]}, timeout=60, check=True,
         )  # fmt: skip
-    return {name for name, said in json.loads(done.stdout).items() if said == SUCCEEDED}
+    return {name for name, result in json.loads(done.stdout).items() if result == SUCCEEDED}

@@ -84,7 +84,7 @@ except OSError as error:
 class OpenNetwork(UserNetwork):
     """A network without firewall rules."""
 
-    def _rules(self) -> dict[str, bool]:
+    def _build_rules(self) -> dict[str, bool]:
         return {}
 
 
@@ -134,19 +134,19 @@ def main() -> None:
         sandbox = sandbox.model_copy(update={"network": network})
     tunnel = _set_up()
     servers = _servers()
-    held = SandboxInstance(sandbox, [], SandboxOptions(network=True))
-    with tempfile.TemporaryFile() as said:
-        program = held.start(
+    instance = SandboxInstance(sandbox, [], SandboxOptions(network=True))
+    with tempfile.TemporaryFile() as output:
+        program = instance.start(
             [sys.executable, "-I", "-S", "-c", _TOOL, OWN, ",".join(GROUPS), str(_PORT)],
             environment={},
             folder="/",
-            streams=[said.fileno()] * 2,
+            streams=[output.fileno()] * 2,
             limits=ProcessLimits(),
             view=View([]),
         )
         program.end()
-        said.seek(0)
-        print(json.dumps({"got": sorted(set(_got(*servers))), "said": said.read().decode()}))
+        output.seek(0)
+        print(json.dumps({"got": sorted(set(_got(*servers))), "said": output.read().decode()}))
     os.close(tunnel)
 
 

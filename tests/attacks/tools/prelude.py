@@ -89,8 +89,8 @@ def require(condition: object, why: str = "there is none") -> None:
         raise NothingError(why)
 
 
-def first(found: Iterable[str]) -> str:
-    for one in found:
+def first(items: Iterable[str]) -> str:
+    for one in items:
         return one
     raise NothingError("there is none")
 
@@ -107,20 +107,20 @@ def touch(path: str) -> None:
 
 def flags(path: str, read_by: int = _FLAGS[0]) -> int:
     """Return the flags of a file or folder. See ioctl_iflags(2)."""
-    found = os.open(path, os.O_RDONLY)
+    descriptor = os.open(path, os.O_RDONLY)
     try:
-        answer = fcntl.ioctl(found, read_by, bytes(8))
+        answer = fcntl.ioctl(descriptor, read_by, bytes(8))
     finally:
-        os.close(found)
+        os.close(descriptor)
     return int(struct.unpack("Ii", answer)[0])
 
 
 def add_flag(path: str, flag: int, read_by: int = _FLAGS[0], set_by: int = _FLAGS[1]) -> None:
-    found = os.open(path, os.O_RDONLY)
+    descriptor = os.open(path, os.O_RDONLY)
     try:
-        fcntl.ioctl(found, set_by, struct.pack("Q", flags(path, read_by) | flag))
+        fcntl.ioctl(descriptor, set_by, struct.pack("Q", flags(path, read_by) | flag))
     finally:
-        os.close(found)
+        os.close(descriptor)
 
 
 def others() -> list[int]:
@@ -147,16 +147,16 @@ def parent(pid: int) -> int:
 
 def ancestors(last: int) -> set[int]:
     """Return the ancestors of this process up to ``last`` or to the first visible process."""
-    pid, found = os.getpid(), set()
+    pid, pids = os.getpid(), set()
     while pid != last and (pid := parent(pid)):
-        found.add(pid)
-    return found
+        pids.add(pid)
+    return pids
 
 
 def family(last: int) -> set[int]:
     """Return the ancestors and their other children, of which one may become the next job."""
-    found = ancestors(last)
-    return found | {pid for pid in others() if parent(pid) in found}
+    pids = ancestors(last)
+    return pids | {pid for pid in others() if parent(pid) in pids}
 
 
 def each_thread(pids: Iterable[int], act: Callable[[int], object]) -> None:
@@ -190,19 +190,19 @@ def in_child(act: Callable[[], object]) -> None:
         raise _ChildError(answer)
 
 
-def carry_out(acts: dict[str, Callable[[Any], object]], told: dict[str, Any]) -> None:
+def carry_out(acts: dict[str, Callable[[Any], object]], facts: dict[str, Any]) -> None:
     """Run each function in its own process and folder, and print a JSON object with the answers by
     name. See ``_tried``."""
-    said = {}
+    results = {}
     for number, (name, act) in enumerate(acts.items()):
 
         def attack(answer: int, act: Callable[[Any], object] = act, at: str = f"{number}") -> None:
             os.mkdir(at)
             os.chdir(at)
-            act(SimpleNamespace(**told, answer=answer))
+            act(SimpleNamespace(**facts, answer=answer))
 
-        said[name] = _answer_of_child(attack)
-    print(json.dumps(said))
+        results[name] = _answer_of_child(attack)
+    print(json.dumps(results))
 
 
 def _answer_of_child(act: Callable[[int], object]) -> str:

@@ -72,7 +72,7 @@ class Surroundings:
         self._share()
         self.prepare()
 
-    def told(self) -> dict[str, Any]:
+    def list_values(self) -> dict[str, Any]:
         """Return the values that an attack knows as ``v`` in its code."""
         paths = {name: str(path) for name, path in self.files.items()}
         folders = {"home": str(self.home), "store": str(self.store), "slots": str(self.slots)}
@@ -92,8 +92,8 @@ class Surroundings:
             "terminal": os.ttyname(self._terminal[1]),
             "package": pydantic.__file__,
             "own_address": own_address(),
-            **{name: found.getsockname()[1] for name, found in self.sockets.items()
-               if found.family in (socket.AF_INET, socket.AF_INET6)},
+            **{name: listener.getsockname()[1] for name, listener in self.sockets.items()
+               if listener.family in (socket.AF_INET, socket.AF_INET6)},
             "database": str(self.home / ".s.PGSQL.5432"),
             "bus": str(self.store / "bus"),
             "input": str(self.input),
@@ -154,8 +154,8 @@ class Surroundings:
 
     def folder_changed(self) -> bool:
         """Return whether the mode or the time of the run folder has changed."""
-        found = self.runner.run.path.stat()
-        return stat.S_IMODE(found.st_mode) != self._mode or found.st_mtime < 1000
+        status = self.runner.run.path.stat()
+        return stat.S_IMODE(status.st_mode) != self._mode or status.st_mtime < 1000
 
     def signalled(self) -> bool:
         """Return whether the process has got SIGUSR1. It reports SIGUSR1 before SIGUSR2."""
@@ -173,10 +173,10 @@ class Surroundings:
         """Return whether the memory of the process has changed, and restore it."""
         with open(f"/proc/{self.process.pid}/mem", "r+b", buffering=0) as memory:
             memory.seek(self._address)
-            found = memory.read(len(self.mark))
+            content = memory.read(len(self.mark))
             memory.seek(self._address)
             memory.write(self.mark.encode())
-        return found != self.mark.encode()
+        return content != self.mark.encode()
 
     def sent(self) -> bool:
         """Return whether a datagram has arrived."""
@@ -193,7 +193,7 @@ class Surroundings:
 
     def outlived(self) -> bool:
         """Return whether there is a process named after the token."""
-        names = [found.info["name"] for found in psutil.process_iter(["name"])]
+        names = [process.info["name"] for process in psutil.process_iter(["name"])]
         return self.token[-15:] in names
 
     def _lay_out(self) -> None:
@@ -238,10 +238,10 @@ class Surroundings:
         yield "udp", udp
 
     def _listener(self, family: int, address: Any) -> socket.socket:
-        found = self._open.enter_context(socket.socket(family))
-        found.bind(address)
-        found.listen(64)
-        return found
+        listener = self._open.enter_context(socket.socket(family))
+        listener.bind(address)
+        listener.listen(64)
+        return listener
 
     def _share(self) -> None:
         """Make shared memory, a message and a key that all processes of the user can find."""
@@ -274,8 +274,8 @@ class Surroundings:
         with contextlib.suppress(OSError):
             call("mq_unlink", name.encode())
         with contextlib.suppress(OSError):
-            found = call("keyctl", _KEYCTL_SEARCH, _USER_KEYRING, b"user", name.encode(), 0)
-            call("keyctl", _KEYCTL_UNLINK, found, _USER_KEYRING)
+            key_id = call("keyctl", _KEYCTL_SEARCH, _USER_KEYRING, b"user", name.encode(), 0)
+            call("keyctl", _KEYCTL_UNLINK, key_id, _USER_KEYRING)
 
 
 def own_address() -> str:

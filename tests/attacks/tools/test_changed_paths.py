@@ -51,11 +51,11 @@ def test_links_in_place_of_streams_do_not_affect_the_next_job(
 
 def test_pilot_does_not_write_through_links(runner: Runner, root: Path, victims: Victims) -> None:
     plants = script(f"echo 1 > x; ln -sf {victims.folder}/secret.txt ../tmp.tar")
-    given = input_file(root / "store" / "files" / "a.dat")
-    order = {"f": {"class": "File", "location": "files/a.dat", "checksum": given.checksum}}
-    asked = invocation(root, plants, order)
+    stored_input = input_file(root / "store" / "files" / "a.dat")
+    order = {"f": {"class": "File", "location": "files/a.dat", "checksum": stored_input.checksum}}
+    request = invocation(root, plants, order)
     for number, (executable, file) in enumerate(
-        ((OPERATION, asked), (plants, input_file(root / "in" / "a.dat")))
+        ((OPERATION, request), (plants, input_file(root / "in" / "a.dat")))
     ):
         report = run(runner, task(root, executable), [file], seq=number)
         assert report.outcome is AttemptOutcome.FINISHED, report.message

@@ -33,8 +33,13 @@ def _tried(rules: str) -> dict[str, Any]:
     assert sandbox.network is not None, sandbox.no_network
     done = subprocess.run(
         [
-            *("unshare", "--net", sys.executable, "-m", "tests.attacks.tools.network_escapes"),
-            *(sandbox.model_dump_json(), rules),
+            "unshare",
+            "--net",
+            sys.executable,
+            "-m",
+            "tests.attacks.tools.network_escapes",
+            sandbox.model_dump_json(),
+            rules,
         ],
         stdout=subprocess.PIPE,
         check=True,

@@ -132,10 +132,10 @@ def _carry_out(attack: Attack, way: str, runner: Runner, *, root: Path, victims:
     victims.check(root.parent)
 
 
-def _require_refused(report: AttemptReport, *said: str) -> None:
+def _require_refused(report: AttemptReport, *parts: str) -> None:
     assert report.outcome is AttemptOutcome.FAILED, report
     _, message = failed(report)
-    for part in said:
+    for part in parts:
         assert part in message
     assert MARK not in message
 
@@ -168,8 +168,10 @@ def _as_job(
 ) -> tuple[PilotTask, list[InputFile]]:
     file = input_file(root / "in" / "a.dat")
     if way == INVOCATION:
-        given = input_file(root / "store" / "files" / "a.dat")
-        order = {"f": {"class": "File", "location": "files/a.dat", "checksum": given.checksum}}
+        stored_input = input_file(root / "store" / "files" / "a.dat")
+        order = {
+            "f": {"class": "File", "location": "files/a.dat", "checksum": stored_input.checksum}
+        }
         return task(root, OPERATION), [invocation(root, process, order)]
     if way in (WORKFLOW, INNER_CONTAINER):
         process = _around(process, attack.type)

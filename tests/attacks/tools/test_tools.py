@@ -58,8 +58,8 @@ _POSSIBLE = possible(ATTACKS)
 def test_attack_succeeds_without_a_sandbox(
     attack: Attack, *, inside: bool, in_the_open: AttackedSlot
 ) -> None:
-    succeeded, said = carry_out(attack, in_the_open, inside=inside)
-    assert succeeded, said
+    succeeded, result = carry_out(attack, in_the_open, inside=inside)
+    assert succeeded, result
 
 
 @pytest.mark.parametrize(
@@ -75,9 +75,9 @@ def test_attack_succeeds_without_a_sandbox(
 def test_attack_fails_in_the_sandbox(
     attack: Attack, *, inside: bool, in_the_sandbox: AttackedSlot
 ) -> None:
-    succeeded, said = carry_out(attack, in_the_sandbox, inside=inside)
+    succeeded, result = carry_out(attack, in_the_sandbox, inside=inside)
     assert not succeeded
-    assert attack.held(said), said
+    assert attack.was_prevented(result), result
 
 
 @pytest.mark.parametrize("inside", [False, True], ids=["alone", "in a workflow"])
@@ -97,8 +97,8 @@ require(os.system("exit 7") == 7 << 8)
 """,
         alone=True,
     )
-    succeeded, said = carry_out(work, request.getfixturevalue(room), inside=inside)
-    assert succeeded, said
+    succeeded, result = carry_out(work, request.getfixturevalue(room), inside=inside)
+    assert succeeded, result
 
 
 @pytest.mark.parametrize(
@@ -119,6 +119,6 @@ def test_attack_that_fails_by_itself_does_not_count_as_prevented(
 ) -> None:
     """An attack whose job fails for another reason does not count either."""
     attack = Attack("fails", code, ends="MiB of memory")
-    succeeded, said = carry_out(attack, in_the_sandbox, inside=False)
+    succeeded, result = carry_out(attack, in_the_sandbox, inside=False)
     assert not succeeded
-    assert not attack.held(said), said
+    assert not attack.was_prevented(result), result

@@ -76,6 +76,6 @@ def as_a_user() -> Iterator[AttackedSlot]:
 def test_attack_by_a_slot_user_fails(
     attack: Attack, *, inside: bool, as_a_user: AttackedSlot
 ) -> None:
-    succeeded, said = carry_out(attack, as_a_user, inside=inside)
+    succeeded, result = carry_out(attack, as_a_user, inside=inside)
     assert not succeeded
-    assert attack.held(said), said
+    assert attack.was_prevented(result), result

@@ -61,7 +61,7 @@ def test_next_job_of_a_warm_worker_finds_no_files_of_the_previous_job(
 ) -> None:
     of = jobs.task()
     text_of(jobs.run(of, f"try: {leaves}\nexcept OSError as error: print(error)"))
-    assert jobs.said(of, f"print({looks})") == "False"
+    assert jobs.run_and_read(of, f"print({looks})") == "False"
 
 
 @pytest.mark.needs(ROOT_RIGHTS)
@@ -80,7 +80,7 @@ def test_next_job_of_a_slot_user_finds_no_files_of_the_previous_job(
 ) -> None:
     of = of_a_user.task(warm=Warm(kind=leaves))
     text_of(of_a_user.run(of, leaves))
-    assert of_a_user.said(of, f"print({looks}, len(served))") == "False 2"
+    assert of_a_user.run_and_read(of, f"print({looks}, len(served))") == "False 2"
 
 
 @pytest.mark.parametrize(
@@ -115,12 +115,12 @@ def test_warm_worker_cannot_change_stored_outputs(
     }
     of = jobs.task() if "dup" in keeps else jobs.task(stdout="said.txt", **file)
     first = jobs.run(of, keeps)
-    given = Path(first.outputs[0].url.removeprefix("file://"))
-    before = given.read_bytes()
+    output = Path(first.outputs[0].url.removeprefix("file://"))
+    before = output.read_bytes()
     assert before.startswith(b"good")
     second = jobs.run(of, f"{writes}; open('out.txt', 'w').write('x')")
     assert second.outcome is AttemptOutcome.FINISHED, second.message
-    assert given.read_bytes() == before
+    assert output.read_bytes() == before
 
 
 def test_warm_worker_ends_before_inputs_of_another_kind_are_staged(jobs: Jobs) -> None:
@@ -137,7 +137,7 @@ def test_warm_worker_ends_before_inputs_of_another_kind_are_staged(jobs: Jobs) -
     )
     text_of(jobs.run(of, watches))
     text_of(jobs.run(task(jobs.root, tool(["true"])), "another's"))
-    assert jobs.said(of) == "1", "the worker is another process"
+    assert jobs.run_and_read(of) == "1", "the worker is another process"
 
 
 def test_warm_worker_sees_no_files_of_the_node(jobs: Jobs, tmp_path: Path) -> None:
@@ -145,7 +145,7 @@ def test_warm_worker_sees_no_files_of_the_node(jobs: Jobs, tmp_path: Path) -> No
     of = jobs.task()
     for path in (tmp_path / "hush", jobs.runner.run.journals, tmp_path / "in"):
         assert path.exists()
-        assert jobs.said(of, f"print(os.path.exists({str(path)!r}))") == "False"
+        assert jobs.run_and_read(of, f"print(os.path.exists({str(path)!r}))") == "False"
 
 
 def test_late_answer_is_not_used_for_the_next_job(jobs: Jobs) -> None:
@@ -155,7 +155,7 @@ def test_late_answer_is_not_used_for_the_next_job(jobs: Jobs) -> None:
         jobs,
         f"import threading\nif requests == 1: answer(output='first'); {late}\nelse: time.sleep(99)",
     )
-    assert jobs.said(of) == "first"
+    assert jobs.run_and_read(of) == "first"
     error, message = failed(jobs.run(of))
     assert error is ErrorClass.TOOL_FAILED
     assert "answered no request by its number, and was asked 2" in message

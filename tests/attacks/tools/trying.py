@@ -37,13 +37,15 @@ _START = "import sys; exec(open(sys.argv[1]).read(1 << 17))"
 
 @dataclass
 class AttackedSlot:
-    """A slot, its surroundings, and the resources of its jobs. ``said`` has the answers of attacks
-    that share a job, by whether the job is a workflow."""
+    """A slot, its surroundings, and the resources of its jobs.
+
+    ``results`` has the answers of attacks that share a job, by whether the job is a workflow.
+    """
 
     runner: Runner
     surroundings: Surroundings
     resources: Resources
-    said: dict[bool, dict[str, str]] = field(default_factory=dict)
+    results: dict[bool, dict[str, str]] = field(default_factory=dict)
     tasks: dict[tuple[Any, ...], PilotTask] = field(default_factory=dict)
 
 
@@ -75,29 +77,29 @@ def carry_out(attack: Attack, room: AttackedSlot, *, inside: bool) -> tuple[bool
     failed job."""
     surroundings = room.surroundings
     if attack.shares_its_job:
-        if inside not in room.said:
+        if inside not in room.results:
             surroundings.prepare()
-            room.said[inside] = _shared(room, inside=inside)
-        said = room.said[inside][attack.name]
-        return said == SUCCEEDED, said
+            room.results[inside] = _shared(room, inside=inside)
+        result = room.results[inside][attack.name]
+        return result == SUCCEEDED, result
     surroundings.prepare()
-    [said] = _run({attack.name: attack.code}, attack, room, inside=inside).values()
+    [result] = _run({attack.name: attack.code}, attack, room, inside=inside).values()
     if attack.happened is not None:
-        return attack.happened(surroundings), said
-    return said == SUCCEEDED, said
+        return attack.happened(surroundings), result
+    return result == SUCCEEDED, result
 
 
 def _shared(room: AttackedSlot, *, inside: bool) -> dict[str, str]:
     """Run the attacks that share a job, and then the next job, which finds what they have left."""
     sharing = [attack for attack in ATTACKS if attack.shares_its_job]
     codes = {attack.name: attack.code for attack in sharing}
-    said = _run(codes, sharing[0], room, inside=inside)
+    results = _run(codes, sharing[0], room, inside=inside)
     later = {attack.name: attack.later for attack in sharing if attack.later}
-    for name, found in _run(later, sharing[0], room, inside=inside).items():
+    for name, later_result in _run(later, sharing[0], room, inside=inside).items():
         # Otherwise the refusal of the first job counts.
-        if SUCCEEDED in (said[name], found):
-            said[name] = found
-    return said
+        if SUCCEEDED in (results[name], later_result):
+            results[name] = later_result
+    return results
 
 
 def _run(
@@ -105,7 +107,7 @@ def _run(
 ) -> dict[str, str]:
     """Run the programs and return their answers by name."""
     surroundings = room.surroundings
-    text = program(codes, surroundings.told()).encode()
+    text = program(codes, surroundings.list_values()).encode()
     data = text.ljust(_LARGE, b"\n") if attack.large else text
     surroundings.input_before = data
     file = input_file(surroundings.input, data=data)
@@ -114,10 +116,10 @@ def _run(
         return dict.fromkeys(codes, report.message)
     # The dynamic loader may print lines around the answer.
     answer = Path(report.outputs[0].url.removeprefix("file://")).read_text()
-    found: dict[str, str] = json.loads(
+    results: dict[str, str] = json.loads(
         next(line for line in answer.splitlines() if line.startswith("{"))
     )
-    return found
+    return results
 
 
 _numbers = count()

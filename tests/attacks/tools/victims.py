@@ -48,9 +48,9 @@ class Victims:
     def _now(self) -> dict[str, object]:
         """Return the content and the inode of each victim. The number of links shows further
         names."""
-        found: dict[str, object] = {}
+        states: dict[str, object] = {}
         for path in self.folder.rglob("*"):
             status = path.lstat()
             content = path.read_bytes() if path.is_file() else b""
-            found[str(path)] = (status.st_ino, status.st_mode, status.st_nlink, content)
-        return found
+            states[str(path)] = (status.st_ino, status.st_mode, status.st_nlink, content)
+        return states

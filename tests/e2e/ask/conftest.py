@@ -76,7 +76,7 @@ class AskedPerson:
     def __init__(self, site: AskSite, context: BrowserContext) -> None:
         self.site, self.context = site, context
         self.complaints: list[str] = []
-        self._known = False
+        self._has_opened = False
 
     async def open(self, key: str | None = None) -> Page:
         """Open the page by a link the first time, and by its plain address later.
@@ -86,10 +86,10 @@ class AskedPerson:
         page = await self.context.new_page()
         page.on("console", self._note)
         page.on("pageerror", lambda error: self.complaints.append(str(error)))
-        if key is None and not self._known:
+        if key is None and not self._has_opened:
             key = await self.site.asking.key()
         await page.goto(PATH if key is None else f"{PATH}?key={key}")
-        self._known = True
+        self._has_opened = True
         assert page.url == self.site.base + PATH
         return page
 
@@ -124,12 +124,12 @@ async def press(page: Page, *keys: str) -> None:
 async def eventually_answered(page: Page, act: Any, before: UUID) -> None:
     """Repeat an action until the next item is shown, as early input does not count."""
 
-    async def gone() -> bool:
+    async def has_next_item() -> bool:
         await act()
         now = await page.locator("#item").get_attribute("data-ready")
         return now != str(before)
 
-    await eventually(gone, what="the next item", period=0.1)
+    await eventually(has_next_item, what="the next item", period=0.1)
 
 
 @pytest_asyncio.fixture(scope="package", loop_scope="package")

@@ -60,25 +60,27 @@ async def answer(url: str, word: str) -> None:
     async with httpx.AsyncClient(base_url=url, headers=headers_for(url)) as http:
         place = "/services/ask/api/v1/asking/steps/everyone/notes/look/links"
 
-        async def asked() -> bool:
+        async def is_asked() -> bool:
             steps = (await http.get("/services/ask/api/v1/asking/steps")).json()["steps"]
             return bool(steps) and sum(steps[0]["items"].values()) == 3
 
-        await eventually(asked, what="three items", seconds=60)
+        await eventually(is_asked, what="three items", seconds=60)
         link = AskLink.model_validate((await http.post(place, json={"days": 1})).json())
     agent = {"User-Agent": f"browser {uuid4()}"}  # Each user agent counts as another person.
     async with httpx.AsyncClient(base_url=url, headers=agent, follow_redirects=True) as browser:
         page = await browser.get(str(link.url))
         assert page.is_success
         assert "Sluice" in page.text
-        path, given = page.url.path, list[AnnotatorAnswer]()
+        path, given_answers = page.url.path, list[AnnotatorAnswer]()
         while True:
-            body = AskNext(answers=given).model_dump(mode="json")
+            body = AskNext(answers=given_answers).model_dump(mode="json")
             back = await browser.post(f"{path}/next", json=body, headers={"Sluice-Ask": "1"})
             items = NextItems.model_validate(back.raise_for_status().json()).items
             if not items:
                 return
-            given = [AnnotatorAnswer(item=item.id, answer=word, seconds=2) for item in items]
+            given_answers = [
+                AnnotatorAnswer(item=item.id, answer=word, seconds=2) for item in items
+            ]
 
 
 def test_agreed_answers_are_the_input_of_the_next_step(tmp_path: Path) -> None:
@@ -93,10 +95,10 @@ def test_agreed_answers_are_the_input_of_the_next_step(tmp_path: Path) -> None:
         with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as run:
             for word in ("yes", "yes"):
                 asyncio.run(answer(system.url, word))
-            said, _ = run.communicate(timeout=120)
-        assert run.returncode == 0, said.decode()
+            output, _ = run.communicate(timeout=120)
+        assert run.returncode == 0, output.decode()
     lines = (tmp_path / "out/joined.txt").read_text().splitlines()
-    found = [json.loads(line) for line in lines]
-    assert [(one["name"], one["answer"], one["agreed"]) for one in found] == [
+    answer_records = [json.loads(line) for line in lines]
+    assert [(one["name"], one["answer"], one["agreed"]) for one in answer_records] == [
         (f"{number}.txt", "yes", 2) for number in range(3)
     ]

@@ -50,8 +50,8 @@ async def test_html_is_shown_without_scripts_external_resources_and_links(
     await ask_site.lay([{"html": html}], show="html")
     async with ask_site.person() as person:
         page = await person.open()
-        asked: list[str] = []
-        page.on("request", lambda request: asked.append(request.url))
+        requested_urls: list[str] = []
+        page.on("request", lambda request: requested_urls.append(request.url))
         item = item_of(page)
         await expect(item.get_by_role("heading", name="Masses")).to_be_visible()
         await expect(item.locator("mark")).to_be_in_viewport()
@@ -60,7 +60,7 @@ async def test_html_is_shown_without_scripts_external_resources_and_links(
         await item.get_by_text("map").click()
         assert "taken" not in await page.title()
         assert page.url.startswith(ask_site.base)
-        assert [url for url in asked if not url.startswith(ask_site.base)] == []
+        assert [url for url in requested_urls if not url.startswith(ask_site.base)] == []
 
 
 def picture(width: int, height: int) -> str:

@@ -96,15 +96,15 @@ async def test_page_without_items_and_connection_continues_when_online(
         page = await person.open()
         await item_of(page).wait_for()
         await person.context.set_offline(True)
-        given = 0
+        attempts = 0
         while not await page.get_by_role("heading", name="No connection").is_visible():
             await answer(page, "yes")
-            given += 1
-        assert given >= 3
-        await expect(page.get_by_text(f"{given} answers of yours are kept")).to_be_visible()
+            attempts += 1
+        assert attempts >= 3
+        await expect(page.get_by_text(f"{attempts} answers of yours are kept")).to_be_visible()
         await person.context.set_offline(False)
-        await expect(item_of(page)).to_contain_text(f"Sunday at {given}:00")
-        await ask_site.has(*["yes"] * given)
+        await expect(item_of(page)).to_contain_text(f"Sunday at {attempts}:00")
+        await ask_site.has(*["yes"] * attempts)
 
 
 async def test_unsent_answers_of_a_closed_browser_are_sent_on_the_next_visit(
@@ -149,8 +149,8 @@ async def test_answer_whose_receipt_is_lost_counts_once(ask_site: AskSite) -> No
         await ask_site.has("yes", "no", "yes")
         await expect(page.get_by_role("status")).to_be_empty()
     assert lost == [200]
-    [(given,)] = await ask_site.asking.rows_of("SELECT given FROM devices")
-    assert given == 3
+    [(given_count,)] = await ask_site.asking.rows_of("SELECT given FROM devices")
+    assert given_count == 3
 
 
 async def test_only_one_of_two_tabs_is_active(ask_site: AskSite) -> None:
@@ -245,8 +245,8 @@ async def test_answer_stays_if_its_undo_comes_before_its_receipt_and_too_late(
 
 
 async def nothing_unsent(page: Page) -> bool:
-    kept = "Object.keys(localStorage).some((name) => name.includes('answer '))"
-    return not await page.evaluate(kept)
+    has_unsent_answer = "Object.keys(localStorage).some((name) => name.includes('answer '))"
+    return not await page.evaluate(has_unsent_answer)
 
 
 async def lose_receipt(route: Route) -> None:

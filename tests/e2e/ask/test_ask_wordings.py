@@ -94,8 +94,8 @@ async def test_page_is_in_english_for_a_language_without_a_catalogue(ask_site: A
 
 
 async def at_end(pane: Locator) -> bool:
-    found = "(pane) => pane.scrollTop + pane.clientHeight >= pane.scrollHeight - 1"
-    return bool(await pane.evaluate(found))
+    is_at_end = "(pane) => pane.scrollTop + pane.clientHeight >= pane.scrollHeight - 1"
+    return bool(await pane.evaluate(is_at_end))
 
 
 async def long_instructions(ask_site: AskSite) -> None:

@@ -16,30 +16,30 @@ _AGREE = 2
 
 def check_answers_kept(view: View) -> Iterator[str]:
     """Require that the stored annotations are those that browsers had confirmed."""
-    for run, _, asked, items in _asked(view):
+    for run, _, question, items in _list_human_tasks(view):
         for name, item in items.items():
             answers = [row for row in _shown(view, item) if row["answer"] is not None]
-            if len(answers) != asked.taken[name]:
+            if len(answers) != question.taken[name]:
                 yield (
-                    f"{run.expected.dataset}: {asked.taken[name]} browsers were told that their"
+                    f"{run.expected.dataset}: {question.taken[name]} browsers were told that their"
                     f" answer to {name} was taken; the books have {len(answers)}"
                 )
             for row in answers:
-                if row["answer"] != asked.words[name]:
+                if row["answer"] != question.words[name]:
                     yield f"{run.expected.dataset}: {name} was answered with {row['answer']}"
 
 
 def check_items_given(view: View) -> Iterator[str]:
     """Require that each job had one item, which is decided and returned to its chain."""
-    for run, step, asked, items in _asked(view):
+    for run, step, question, items in _list_human_tasks(view):
         own = [row for row in view.state.rows("ask", "items") if _is_of(row, step)]
         jobs = Counter(row["job_id"] for row in own)
         if jobs != Counter(job["id"] for job in step.jobs):
             yield f"{run.expected.dataset}: people were asked about {len(own)} items"
-        for name in asked.words.keys() - items.keys():
+        for name in question.words.keys() - items.keys():
             yield f"{run.expected.dataset}: nobody was asked about {name}"
         for name, item in items.items():
-            if (item["state"], item["answer"]) != ("given", asked.words[name]):
+            if (item["state"], item["answer"]) != ("given", question.words[name]):
                 yield (
                     f"{run.expected.dataset}: {name} is {item['state']} as {item['answer']}:"
                     f" {item['reason']}"
@@ -48,7 +48,7 @@ def check_items_given(view: View) -> Iterator[str]:
 
 def check_answers_in_files(view: View) -> Iterator[str]:
     """Require that an answer file has each confirmed annotation once."""
-    for run, step, asked, items in _asked(view):
+    for run, step, question, items in _list_human_tasks(view):
         for file in view.files(step.written["answer"]):
             name = file.own_name
             where = f"{run.expected.dataset}: the file of {name}"
@@ -56,25 +56,25 @@ def check_answers_in_files(view: View) -> Iterator[str]:
             for place in file.places:
                 content = _read(place)
                 answers = content.get("answers", [])
-                said = Counter((one["device_uid"], one["answer"]) for one in answers)
-                due = Counter(dict.fromkeys(((one, asked.words[name]) for one in browsers), 1))
-                if said != due or len(answers) < _AGREE:
-                    yield f"{where} has {dict(said)}, not {dict(due)}"
+                answer_counts = Counter((one["device_uid"], one["answer"]) for one in answers)
+                due = Counter(dict.fromkeys(((one, question.words[name]) for one in browsers), 1))
+                if answer_counts != due or len(answers) < _AGREE:
+                    yield f"{where} has {dict(answer_counts)}, not {dict(due)}"
                 if (content.get("answer"), content.get("agreed")) != (
-                    asked.words[name],
+                    question.words[name],
                     len(answers),
                 ):
                     yield f"{where} says {content.get('answer')} by {content.get('agreed')}"
 
 
-def _asked(view: View) -> Iterator[tuple[RunView, StepView, Asked, dict[str, Row]]]:
+def _list_human_tasks(view: View) -> Iterator[tuple[RunView, StepView, Asked, dict[str, Row]]]:
     """Yield runs with human tasks, and their items by the names of files."""
     for run in view.runs:
-        if run.expected.asked is not None:
+        if run.expected.human_task is not None:
             step = next(iter(run.steps.values()))
             items = [row for row in view.state.rows("ask", "items") if _is_of(row, step)]
             by_name = {row["content"]["title"]: row for row in items}
-            yield run, step, run.expected.asked, by_name
+            yield run, step, run.expected.human_task, by_name
 
 
 def _is_of(item: Row, step: StepView) -> bool:
@@ -94,5 +94,5 @@ def _shown(view: View, item: Row) -> list[Row]:
 def _read(place: str) -> dict[str, Any]:
     """Return the content of a file, or nothing if it is missing; other checks report that."""
     path = Path(place)
-    found: dict[str, Any] = json.loads(path.read_bytes()) if path.exists() else {}
-    return found
+    facts: dict[str, Any] = json.loads(path.read_bytes()) if path.exists() else {}
+    return facts

@@ -17,10 +17,10 @@ def check_outputs_once(view: View) -> Iterator[str]:
         inputs = {job["id"]: job_inputs(job) for job in step.jobs}
         for port, dataset in step.written.items():
             where, files = f"{run.expected.dataset}: {step.step.name}/{port}", view.files(dataset)
-            found = Counter((file.origin["job"], file.origin["attempt"]) for file in files)
-            for key in (expected - found) + (found - expected):
+            outputs = Counter((file.origin["job"], file.origin["attempt"]) for file in files)
+            for key in (expected - outputs) + (outputs - expected):
                 yield (
-                    f"{where}: job {key[0]}, attempt {key[1]} has {found[key]} files in the"
+                    f"{where}: job {key[0]}, attempt {key[1]} has {outputs[key]} files in the"
                     f" catalogue, not {expected[key]}"
                 )
             for file in files:
@@ -33,18 +33,18 @@ def check_outputs_once(view: View) -> Iterator[str]:
 def check_logs_once(view: View) -> Iterator[str]:
     """Require one log for each attempt that reported a log."""
     for run, step in view.steps():
-        said = Counter(
+        expected_logs = Counter(
             (row["job_id"], row["attempt"])
             for rows in step.attempts.values()
             for row in rows
             if row["log_url"] is not None
         )
-        found = Counter(
+        catalogue_counts = Counter(
             (file.origin["job"], file.origin["attempt"]) for file in view.files(step.logs)
         )
-        for key in (said - found) + (found - said):
+        for key in (expected_logs - catalogue_counts) + (catalogue_counts - expected_logs):
             where = f"{run.expected.dataset}: {step.step.name}: job {key[0]}, attempt {key[1]}"
-            yield f"{where} has {found[key]} logs, not {said[key]}"
+            yield f"{where} has {catalogue_counts[key]} logs, not {expected_logs[key]}"
 
 
 def check_counts_of_datasets(view: View) -> Iterator[str]:
@@ -95,17 +95,20 @@ def check_expected_outputs(view: View) -> Iterator[str]:
     for run in view.runs:
         for place, expected in run.expected.outputs.items():
             step, port = place.split("/")
-            found = view.files(run.steps[step].written[port])
-            if len(found) != len(expected):
-                yield f"{run.expected.dataset}: {place} has {len(found)} files, not {len(expected)}"
-            for file, wanted in zip(found, expected, strict=False):
-                if not _is(file, wanted):
+            catalogue_files = view.files(run.steps[step].written[port])
+            if len(catalogue_files) != len(expected):
+                yield (
+                    f"{run.expected.dataset}: {place} has {len(catalogue_files)} files,"
+                    f" not {len(expected)}"
+                )
+            for file, expected_file in zip(catalogue_files, expected, strict=False):
+                if not _is(file, expected_file):
                     yield (
                         f"{run.expected.dataset}: {place} has {file.name} with {file.sha256[:12]}"
-                        f" where {wanted.name} must be"
+                        f" where {expected_file.name} must be"
                     )
-        given = [(file.name, file.sha256) for file in run.expected.files]
-        if [(file.name, file.sha256) for file in view.files(run.dataset)] != given:
+        expected_files = [(file.name, file.sha256) for file in run.expected.files]
+        if [(file.name, file.sha256) for file in view.files(run.dataset)] != expected_files:
             yield f"{run.expected.dataset}: the input in the catalogue is not what was brought in"
 
 
@@ -116,14 +119,14 @@ def check_order_kept(view: View) -> Iterator[str]:
             where = f"{run.expected.dataset}: {step.step.name}/{port}"
             if step.step.group is None:
                 numbers = {file.own_name: file.seq for file in view.files(step.read)}
-                wrong = [
+                misplaced_files = [
                     file
                     for file in view.files(dataset)
                     if [file.seq] != [numbers.get(n) for n in file.origin["inputs"]]
                 ]
                 yield from (
                     f"{where}: {file.name} has number {file.seq}, and its input another"
-                    for file in wrong
+                    for file in misplaced_files
                 )
             else:
                 yield from _merged_in_order(view, step, view.files(dataset), where)
@@ -148,5 +151,5 @@ def _merged_in_order(
             yield f"{where}: {file.name} says {file.meta} of inputs {own[0]} to {own[-1]}"
 
 
-def _is(file: CatalogueFile, wanted: ExpectedFile) -> bool:
-    return file.own_name == wanted.name and wanted.sha256 in {None, file.sha256}
+def _is(file: CatalogueFile, expected_file: ExpectedFile) -> bool:
+    return file.own_name == expected_file.name and expected_file.sha256 in {None, file.sha256}

@@ -128,7 +128,7 @@ def _ends(run: RunView) -> Iterator[tuple[str, Row, str]]:
         name = step.step.name
         for port, dataset in step.written.items():
             yield f"{name}/{port}", dataset, SAFE if f"{name}/{port}" in outputs else GONE
-        kept = run.expected.failed_jobs(step.step) or any(
+        is_kept = run.expected.failed_jobs(step.step) or any(
             output.startswith(f"{name}/") for output in outputs
         )
-        yield f"{name}'s logs", step.logs, KEPT if kept else GONE
+        yield f"{name}'s logs", step.logs, KEPT if is_kept else GONE

@@ -74,8 +74,8 @@ class ExpectedRun:
     """A data set that goes through a pipeline.
 
     ``files`` and ``outputs`` are ordered. ``refused`` are the files that the first step refuses.
-    ``truth`` has the events that the merged files of a detector run must have. ``asked`` is set if
-    the first step is a human task.
+    ``truth`` has the events that the merged files of a detector run must have. ``human_task`` is
+    set if the first step is a human task.
     """
 
     dataset: str
@@ -84,7 +84,7 @@ class ExpectedRun:
     outputs: Mapping[str, Sequence[ExpectedFile]]
     refused: frozenset[str] = frozenset()
     truth: Path | None = None
-    asked: Asked | None = None
+    human_task: Asked | None = None
 
     @property
     def jobs(self) -> int:

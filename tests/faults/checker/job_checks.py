@@ -116,8 +116,8 @@ def check_one_winner(view: View) -> Iterator[str]:
             winners = [row["attempt"] for row in won]
             if winners != ([job["attempt"]] if job["state"] == "finished" else []):
                 yield f"{where} is {job['state']} and was won by attempts {winners}"
-    known = {job["id"] for job in view.state.rows("wms", "jobs")}
-    for job_id in view.attempts.keys() - known:
+    job_ids = {job["id"] for job in view.state.rows("wms", "jobs")}
+    for job_id in view.attempts.keys() - job_ids:
         yield f"attempts at job {job_id}, which does not exist"
 
 
@@ -161,11 +161,11 @@ def winners(step: StepView) -> dict[int, int]:
 
 def check_attempts_without_room_bounded(view: View) -> Iterator[str]:
     """Require that jobs wait while storages are full, instead of failing again and again."""
-    found = Counter(
+    attempts = Counter(
         row["job_id"]
         for row in view.state.rows("wms", "attempts")
         if row["error_class"] == _NO_ROOM
     )
-    for job, number in found.items():
+    for job, number in attempts.items():
         if number > _MAX_WITHOUT_ROOM:
             yield f"job {job} found no room {number} times"

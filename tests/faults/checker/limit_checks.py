@@ -15,10 +15,10 @@ def check_limits_kept(view: View) -> Iterator[str]:
             moves = list[tuple[datetime, int]]()
             for row in _attempts(view, limit):
                 moves += [(row["leased_at"], 1), (row["ended_at"], -1)]
-            held = most = 0
+            used = most = 0
             for _, change in sorted(moves):  # Ends sort before leases of the same time.
-                held += change
-                most = max(most, held)
+                used += change
+                most = max(most, used)
             if most > limit.amount:
                 yield f"{limit.name}: {most} in use at a time, of {limit.amount:g}"
             if not moves:

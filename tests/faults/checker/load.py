@@ -55,25 +55,27 @@ async def load_tables(url: str, tables: tuple[str, ...]) -> dict[str, list[Row]]
 
 def read_storages(roots: list[str]) -> dict[str, StoredFile]:
     """Return every file below the roots with its digest; files deleted meanwhile are left out."""
-    found: dict[str, StoredFile] = {}
+    files_by_path: dict[str, StoredFile] = {}
     for root in roots:
         for folder, _, names in os.walk(root):
             for path in (Path(folder, name) for name in names):
                 with contextlib.suppress(FileNotFoundError):
                     content = path.read_bytes()
-                    found[str(path)] = StoredFile(len(content), hashlib.sha256(content).hexdigest())
-    return found
+                    files_by_path[str(path)] = StoredFile(
+                        len(content), hashlib.sha256(content).hexdigest()
+                    )
+    return files_by_path
 
 
 def processes_with(marker: str) -> dict[int, str]:
     """Map process ids to command lines of processes with the marker."""
-    found: dict[int, str] = {}
+    commands: dict[int, str] = {}
     for path in Path("/proc").glob("[0-9]*/cmdline"):
         with contextlib.suppress(OSError):
             command = path.read_bytes().decode(errors="replace")
             if marker in command:
-                found[int(path.parent.name)] = " ".join(command.split("\0"))[:80]
-    return found
+                commands[int(path.parent.name)] = " ".join(command.split("\0"))[:80]
+    return commands
 
 
 async def count_messages(management_url: str) -> dict[str, int]:

@@ -26,11 +26,11 @@ def check_files_released_after_reading(view: View) -> Iterator[str]:
 
 def check_counts_of_released(view: View) -> Iterator[str]:
     for dataset in view.catalogue.datasets.values():
-        gone = sum(file.released_at is not None for file in view.files(dataset))
-        if dataset["released"] != gone:
+        released_count = sum(file.released_at is not None for file in view.files(dataset))
+        if dataset["released"] != released_count:
             yield (
                 f"data set {dataset['name']} counts {dataset['released']} released files, and has"
-                f" {gone}"
+                f" {released_count}"
             )
 
 

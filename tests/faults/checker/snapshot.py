@@ -14,23 +14,30 @@ _MADE = re.compile(r"^[0-9]{8}\.[0-9]+-")
 #: Service → tables that are checked, without those of the transport.
 TABLES: Mapping[str, tuple[str, ...]] = {
     "dms": (
-        *(
-            "datasets",
-            "dataset_files",
-            "files",
-            "replicas",
-            "storages",
-            "storage_usage",
-            "periods",
-            "runs",
-            "frames",
-        ),
-        *("file_reads", "removals"),
-        *("outbox", "inbox"),
+        "datasets",
+        "dataset_files",
+        "files",
+        "replicas",
+        "storages",
+        "storage_usage",
+        "periods",
+        "runs",
+        "frames",
+        "file_reads",
+        "removals",
+        "outbox",
+        "inbox",
     ),
     "wms": (
-        *("tasks", "jobs", "attempts", "pilots", "sites", "limits", "input_readers"),
-        *("outbox", "inbox"),
+        "tasks",
+        "jobs",
+        "attempts",
+        "pilots",
+        "sites",
+        "limits",
+        "input_readers",
+        "outbox",
+        "inbox",
     ),
     "chains": ("chains", "steps", "inputs", "datasets", "outbox", "inbox"),
     "ask": ("questions", "items", "shown", "outbox", "inbox"),
@@ -144,8 +151,8 @@ def path_of(url: str) -> str:
 
 def group(rows: Iterable[Row], *columns: str) -> dict[Any, list[Row]]:
     """Group rows by the value of a column, or by a tuple of values of several columns."""
-    found: dict[Any, list[Row]] = {}
+    rows_by_key: dict[Any, list[Row]] = {}
     for row in rows:
         key = row[columns[0]] if len(columns) == 1 else tuple(row[column] for column in columns)
-        found.setdefault(key, []).append(row)
-    return found
+        rows_by_key.setdefault(key, []).append(row)
+    return rows_by_key

@@ -26,8 +26,8 @@ def check_files_intact(view: View) -> Iterator[str]:
 
 
 def check_no_dark_files(view: View) -> Iterator[str]:
-    known = {path for path, _ in view.catalogue.available(view.state)}
-    for path in sorted(view.state.files.keys() - known):
+    paths = {path for path, _ in view.catalogue.available(view.state)}
+    for path in sorted(view.state.files.keys() - paths):
         yield f"{path} is on its storage and not in the catalogue"
 
 
@@ -63,17 +63,17 @@ def check_nothing_deleted_early(view: View) -> Iterator[str]:
         outputs = [run.steps[step].written[port]["uploaded_at"] for step, port in _places(run)]
         safe: list[datetime] = [at for at in outputs if at is not None]
         for step in run.steps.values():
-            gone, ended = step.read["deleted_at"], step.task["ended_at"]
-            if gone is not None and (ended is None or gone < ended):
+            deletion, ended = step.read["deleted_at"], step.task["ended_at"]
+            if deletion is not None and (ended is None or deletion < ended):
                 yield (
-                    f"{run.expected.dataset}: {step.read['name']} was deleted at {gone},"
+                    f"{run.expected.dataset}: {step.read['name']} was deleted at {deletion},"
                     f" {step.step.name} ended at {ended}"
                 )
-        gone = run.dataset["deleted_at"]
-        if gone is not None and (len(safe) != len(outputs) or gone < max(safe)):
+        deletion = run.dataset["deleted_at"]
+        if deletion is not None and (len(safe) != len(outputs) or deletion < max(safe)):
             yield (
-                f"{run.expected.dataset}: the input was deleted at {gone}, before its output was"
-                " safe"
+                f"{run.expected.dataset}: the input was deleted at {deletion}, before its output"
+                " was safe"
             )
 
 
@@ -90,10 +90,10 @@ def check_events_true(view: View) -> Iterator[str]:
         paths = [Path(place) for file in files for place in file.places if place.endswith(".root")]
         there = [path for path in paths if path.exists()]
         true = expected_events(run.expected.truth)
-        found = read_events(there)
-        if found != true or not true:
+        events = read_events(there)
+        if events != true or not true:
             yield (
-                f"{run.expected.dataset}: {len(found)} events in {len(there)} files; {len(true)}"
+                f"{run.expected.dataset}: {len(events)} events in {len(there)} files; {len(true)}"
                 " are true, and they differ"
             )
 

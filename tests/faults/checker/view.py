@@ -90,7 +90,7 @@ class View:
             for row in self._own_datasets(chain)
         }
         jobs = group(sorted(self.state.rows("wms", "jobs"), key=lambda row: row["seq"]), "task_uid")
-        found: dict[str, StepView] = {}
+        steps: dict[str, StepView] = {}
         for step in expected.pipeline.steps:
             source = dataset if step.reads == INPUT else datasets.get(_step_and_port(step.reads))
             written = {port: datasets.get((step.name, port)) for port in step.ports}
@@ -109,10 +109,10 @@ class View:
                 return None
             own = jobs.get(tasks[step.name]["uid"], [])
             attempts = {job["id"]: self.attempts.get(job["id"], []) for job in own}
-            found[step.name] = StepView(
+            steps[step.name] = StepView(
                 step, rows[step.name], tasks[step.name], own, attempts, source, whole, logs
             )
-        return found
+        return steps
 
     def _of_chain(self, service: str, table: str, chain: Row) -> list[Row]:
         return [row for row in self.state.rows(service, table) if row["chain_uid"] == chain["uid"]]

@@ -56,9 +56,9 @@ class Browser:
     http: httpx.AsyncClient
     path: str
 
-    async def next(self, *answers: AnnotatorAnswer, wanted: int = 3, **more: Any) -> NextItems:
-        asked = AskNext(answers=list(answers), wanted=wanted, **more)
-        answer = await self.post("next", asked.model_dump(mode="json"))
+    async def next(self, *answers: AnnotatorAnswer, count: int = 3, **more: Any) -> NextItems:
+        request = AskNext(answers=list(answers), wanted=count, **more)
+        answer = await self.post("next", request.model_dump(mode="json"))
         assert answer.is_success, answer.text
         return NextItems.model_validate(answer.json())
 
@@ -67,13 +67,16 @@ class Browser:
 
     async def answer_all(self, word: str, *, most: int = 100) -> int:
         """Give the same answer until no more items come, and return the number of items."""
-        found = await self.next(wanted=5)
+        page_items = await self.next(count=5)
         number = 0
-        while found.items and number < most:
-            number += len(found.items)
-            found = await self.next(
-                *(AnnotatorAnswer(item=item.id, answer=word, seconds=2) for item in found.items),
-                wanted=5,
+        while page_items.items and number < most:
+            number += len(page_items.items)
+            page_items = await self.next(
+                *(
+                    AnnotatorAnswer(item=item.id, answer=word, seconds=2)
+                    for item in page_items.items
+                ),
+                count=5,
             )
         return number
 
@@ -110,8 +113,8 @@ class Asking:
         if gold:
             if not isinstance(gold, bytes):
                 gold = "".join(json.dumps(item) + "\n" for item in gold).encode()
-            known = self._file(folder, "gold.jsonl", gold, 0)
-            shared = [known.model_copy(update={"port": "gold"})]
+            gold_input = self._file(folder, "gold.jsonl", gold, 0)
+            shared = [gold_input.model_copy(update={"port": "gold"})]
             ask["gold"] = "gold"
         first = 1 + sum(map(len, self.rows.jobs.values()))
         self.rows.tasks[uid] = HumanTask(
@@ -178,11 +181,11 @@ class Asking:
         transport = httpx.ASGITransport(for_anybody(self.app))
         headers = {"User-Agent": agent or f"browser {len(self.browsers)}"}
         http = httpx.AsyncClient(transport=transport, base_url="http://ask.test", headers=headers)
-        found = Browser(http, "/ask/mass%20times/look")
-        self.browsers.append(found)
-        entered = await http.get(found.path, params={"key": key or await self.key()})
+        new_browser = Browser(http, "/ask/mass%20times/look")
+        self.browsers.append(new_browser)
+        entered = await http.get(new_browser.path, params={"key": key or await self.key()})
         assert entered.status_code == httpx.codes.SEE_OTHER, entered.text
-        return found
+        return new_browser
 
     async def rows_of(self, sql: str, *args: object) -> list[tuple[Any, ...]]:
         async with self.context.database.connection() as connection:

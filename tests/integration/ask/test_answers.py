@@ -25,12 +25,12 @@ async def test_answer_of_two_agreeing_annotators_is_returned(asking: Asking) -> 
     assert await first.answer_all("yes") == 2
     assert await asking.give() == []
     assert await second.answer_all("yes") == 2
-    given = await asking.give()
-    assert [(file["answer"], file["agreed"], file["name"]) for file in given] == [
+    answers = await asking.give()
+    assert [(file["answer"], file["agreed"], file["name"]) for file in answers] == [
         ("yes", 2, "0.txt"),
         ("yes", 2, "1.txt"),
     ]
-    devices = {answer["device_uid"] for answer in given[0]["answers"]}
+    devices = {answer["device_uid"] for answer in answers[0]["answers"]}
     assert len(devices) == 2
     names = [job.output.name for job in asking.rows.answered]
     assert names == ["00000000.1-0.json", "00000001.1-1.json"]
@@ -39,9 +39,9 @@ async def test_answer_of_two_agreeing_annotators_is_returned(asking: Asking) -> 
 async def test_third_annotator_is_asked_if_two_disagree(asking: Asking) -> None:
     asking.task(texts(1))
     await asking.take_in()
-    for word, given in (("yes", 0), ("no", 0), ("no", 1)):
+    for word, expected_count in (("yes", 0), ("no", 0), ("no", 1)):
         assert await (await asking.browser()).answer_all(word) == 1
-        assert len(await asking.give()) == given
+        assert len(await asking.give()) == expected_count
     [file] = await asking.give()
     assert (file["answer"], file["agreed"]) == ("no", 2)
     assert [answer["answer"] for answer in file["answers"]] == ["yes", "no", "no"]
@@ -55,20 +55,20 @@ async def test_item_is_shown_once_to_an_annotator_and_to_no_more_than_needed(
     asking.task(texts(5))
     await asking.take_in()
     browsers = [await asking.browser() for _ in range(4)]
-    shown = [await browser.next(wanted=5) for browser in browsers]
-    assert [len(found.items) for found in shown] == [5, 5, 0, 0]
-    assert [found.over for found in shown] == [False] * 4
+    shown = [await browser.next(count=5) for browser in browsers]
+    assert [len(page_items.items) for page_items in shown] == [5, 5, 0, 0]
+    assert [page_items.over for page_items in shown] == [False] * 4
     has = [item.id for item in shown[0].items]
-    assert (await browsers[0].next(wanted=5, has=has)).items == []
+    assert (await browsers[0].next(count=5, has=has)).items == []
 
 
 async def test_items_lost_on_the_way_are_sent_again(asking: Asking) -> None:
     asking.task(texts(9), agree=1)
     await asking.take_in()
     browser = await asking.browser()
-    first = await browser.next(wanted=8)
-    kept, *lost = first.items
-    again = await browser.next(wanted=8, has=[kept.id])
+    first = await browser.next(count=8)
+    first_item, *lost = first.items
+    again = await browser.next(count=8, has=[first_item.id])
     assert [item.id for item in again.items] == [item.id for item in lost]
     assert await browser.answer_all("yes") == 9
 
@@ -80,9 +80,9 @@ async def test_concurrent_browsers_answer_each_item_twice(asking: Asking) -> Non
     numbers = await asyncio.gather(*(browser.answer_all("no") for browser in browsers))
     while any(numbers):
         numbers = await asyncio.gather(*(browser.answer_all("no") for browser in browsers))
-    given = await asking.give()
-    assert len(given) == 40
-    assert Counter(file["agreed"] for file in given) == {2: 40}
+    answers = await asking.give()
+    assert len(answers) == 40
+    assert Counter(file["agreed"] for file in answers) == {2: 40}
     [(number,)] = await asking.rows_of("SELECT count(*) FROM shown WHERE answer IS NOT NULL")
     assert number == 80
 
@@ -92,8 +92,8 @@ async def test_answer_that_is_sent_twice_counts_once(asking: Asking) -> None:
     await asking.take_in()
     browser = await asking.browser()
     [item] = (await browser.next()).items
-    given = AnnotatorAnswer(item=item.id, answer="yes")
-    fates = [(await browser.next(given)).fates[0].fate for _ in range(2)]
+    answer = AnnotatorAnswer(item=item.id, answer="yes")
+    fates = [(await browser.next(answer)).fates[0].fate for _ in range(2)]
     assert fates == [AnswerFate.TAKEN, AnswerFate.ALREADY]
     assert (await browser.next()).given == 1
     assert await asking.give() == []
@@ -105,8 +105,8 @@ async def test_answer_to_an_item_that_was_not_shown_does_not_count(asking: Askin
     first, second = await asking.browser(), await asking.browser()
     [item] = (await first.next()).items
     for other in (item.id, uuid4()):
-        found = await second.next(AnnotatorAnswer(item=other, answer="yes"))
-        assert found.fates[0].fate is AnswerFate.UNKNOWN
+        page_items = await second.next(AnnotatorAnswer(item=other, answer="yes"))
+        assert page_items.fates[0].fate is AnswerFate.UNKNOWN
     assert await asking.give() == []
 
 
@@ -120,8 +120,8 @@ async def test_answer_after_the_decision_is_late(asking: Asking) -> None:
     await end_old_assignments(old)
     await (await asking.browser()).answer_all("yes")
     assert len(await asking.give()) == 1
-    found = await slow.next(AnnotatorAnswer(item=item.id, answer="no"))
-    assert found.fates[0].fate is AnswerFate.LATE
+    page_items = await slow.next(AnnotatorAnswer(item=item.id, answer="no"))
+    assert page_items.fates[0].fate is AnswerFate.LATE
 
 
 async def test_expired_assignment_goes_to_another_browser_and_its_answer_still_counts(
@@ -136,8 +136,8 @@ async def test_expired_assignment_goes_to_another_browser_and_its_answer_still_c
     await asking.rows_of("UPDATE shown SET lent_until = now() RETURNING 1")
     await end_old_assignments(asking.context)
     assert len((await third.next()).items) == 1
-    found = await closed.next(AnnotatorAnswer(item=item.id, answer="yes"))
-    assert found.fates[0].fate is AnswerFate.TAKEN
+    page_items = await closed.next(AnnotatorAnswer(item=item.id, answer="yes"))
+    assert page_items.fates[0].fate is AnswerFate.TAKEN
 
 
 async def test_answer_can_be_undone_for_a_while(asking: Asking) -> None:
@@ -154,8 +154,8 @@ async def test_answer_can_be_undone_for_a_while(asking: Asking) -> None:
     assert await asking.rows_of("SELECT state FROM items") == [(AskItemState.OPEN,)]
     again = await browser.post("undo", {"item": str(item.id)})
     assert again.status_code == httpx.codes.NOT_FOUND
-    found = await browser.next(AnnotatorAnswer(item=item.id, answer="no"))
-    assert found.given == 1
+    page_items = await browser.next(AnnotatorAnswer(item=item.id, answer="no"))
+    assert page_items.given == 1
     object.__setattr__(asking.context, "rules", replace(patient, settle=timedelta(0)))
     assert [file["answer"] for file in await asking.give()] == ["no"]
 
@@ -191,9 +191,9 @@ async def test_items_of_an_ended_task_are_withdrawn(asking: Asking) -> None:
     [item, *_] = (await browser.next()).items
     del asking.rows.tasks[uid]
     await asking.take_in()
-    found = await browser.next(AnnotatorAnswer(item=item.id, answer="yes"))
-    assert found.fates[0].fate is AnswerFate.LATE
-    assert (found.items, found.over) == ([], True)
+    page_items = await browser.next(AnnotatorAnswer(item=item.id, answer="yes"))
+    assert page_items.fates[0].fate is AnswerFate.LATE
+    assert (page_items.items, page_items.over) == ([], True)
     assert await asking.give() == []
 
 
@@ -212,8 +212,8 @@ async def test_jobs_that_are_added_later_are_shown_too(asking: Asking) -> None:
 
 async def test_file_that_cannot_be_shown_is_refused_with_its_reason(asking: Asking) -> None:
     uid = asking.task([b"gone", b"\xff\xfe\x00bad", b"x" * 300_000, b"good"], agree=1)
-    gone, *bad, good = asking.rows.jobs[uid]
-    asking.file_of(gone.input.url).unlink()
+    missing_job, *bad, good = asking.rows.jobs[uid]
+    asking.file_of(missing_job.input.url).unlink()
     await asking.take_in()
     assert [room for (room,) in await asking.rows_of("SELECT room FROM items ORDER BY seq")] == [
         *[0] * 3,
@@ -221,7 +221,7 @@ async def test_file_that_cannot_be_shown_is_refused_with_its_reason(asking: Aski
     ]
     asking.rows.lose_answer = True
     refused = list(await asking.refuse())
-    assert [one.id for one in refused] == [gone.id, *(job.id for job in bad)] * 2
+    assert [one.id for one in refused] == [missing_job.id, *(job.id for job in bad)] * 2
     assert "there is no such file" in refused[0].reason
     assert "not valid UTF-8" in refused[1].reason
     assert "at most 262144 are shown" in refused[2].reason

@@ -18,7 +18,7 @@ def item(number: int, right: str) -> bytes:
     return json.dumps({"text": f"number {number}", "right": right}).encode()
 
 
-def known(number: int) -> list[dict[str, str]]:
+def make_gold_items(number: int) -> list[dict[str, str]]:
     return [
         {"text": f"known {one}", "right": right, "answer": right}
         for one in range(number)
@@ -35,17 +35,17 @@ async def look(asking: Asking, browser: Browser, *, error: float, draw: Random, 
     """Give correct answers with the error rate ``error``."""
     right, number, answers = await rights(asking), 0, list[AnnotatorAnswer]()
     while number < most:
-        found = await browser.next(*answers, wanted=5)
-        if not found.items:
+        page_items = await browser.next(*answers, count=5)
+        if not page_items.items:
             return
-        number += len(found.items)
+        number += len(page_items.items)
         answers = []
-        for shown in found.items:
+        for shown in page_items.items:
             word = right[shown.id]
             if draw.random() < error:
                 word = {"yes": "no", "no": "yes"}[word]
             answers.append(AnnotatorAnswer(item=shown.id, answer=word, seconds=2.5))
-    await browser.next(*answers, wanted=0)
+    await browser.next(*answers, count=0)
 
 
 async def standings(asking: Asking) -> list[DeviceState]:
@@ -57,7 +57,9 @@ async def standings(asking: Asking) -> list[DeviceState]:
 
 async def test_cheating_browser_is_excluded_and_its_annotations_are_revoked(asking: Asking) -> None:
     asking.task(
-        [item(n, "yes" if n % 3 == 0 else "no") for n in range(60)], gold=known(30), gold_every=3
+        [item(n, "yes" if n % 3 == 0 else "no") for n in range(60)],
+        gold=make_gold_items(30),
+        gold_every=3,
     )
     await asking.take_in()
     cheat, *honest = [await asking.browser() for _ in range(3)]
@@ -72,10 +74,10 @@ async def test_cheating_browser_is_excluded_and_its_annotations_are_revoked(aski
         " WHERE counts AND standing = 'excluded'"
     )
     assert counted == 0
-    given = await asking.give()
-    right = sum(file["answer"] == file["item"]["right"] for file in given)
-    assert len(given) > 40
-    assert right >= 0.95 * len(given)
+    answers = await asking.give()
+    right = sum(file["answer"] == file["item"]["right"] for file in answers)
+    assert len(answers) > 40
+    assert right >= 0.95 * len(answers)
 
 
 async def test_gold_items_may_arrive_after_the_task(asking: Asking) -> None:
@@ -86,47 +88,47 @@ async def test_gold_items_may_arrive_after_the_task(asking: Asking) -> None:
     await asking.take_in()
     asking.rows.tasks[task] = whole
     await asking.take_in()
-    known = await asking.rows_of("SELECT known_answer FROM items ORDER BY known_answer")
-    assert [answer for (answer,) in known] == ["no", None]
+    rows = await asking.rows_of("SELECT known_answer FROM items ORDER BY known_answer")
+    assert [answer for (answer,) in rows] == ["no", None]
 
 
 async def test_excluded_browser_gets_no_new_items_and_no_notice(asking: Asking) -> None:
-    asking.task([item(n, "no") for n in range(30)], gold=known(12), gold_every=2)
+    asking.task([item(n, "no") for n in range(30)], gold=make_gold_items(12), gold_every=2)
     await asking.take_in()
     cheat = await asking.browser()
     await cheat.answer_all("yes", most=40)
     assert await standings(asking) == [DeviceState.EXCLUDED]
     before = await asking.rows_of("SELECT uid, room, state FROM items ORDER BY uid")
-    found = await cheat.next(wanted=5)
-    assert not found.over
-    answers = [AnnotatorAnswer(item=one.id, answer="yes") for one in found.items]
+    page_items = await cheat.next(count=5)
+    assert not page_items.over
+    answers = [AnnotatorAnswer(item=one.id, answer="yes") for one in page_items.items]
     assert [fate.fate for fate in (await cheat.next(*answers)).fates] == ["taken"] * len(answers)
     assert await asking.rows_of("SELECT uid, room, state FROM items ORDER BY uid") == before
 
 
 async def test_decision_of_a_person_about_a_browser_is_final(asking: Asking) -> None:
-    asking.task([item(n, "no") for n in range(30)], gold=known(12), gold_every=2, agree=1)
+    asking.task([item(n, "no") for n in range(30)], gold=make_gold_items(12), gold_every=2, agree=1)
     await asking.take_in()
     cheat = await asking.browser()
     await cheat.answer_all("yes", most=40)
     assert await standings(asking) == [DeviceState.EXCLUDED]
     [(uid,)] = await asking.rows_of("SELECT uid FROM devices")
     address = f"/api/v1/asking/devices/{uid}/standing"
-    asked = {"standing": "counted", "reason": "a child, but it looks"}
-    answer = await cheat.http.put(address, json=asked)
+    decision = {"standing": "counted", "reason": "a child, but it looks"}
+    answer = await cheat.http.put(address, json=decision)
     assert answer.json()["standing"] == DeviceState.COUNTED
-    assert (await cheat.http.put(address, json=asked)).status_code == httpx.codes.CONFLICT
+    assert (await cheat.http.put(address, json=decision)).status_code == httpx.codes.CONFLICT
     await cheat.answer_all("yes", most=40)
     assert await standings(asking) == [DeviceState.COUNTED]
     assert {file["answer"] for file in await asking.give()} == {"yes"}
     devices = (await cheat.http.get("/api/v1/asking/steps/everyone/mass times/look/devices")).json()
-    [told] = devices["devices"]
-    assert told["score"] > told["limit"]
-    assert told["set_by"] == "somebody"
-    assert told["gold"][0] < told["gold"][1]
+    [device] = devices["devices"]
+    assert device["score"] > device["limit"]
+    assert device["set_by"] == "somebody"
+    assert device["gold"][0] < device["gold"][1]
 
 
-async def told(asking: Asking) -> list[dict[str, Any]]:
+async def list_devices(asking: Asking) -> list[dict[str, Any]]:
     """Return what observers see of the browsers, in the order of their arrival."""
     address = "/api/v1/asking/steps/everyone/mass times/look/devices"
     devices = (await asking.browsers[0].http.get(address)).json()["devices"]
@@ -142,20 +144,22 @@ async def test_cheating_browser_is_found_by_disagreement_alone(asking: Asking) -
     for browser in honest:
         await look(asking, browser, error=0.0, draw=Random(0), most=60)
     assert await standings(asking) == [DeviceState.EXCLUDED, *[DeviceState.COUNTED] * 2]
-    first, *others = await told(asking)
+    first, *others = await list_devices(asking)
     assert first["gold"] == [0, 0]
     assert first["peers"] == [10, 30]
     assert first["score"] > first["limit"]
     assert all(other["peers"][0] == other["peers"][1] for other in others)
     await look(asking, honest[1], error=0.0, draw=Random(0), most=60)
-    given = await asking.give()
-    assert len(given) == 30
-    assert all(file["answer"] == file["item"]["right"] for file in given)
+    answers = await asking.give()
+    assert len(answers) == 30
+    assert all(file["answer"] == file["item"]["right"] for file in answers)
 
 
 async def test_each_annotation_is_judged_once(asking: Asking) -> None:
     asking.task(
-        [item(n, "yes" if n % 2 else "no") for n in range(20)], gold=known(12), gold_every=2
+        [item(n, "yes" if n % 2 else "no") for n in range(20)],
+        gold=make_gold_items(12),
+        gold_every=2,
     )
     await asking.take_in()
     browsers = [await asking.browser() for _ in range(2)]
@@ -178,14 +182,14 @@ async def test_annotations_of_an_excluded_browser_are_no_evidence_against_others
     await asking.take_in()
     cheat, *honest = [await asking.browser() for _ in range(3)]
     before, *has = (await cheat.next()).items
-    await cheat.next(AnnotatorAnswer(item=before.id, answer="yes"), wanted=0)
+    await cheat.next(AnnotatorAnswer(item=before.id, answer="yes"), count=0)
     [(uid,)] = await asking.rows_of("SELECT uid FROM devices WHERE given > 0")
-    asked = {"standing": DeviceState.EXCLUDED, "reason": "it is a program"}
-    done = await cheat.http.put(f"/api/v1/asking/devices/{uid}/standing", json=asked)
+    decision = {"standing": DeviceState.EXCLUDED, "reason": "it is a program"}
+    done = await cheat.http.put(f"/api/v1/asking/devices/{uid}/standing", json=decision)
     assert done.status_code == httpx.codes.OK, done.text
     after = [AnnotatorAnswer(item=one.id, answer="yes") for one in has]
     assert [fate.fate for fate in (await cheat.next(*after)).fates] == [AnswerFate.TAKEN] * 2
     for browser in honest:
         assert await browser.answer_all("no") == 3
     await standings(asking)
-    assert [device["peers"] for device in await told(asking)] == [[0, 0], [3, 3], [3, 3]]
+    assert [device["peers"] for device in await list_devices(asking)] == [[0, 0], [3, 3], [3, 3]]

@@ -33,7 +33,7 @@ async def states(asking: Asking) -> list[AskItemState]:
 async def answered(asking: Asking, browser: Browser) -> dict[str, str]:
     """Answer an item, and return the request that undoes the answer."""
     [item] = (await browser.next()).items
-    await browser.next(AnnotatorAnswer(item=item.id, answer="yes"), wanted=0)
+    await browser.next(AnnotatorAnswer(item=item.id, answer="yes"), count=0)
     assert await states(asking) == [AskItemState.DECIDED]
     return {"item": str(item.id)}
 
@@ -47,7 +47,7 @@ async def test_answer_cannot_be_undone_after_the_time_limit(asking: Asking) -> N
     age = "UPDATE shown SET answered_at = answered_at - $1::interval RETURNING 1"
     await asking.rows_of(age, timedelta(seconds=30))
     assert (await browser.post("undo", back)).is_success
-    await browser.next(AnnotatorAnswer(item=UUID(back["item"]), answer="yes"), wanted=0)
+    await browser.next(AnnotatorAnswer(item=UUID(back["item"]), answer="yes"), count=0)
     await asking.rows_of(age, timedelta(seconds=61))
     refused = await browser.post("undo", back)
     assert refused.status_code == httpx.codes.NOT_FOUND
@@ -152,9 +152,9 @@ async def test_answer_to_an_item_that_is_being_returned_is_late(asking: Asking) 
     with suppress(NotAvailable):
         await give_answers(asking.context)
     assert await states(asking) == [AskItemState.GIVING]
-    found = await slow.next(AnnotatorAnswer(item=item.id, answer="no"))
-    assert [fate.fate for fate in found.fates] == [AnswerFate.LATE]
-    assert found.given == 0
+    page_items = await slow.next(AnnotatorAnswer(item=item.id, answer="no"))
+    assert [fate.fate for fate in page_items.fates] == [AnswerFate.LATE]
+    assert page_items.given == 0
     [file] = await asking.give()
     assert (file["answer"], file["agreed"]) == ("yes", 1)
     assert [answer["answer"] for answer in file["answers"]] == ["yes"]

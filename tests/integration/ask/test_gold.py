@@ -47,12 +47,12 @@ async def test_gold_items_outlive_the_task_that_brought_them(asking: Asking) -> 
     await asking.take_in()
     assert await asking.rows_of(count) == [now]
     browser = await asking.browser()
-    found = await browser.next(wanted=20)
-    assert not any((one.text or "").startswith("Sunday") for one in found.items)
-    golden = sum((one.text or "").startswith("Office") for one in found.items)
+    page_items = await browser.next(count=20)
+    assert not any((one.text or "").startswith("Sunday") for one in page_items.items)
+    golden = sum((one.text or "").startswith("Office") for one in page_items.items)
     assert golden > 0
-    answers = [AnnotatorAnswer(item=one.id, answer="no") for one in found.items]
-    fates = (await browser.next(*answers, wanted=0)).fates
+    answers = [AnnotatorAnswer(item=one.id, answer="no") for one in page_items.items]
+    fates = (await browser.next(*answers, count=0)).fates
     assert [fate.fate for fate in fates] == [AnswerFate.TAKEN] * len(answers)
     await judge_devices(asking.context)
     [device] = (await browser.http.get(f"{STEP}/everyone/mass times/look/devices")).json()[
@@ -65,5 +65,5 @@ async def test_ids_do_not_reveal_gold_items(asking: Asking) -> None:
     asking.task([b"Sunday 9:00"] * 9, gold=KNOWN, gold_every=2)
     await asking.take_in()
     rows = await asking.rows_of("SELECT uid, known_answer IS NOT NULL FROM items")
-    assert {known for _, known in rows} == {True, False}
+    assert {is_gold for _, is_gold in rows} == {True, False}
     assert {(uid.version, uid.variant) for uid, _ in rows} == {(4, RFC_4122)}

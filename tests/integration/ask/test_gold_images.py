@@ -29,16 +29,16 @@ GOLD = LINES[0] + b"\r\n\n" + LINES[1] + b"\r" + LINES[2]
 @pytest.fixture
 def sizes(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """Return a list that gets the size of each part that is read from a storage."""
-    found: list[int] = []
+    byte_counts: list[int] = []
     read = Reader.read
 
     def counting(self: Reader, offset: int, length: int) -> bytes:
         data = read(self, offset, length)
-        found.append(len(data))
+        byte_counts.append(len(data))
         return data
 
     monkeypatch.setattr(Reader, "read", counting)
-    return found
+    return byte_counts
 
 
 async def shown(asking: Asking) -> tuple[Browser, dict[str, str], list[str]]:
@@ -49,20 +49,20 @@ async def shown(asking: Asking) -> tuple[Browser, dict[str, str], list[str]]:
     asking.task([PNG] * 12, gold=GOLD, gold_every=2, show=Show.IMAGE, agree=1)
     await asking.take_in()
     browser = await asking.browser()
-    found = await browser.next(
-        wanted=30
+    page_items = await browser.next(
+        count=30
     )  # With so many items, a draw without gold items happens once in 10^9.
-    images = {str(item.id): f"{PAGE}/{item.image}" for item in found.items}
+    images = {str(item.id): f"{PAGE}/{item.image}" for item in page_items.items}
     rows = await asking.rows_of(KNOWN)
-    known = {mark: images.pop(str(uid)) for uid, mark in rows if str(uid) in images}
-    return browser, known, list(images.values())
+    gold_images = {mark: images.pop(str(uid)) for uid, mark in rows if str(uid) in images}
+    return browser, gold_images, list(images.values())
 
 
 async def test_only_the_line_of_a_gold_image_is_read(asking: Asking, sizes: list[int]) -> None:
-    browser, known, others = await shown(asking)
-    assert known
+    browser, gold_images, others = await shown(asking)
+    assert gold_images
     assert others
-    for mark, image in known.items():
+    for mark, image in gold_images.items():
         sizes.clear()
         answer = await browser.http.get(image)
         assert (answer.content, answer.headers["content-type"]) == (PNG, "image/png")
@@ -74,21 +74,21 @@ async def test_cause_of_an_unreadable_image_is_only_logged(
     asking: Asking, left: bytes | None
 ) -> None:
     """``left`` is the content of the files; with None the files are deleted."""
-    browser, known, others = await shown(asking)
+    browser, gold_images, others = await shown(asking)
     files = [path for path in asking.folder.glob("*/*") if path.is_file()]
     for path in files:
         path.unlink()
         if left is not None:
             path.write_bytes(left)
     with capture_logs() as logs:
-        answers = [await browser.http.get(image) for image in [*known.values(), *others]]
+        answers = [await browser.http.get(image) for image in [*gold_images.values(), *others]]
     problem = NotAvailable("the image cannot be read now").problem().model_dump(exclude_none=True)
     assert {answer.status_code for answer in answers} == {httpx.codes.SERVICE_UNAVAILABLE}
     assert len({answer.content for answer in answers}) == 1
     assert answers[0].json() == problem
-    told = [log for log in logs if log["event"] == "ask.image_unreadable"]
-    assert len(told) == len(answers)
-    assert {log["url"] for log in told} == {path.as_uri() for path in files}
+    log_entries = [log for log in logs if log["event"] == "ask.image_unreadable"]
+    assert len(log_entries) == len(answers)
+    assert {log["url"] for log in log_entries} == {path.as_uri() for path in files}
 
 
 async def test_line_of_a_gold_item_has_a_size_limit(asking: Asking) -> None:
@@ -101,8 +101,8 @@ async def test_line_of_a_gold_item_has_a_size_limit(asking: Asking) -> None:
     ):
         uid = asking.task([b"x"], gold=gold)
         await asking.take_in()
-        [(said,)] = await asking.rows_of(
+        [(gold_reason,)] = await asking.rows_of(
             "SELECT gold_reason FROM questions WHERE task_uid = $1", uid
         )
-        assert reason in said
-        assert bool(said) == bool(reason)
+        assert reason in gold_reason
+        assert bool(gold_reason) == bool(reason)

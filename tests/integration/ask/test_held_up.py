@@ -31,8 +31,8 @@ async def test_items_that_cannot_be_stored_are_refused_and_others_shown(asking: 
     refused = {job.id for job in await asking.refuse()}
     assert refused == {job.id for job in asking.rows.jobs[first]}
     assert await (await asking.browser()).answer_all("yes") == 1
-    [given] = await asking.give()
-    assert given["item"] == {"text": "fine", "x": 18446744073709551615}
+    [answer] = await asking.give()
+    assert answer["item"] == {"text": "fine", "x": 18446744073709551615}
     assert [job.id for job in asking.rows.answered] == [asking.rows.jobs[second][0].id]
 
 
@@ -74,7 +74,7 @@ async def test_failing_item_does_not_block_other_items_of_its_task(asking: Askin
     uid = asking.task([b"7:00", b"8:00", b"9:00"], agree=1)
     place = asking.file_of(asking.rows.tasks[uid].output.dat_out_url)
     (taken := place / "00000001.1-1.json").mkdir(parents=True)
-    asking.rows.gone = {asking.rows.jobs[uid][2].id}
+    asking.rows.missing = {asking.rows.jobs[uid][2].id}
     await asking.take_in()
     assert await (await asking.browser()).answer_all("yes") == 3
     with pytest.raises(NotAvailable, match="answers cannot be written"):
@@ -84,7 +84,7 @@ async def test_failing_item_does_not_block_other_items_of_its_task(asking: Askin
     with pytest.raises(NotAvailable, match="does not find what was written"):
         await asking.give()
     assert len(asking.rows.answered) == 2
-    asking.rows.gone = set()
+    asking.rows.missing = set()
     assert len(await asking.give()) == 3
 
 
@@ -93,7 +93,7 @@ async def test_failing_items_do_not_block_the_next_page(
 ) -> None:
     monkeypatch.setattr(give_answers, "PAGE", 2)
     uid = asking.task([b"7:00", b"8:00", b"9:00", b"10:00"], agree=1)
-    asking.rows.gone = {asking.rows.jobs[uid][0].id}
+    asking.rows.missing = {asking.rows.jobs[uid][0].id}
     await asking.take_in()
     await (await asking.browser()).answer_all("yes")
     with pytest.raises(NotAvailable, match="does not find what was written"):

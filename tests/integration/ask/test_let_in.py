@@ -30,12 +30,12 @@ async def test_browser_without_a_link_gets_nothing(asking: Asking) -> None:
     asking.task([b"x"])
     await asking.take_in()
     browser = await asking.browser()
-    known = dict(browser.http.cookies)
+    cookies = dict(browser.http.cookies)
     browser.http.cookies.clear()
     for what in ("next", "undo"):
         assert (await browser.post(what, {})).status_code == httpx.codes.UNAUTHORIZED
     assert (await browser.http.get(f"{PAGE}/about")).status_code == httpx.codes.UNAUTHORIZED
-    for name in known:
+    for name in cookies:
         browser.http.cookies.set(name, "guessed", path=PAGE)
     assert (await browser.post("next", {})).status_code == httpx.codes.UNAUTHORIZED
 
@@ -76,8 +76,8 @@ async def test_link_of_one_group_shows_no_items_of_another(asking: Asking) -> No
     asking.rows.tasks[hers] = asking.rows.tasks[hers].model_copy(update={"group": "beta"})
     await asking.take_in()
     assert mine in asking.rows.tasks
-    found = await (await asking.browser()).next(wanted=5)
-    assert [item.text for item in found.items] == ["mine"]
+    page_items = await (await asking.browser()).next(count=5)
+    assert [item.text for item in page_items.items] == ["mine"]
 
 
 async def test_link_of_another_group_gives_a_browser_a_new_session(asking: Asking) -> None:
@@ -90,10 +90,10 @@ async def test_link_of_another_group_gives_a_browser_a_new_session(asking: Askin
     [(name, old)] = dict(browser.http.cookies).items()
     await browser.http.get(PAGE, params={"key": await asking.key(group="beta")})
     assert dict(browser.http.cookies)[name] != old
-    assert [item.text for item in (await browser.next(wanted=5)).items] == ["hers"]
+    assert [item.text for item in (await browser.next(count=5)).items] == ["hers"]
     browser.http.cookies.clear()
     browser.http.cookies.set(name, old)
-    assert [item.text for item in (await browser.next(wanted=5)).items] == ["mine"]
+    assert [item.text for item in (await browser.next(count=5)).items] == ["mine"]
     [link] = await read_links(asking.context, AskingPlace("mass times", "look", "everyone"))
     await close_link(asking.context, link.uid)
     assert (await browser.post("next", {})).status_code == httpx.codes.GONE
@@ -156,13 +156,13 @@ async def test_link_of_another_person_gives_a_browser_a_new_session(
     asking.task([b"1", b"2"], agree=1)
     await asking.take_in()
     browser = await asking.browser(await asking.key(mine=before is not None, by=before or "eve"))
-    [found] = (await browser.next(wanted=1)).items
-    await browser.next(AnnotatorAnswer(item=found.id, answer="yes"), wanted=0)
+    [item] = (await browser.next(count=1)).items
+    await browser.next(AnnotatorAnswer(item=item.id, answer="yes"), count=0)
     key = await asking.key(mine=after is not None, by=after or "eve")
     await browser.http.get(PAGE, params={"key": key})
     assert await browser.answer_all("no") == 1
-    noted = "SELECT person, answer FROM shown JOIN devices ON devices.uid = device_uid"
-    assert {*await asking.rows_of(noted)} == {(before, "yes"), (after, "no")}
+    statement = "SELECT person, answer FROM shown JOIN devices ON devices.uid = device_uid"
+    assert {*await asking.rows_of(statement)} == {(before, "yes"), (after, "no")}
 
 
 async def test_request_from_another_site_is_refused(asking: Asking) -> None:
@@ -179,9 +179,9 @@ async def test_image_is_shown_only_to_the_browser_that_has_its_item(asking: Aski
     await asking.take_in()
     first, second = await asking.browser(), await asking.browser()
     [item] = (await first.next()).items
-    seen = await first.http.get(f"{PAGE}/{item.image}")
-    assert (seen.content, seen.headers["content-type"]) == (PNG, "image/png")
-    assert seen.headers["x-content-type-options"] == "nosniff"
+    image = await first.http.get(f"{PAGE}/{item.image}")
+    assert (image.content, image.headers["content-type"]) == (PNG, "image/png")
+    assert image.headers["x-content-type-options"] == "nosniff"
     assert (await second.http.get(f"{PAGE}/{item.image}")).status_code == httpx.codes.NOT_FOUND
 
 

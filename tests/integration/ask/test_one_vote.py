@@ -44,8 +44,8 @@ async def test_concurrent_browsers_of_one_person_get_different_items(asking: Ask
     asking.task(SIX, agree=2)
     await asking.take_in()
     browsers = [await asking.browser(agent="Firefox") for _ in range(4)]
-    found = await asyncio.gather(*(browser.next(wanted=5) for browser in browsers))
-    shown = [item.id for each in found for item in each.items]
+    pages = await asyncio.gather(*(browser.next(count=5) for browser in browsers))
+    shown = [item.id for each in pages for item in each.items]
     assert len(shown) == len(set(shown)) == 6
 
 
@@ -54,10 +54,10 @@ async def test_account_has_one_vote_in_two_browsers(asking: Asking) -> None:
     await asking.take_in()
     first = await asking.browser(await asking.key(mine=True), agent="Firefox")
     second = await asking.browser(await asking.key(mine=True), agent="Safari")
-    found = await first.next(wanted=4)
+    page_items = await first.next(count=4)
     assert await second.answer_all("yes") == 2
-    answers = (AnnotatorAnswer(item=item.id, answer="yes", seconds=1) for item in found.items)
-    await first.next(*answers, wanted=0)
+    answers = (AnnotatorAnswer(item=item.id, answer="yes", seconds=1) for item in page_items.items)
+    await first.next(*answers, count=0)
     assert await second.answer_all("yes") == await first.answer_all("yes") == 0
     assert await decided(asking) == 0
     devices = await read_devices(asking.context, AskingPlace(TEMPLATE, STEP, GROUP))
@@ -90,8 +90,8 @@ async def test_concurrent_browsers_of_one_account_get_different_items(
     asking.task(SIX, agree=2)
     await asking.take_in()
     browsers = [await asking.browser(await asking.key(mine=True)) for _ in range(4)]
-    found = await asyncio.gather(*(browser.next(wanted=5) for browser in browsers))
-    shown = [item.id for each in found for item in each.items]
+    pages = await asyncio.gather(*(browser.next(count=5) for browser in browsers))
+    shown = [item.id for each in pages for item in each.items]
     assert len(shown) == len(set(shown)) == 6
 
 
@@ -162,11 +162,13 @@ async def test_origin_may_vote_again_after_the_time_window(
         asking.task(SIX, agree=2)
         await asking.take_in()
         first = await asking.browser(agent="Firefox")
-        found = await first.next(wanted=5)
-        await first.next(*(AnnotatorAnswer(item=i.id, answer="no", seconds=1) for i in found.items))
+        page_items = await first.next(count=5)
+        await first.next(
+            *(AnnotatorAnswer(item=i.id, answer="no", seconds=1) for i in page_items.items)
+        )
         await asking.rows_of(
             "UPDATE shown SET answered_at = now() - interval '2 hours'"
             " WHERE answer IS NOT NULL RETURNING 1"
         )
-        again = await (await asking.browser(agent="Firefox")).next(wanted=5)
-        assert {item.id for item in again.items} >= {item.id for item in found.items[:3]}
+        again = await (await asking.browser(agent="Firefox")).next(count=5)
+        assert {item.id for item in again.items} >= {item.id for item in page_items.items[:3]}

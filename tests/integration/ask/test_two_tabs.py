@@ -14,7 +14,7 @@ async def test_concurrent_requests_of_a_browser_get_the_same_items(asking: Askin
     asking.task([b"Sunday 9:00"] * 40, gold=KNOWN, gold_every=2)
     await asking.take_in()
     browser = await asking.browser()
-    answers = await asyncio.gather(*(browser.next(wanted=5) for _ in range(8)))
+    answers = await asyncio.gather(*(browser.next(count=5) for _ in range(8)))
     first = {item.id for item in answers[0].items}
     assert len(first) == 5
     assert all({item.id for item in answer.items} == first for answer in answers)

@@ -16,12 +16,12 @@ async def about(browser: Browser) -> AskPage:
     return AskPage.model_validate((await browser.http.get(f"{browser.path}/about")).json())
 
 
-def texts(found: NextItems) -> list[str | None]:
-    return [item.text for item in found.items]
+def texts(page_items: NextItems) -> list[str | None]:
+    return [item.text for item in page_items.items]
 
 
-def answers(found: NextItems, word: str) -> list[AnnotatorAnswer]:
-    return [AnnotatorAnswer(item=item.id, answer=word, seconds=2) for item in found.items]
+def answers(page_items: NextItems, word: str) -> list[AnnotatorAnswer]:
+    return [AnnotatorAnswer(item=item.id, answer=word, seconds=2) for item in page_items.items]
 
 
 @pytest.fixture
@@ -38,12 +38,12 @@ async def test_older_task_is_shown_first_and_each_item_with_its_own_question(bot
     browser = await both.browser()
     first = await about(browser)
     assert (first.question, first.answers) == ("Is it a mass?", ["yes", "no"])
-    found = await browser.next(wanted=5)
-    assert texts(found) == ["old 1", "old 2"]
-    assert found.wording == first.wording
-    after = await browser.next(*answers(found, "yes"), wanted=5)
+    page_items = await browser.next(count=5)
+    assert texts(page_items) == ["old 1", "old 2"]
+    assert page_items.wording == first.wording
+    after = await browser.next(*answers(page_items, "yes"), count=5)
     assert (texts(after), after.over) == ([], False)
-    then = await browser.next(wanted=5)
+    then = await browser.next(count=5)
     assert texts(then) == ["new"]
     second = await about(browser)
     assert (second.question, second.answers) == ("Is it good?", ["good", "bad"])
@@ -54,8 +54,8 @@ async def test_older_task_is_shown_first_and_each_item_with_its_own_question(bot
 
 async def test_answer_of_another_question_is_refused(both: Asking) -> None:
     browser = await both.browser()
-    found = await browser.next(wanted=5)
-    body = {"answers": [one.model_dump(mode="json") for one in answers(found, "good")]}
+    page_items = await browser.next(count=5)
+    body = {"answers": [one.model_dump(mode="json") for one in answers(page_items, "good")]}
     refused = await browser.post("next", body)
     assert refused.status_code == httpx.codes.UNPROCESSABLE_ENTITY
     assert refused.json()["detail"] == "'good' is none of the answers: give one of 'yes', 'no'"
@@ -69,14 +69,14 @@ async def test_assignments_with_another_question_are_kept_and_shown_with_it(aski
     asking.task([b"new"], **NEW)
     await asking.take_in()
     browser = await asking.browser()
-    new = await browser.next(wanted=5)
+    new = await browser.next(count=5)
     assert texts(new) == ["new"]
     asking.add(old, b"late")
     await asking.take_in()
-    found = await browser.next(wanted=5)
-    assert texts(found) == ["late"]
-    assert (await about(browser)).wording == found.wording != new.wording
-    late = await browser.next(*answers(found, "no"), *answers(new, "bad"))
+    page_items = await browser.next(count=5)
+    assert texts(page_items) == ["late"]
+    assert (await about(browser)).wording == page_items.wording != new.wording
+    late = await browser.next(*answers(page_items, "no"), *answers(new, "bad"))
     assert {one.fate for one in late.fates} == {AnswerFate.TAKEN}
     assert sorted(one["answer"] for one in await asking.give()) == ["bad", "no"]
 
@@ -87,7 +87,7 @@ async def test_answer_to_another_question_cannot_be_undone(asking: Asking) -> No
     asking.task([b"new", b"more"], **NEW)
     await asking.take_in()
     browser = await asking.browser()
-    new = await browser.next(wanted=5)
+    new = await browser.next(count=5)
     await browser.next(answers(new, "bad")[0])
     asking.add(old, b"late")
     await asking.take_in()
@@ -97,12 +97,12 @@ async def test_answer_to_another_question_cannot_be_undone(asking: Asking) -> No
 
 
 async def test_gold_items_belong_to_the_question_that_is_shown(asking: Asking) -> None:
-    known = {"text": "known old", "answer": "yes"}
-    asking.task([b"old"], gold=[known], gold_every=2, **OLD)
+    gold_item = {"text": "known old", "answer": "yes"}
+    asking.task([b"old"], gold=[gold_item], gold_every=2, **OLD)
     await asking.take_in()
     good = {"text": "known new", "answer": "good"}
     asking.task([b"new"], gold=[good], gold_every=2, **NEW)
     await asking.take_in()
     for _ in range(3):
         browser = await asking.browser()
-        assert set(texts(await browser.next(wanted=20))) <= {"old", "known old"}
+        assert set(texts(await browser.next(count=20))) <= {"old", "known old"}

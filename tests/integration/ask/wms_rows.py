@@ -30,8 +30,8 @@ class AskedRows:
 
     ``answered`` has the accepted answers in order, ``again`` the repeated ones, and ``refused``
     each refusal. ``stale`` jobs wait for no answer any more. ``find_nothing``: the files of the
-    next answers are not found; the files of ``gone`` jobs are never found. ``ended`` tasks are not
-    listed any more. ``meanwhile`` runs once, between the query of tasks and its answer.
+    next answers are not found; the files of ``missing`` jobs are never found. ``ended`` tasks are
+    not listed any more. ``meanwhile`` runs once, between the query of tasks and its answer.
     """
 
     tasks: dict[UUID, HumanTask] = field(default_factory=dict)
@@ -44,7 +44,7 @@ class AskedRows:
     stale: set[int] = field(default_factory=set)
     find_nothing: bool = False
     meanwhile: Callable[[], Awaitable[object]] | None = None
-    gone: set[int] = field(default_factory=set)
+    missing: set[int] = field(default_factory=set)
 
     def app(self) -> FastAPI:
         router = open_to_all(self._routes())
@@ -56,11 +56,11 @@ class AskedRows:
         @router.get("")
         async def tasks() -> HumanTaskList:
             living = [task for task in self.tasks.values() if task.uid not in self.ended]
-            found = HumanTaskList(tasks=living)
+            task_list = HumanTaskList(tasks=living)
             if self.meanwhile is not None:
                 happens, self.meanwhile = self.meanwhile, None
                 await happens()
-            return found
+            return task_list
 
         @router.get("/{uid}/jobs")
         async def jobs(uid: UUID, after: int = 0, limit: int = 200) -> HumanJobList:
@@ -71,16 +71,18 @@ class AskedRows:
             return HumanJobList(jobs=waiting[:limit])
 
         @router.post("/{uid}/answers")
-        async def answers(uid: UUID, given: AnsweredJobs) -> AcceptedAnswers:
+        async def answers(uid: UUID, answered_jobs: AnsweredJobs) -> AcceptedAnswers:
             if uid not in self.tasks:
                 raise NotFound(f"there is no task {uid}")
             if self.find_nothing:
                 self.find_nothing = False
                 raise Unprocessable("there are no such files")
-            if gone := sorted(self.gone & {job.id for job in given.jobs}):
-                raise Unprocessable("there are no such files", jobs=",".join(map(str, gone)))
-            taken = AcceptedAnswers(jobs=[self._take(job) for job in given.jobs])
-            self.refused += given.refused
+            if missing_jobs := sorted(self.missing & {job.id for job in answered_jobs.jobs}):
+                raise Unprocessable(
+                    "there are no such files", jobs=",".join(map(str, missing_jobs))
+                )
+            taken = AcceptedAnswers(jobs=[self._take(job) for job in answered_jobs.jobs])
+            self.refused += answered_jobs.refused
             if self.lose_answer:
                 self.lose_answer = False
                 raise ConnectionResetError("the answer was lost")

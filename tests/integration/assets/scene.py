@@ -33,14 +33,14 @@ from wfms.operator.wiring import make_context
 Files = dict[str, bytes]
 
 
-def described(files: Files, *, known: bool = True, note: str = "") -> NewAsset:
-    """Describe a new version; with ``known`` the files have checksums."""
+def described(files: Files, *, with_checksum: bool = True, note: str = "") -> NewAsset:
+    """Describe a new version; ``with_checksum`` gives its files checksums."""
     return NewAsset(
         files=[
             NewAssetFile(
                 path=path,
                 size=len(data),
-                checksum=f"sha256:{hashlib.sha256(data).hexdigest()}" if known else None,
+                checksum=f"sha256:{hashlib.sha256(data).hexdigest()}" if with_checksum else None,
             )
             for path, data in files.items()
         ],
@@ -115,10 +115,10 @@ class Assets:
 
     def stored(self, version: AssetVersion) -> Files:
         """Return the stored files of the version's own folder."""
-        found: Files = {}
+        files_by_name: Files = {}
         for folder in (self.world.folder / "input").glob(f"asset.{version.name}.*"):
-            found |= {path.name: path.read_bytes() for path in folder.iterdir()}
-        return found
+            files_by_name |= {path.name: path.read_bytes() for path in folder.iterdir()}
+        return files_by_name
 
 
 def version_of(chain: Chain) -> str:

@@ -37,8 +37,8 @@ async def test_version_is_named_by_the_template_or_with_the_chain(assets: Assets
         await assets.put_version("model", data)
     await assets.put_version("other", b"o")
     assert version_of(await assets.chain("one", bound("asset:model@2"))) == "model@2"
-    given_ = await assets.chain("two", bound("asset:model"), model="asset:other")
-    assert version_of(given_) == "other@1"
+    chain = await assets.chain("two", bound("asset:model"), model="asset:other")
+    assert version_of(chain) == "other@1"
     with pytest.raises(Unprocessable, match="has no version 7, but 3, 2, 1"):
         await assets.chain("three", bound("asset:model@7"))
     with pytest.raises(Unprocessable, match="there is no asset 'nothing'; `sluice asset put"):
@@ -106,10 +106,10 @@ async def test_chain_never_gets_an_incomplete_or_deleted_version(
 ) -> None:
     """Versions are stored, removed and used concurrently."""
     name = f"model-{uuid4().hex[:8]}"
-    made: list[Chain] = []
-    await asyncio.gather(*(_act(assets, name, moves_, made) for moves_ in actors))
+    chains: list[Chain] = []
+    await asyncio.gather(*(_act(assets, name, moves_, chains) for moves_ in actors))
     await assets.turn()
-    for chain in made:
+    for chain in chains:
         if (await assets.world.chains.chain(chain.uid)).state.final:
             continue
         dataset = await assets.world.dms.dataset(chain.params["model"]["dataset"])
@@ -120,7 +120,7 @@ async def test_chain_never_gets_an_incomplete_or_deleted_version(
         assert len(contents) == 1, "both files are of one version"
 
 
-async def _act(assets: Assets, name: str, moves_: list[str], made: list[Chain]) -> None:
+async def _act(assets: Assets, name: str, moves_: list[str], chains: list[Chain]) -> None:
     for move in moves_:
         try:
             match move.split():
@@ -135,11 +135,11 @@ async def _act(assets: Assets, name: str, moves_: list[str], made: list[Chain]) 
                     await assets.client.remove_asset(name)
                 case ["chain"]:
                     label = f"in-{uuid4().hex}"
-                    made.append(await assets.chain(label, bound(f"asset:{name}", "Directory")))
+                    chains.append(await assets.chain(label, bound(f"asset:{name}", "Directory")))
                 case ["turn"]:
                     await assets.turn()
-                case ["end"] if made:
-                    await assets.world.chains.cancel_chain(made[0].uid)
+                case ["end"] if chains:
+                    await assets.world.chains.cancel_chain(chains[0].uid)
                     await assets.world.turn()
         except (NotFound, Conflict, Unprocessable) as refusal:
             assert_told(refusal)

@@ -19,8 +19,8 @@ async def test_pages_store_show_and_remove_versions(assets: Assets) -> None:
         ]
         nothing = await http.post("/assets", data={**form, "name": "conf"})
         assert (nothing.status_code, "no file was chosen" in nothing.text) == (422, True)
-        wrong = await http.post("/assets", data={**form, "name": "no name"}, files=files)
-        assert wrong.status_code == 422
+        refusal = await http.post("/assets", data={**form, "name": "no name"}, files=files)
+        assert refusal.status_code == 422
         put = await http.post(
             "/assets", data={**form, "name": "conf", "note": "first"}, files=files
         )

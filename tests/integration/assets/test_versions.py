@@ -47,7 +47,7 @@ async def test_equal_content_is_the_same_version(assets: Assets) -> None:
     again = await assets.begin("pero-cz", dict(reversed(TWO.items())))
     assert again.uid is None
     assert again.version == first.version
-    unknown = await assets.put("pero-cz", TWO, known=False)
+    unknown = await assets.put("pero-cz", TWO, with_checksum=False)
     assert (unknown.version, unknown.new) == (first.version, False)
     await assets.turn()
     assert len(assets.stored(first.version)) == 2, "the superfluous files are deleted"
@@ -100,11 +100,14 @@ async def test_concurrent_uploads_make_one_version_for_each_content(assets: Asse
     same = await asyncio.gather(*(assets.put("same", TWO) for _ in range(4)))
     assert {stored.version.version for stored in same} == {1}
     apart = await asyncio.gather(
-        *(assets.put("apart", {"model.pt": bytes([n])}, known=bool(n % 2)) for n in range(6))
+        *(
+            assets.put("apart", {"model.pt": bytes([n])}, with_checksum=bool(n % 2))
+            for n in range(6)
+        )
     )
     assert sorted(stored.version.version for stored in apart) == [1, 2, 3, 4, 5, 6]
     twins = await asyncio.gather(
-        *(assets.put("twins", {"model.pt": b"m"}, known=False) for _ in range(3))
+        *(assets.put("twins", {"model.pt": b"m"}, with_checksum=False) for _ in range(3))
     )
     assert len({stored.version.dataset_uid for stored in twins}) == 1
     assert sum(stored.new for stored in twins) == 1
@@ -137,8 +140,8 @@ async def test_removed_version_is_kept_until_its_chains_have_ended(assets: Asset
     chain = await assets.chain("one", bound("asset:model"))
     assert version_of(chain) == "model@1"
     removed = await assets.client.remove_asset("model")
-    [kept] = removed.kept
-    assert [using.uid for using in kept.chains] == [chain.uid]
+    [kept_version] = removed.kept
+    assert [using.uid for using in kept_version.chains] == [chain.uid]
     with pytest.raises(Unprocessable, match="has no version any more"):
         await assets.chain("two", bound("asset:model"))
     await assets.turn()

@@ -68,8 +68,8 @@ async def test_init_with_names_registered_elsewhere_is_refused(
     sluice: Command, tmp_path: Path
 ) -> None:
     await sluice("storage", "init", str(tmp_path / "one"))
-    said = await sluice("storage", "init", str(tmp_path / "two"), code=1)
-    assert "registered already, differently" in said
+    output = await sluice("storage", "init", str(tmp_path / "two"), code=1)
+    assert "registered already, differently" in output
 
 
 async def test_storage_is_added_and_listed(sluice: Command, tmp_path: Path) -> None:
@@ -93,12 +93,12 @@ async def test_storage_is_added_and_listed(sluice: Command, tmp_path: Path) -> N
 async def test_forbidden_folder_is_refused_with_the_setting_that_allows_it(
     sluice: Command, tmp_path: Path
 ) -> None:
-    said = await sluice("storage", "add", "etc", "input", "file:///etc", code=1)
+    output = await sluice("storage", "add", "etc", "input", "file:///etc", code=1)
     assert (
         f"lies in no place where storages may be (file://{tmp_path}): add its folder, or one"
-        " above it" in said
+        " above it" in output
     )
-    assert "SLUICE_DMS_STORAGE_ROOTS" in said
+    assert "SLUICE_DMS_STORAGE_ROOTS" in output
     await sluice("storage", "init", str(tmp_path / "data"))
     assert "are one folder, or one lies in the other" in await sluice(
         "storage", "add", "all", "logs", f"file://{tmp_path}", code=1
@@ -107,9 +107,9 @@ async def test_forbidden_folder_is_refused_with_the_setting_that_allows_it(
 
 async def test_state_of_a_storage_is_changed(sluice: Command, tmp_path: Path) -> None:
     await sluice("storage", "init", str(tmp_path / "data"))
-    said = await sluice("storage", "disable", "logs")
-    assert "logs: disabled" in said
-    assert "no other storage of type logs is enabled" in said
+    output = await sluice("storage", "disable", "logs")
+    assert "logs: disabled" in output
+    assert "no other storage of type logs is enabled" in output
     listed = json.loads(await sluice("storage", "list", "--json"))
     assert {one["name"]: one["enabled"] for one in listed} == {
         "input": True,
@@ -138,11 +138,11 @@ async def test_unusable_storage_is_listed_with_its_reason(sluice: Command, tmp_p
     await sluice(
         "storage", "add", "more", "logs", f"file://{tmp_path / 'more'}"
     )  # The new storage is compared with the others.
-    said = await sluice("storage", "list")
+    output = await sluice("storage", "list")
     assert (
-        "logs gets no new data sets: its folder is not there: is its file system mounted?" in said
+        "logs gets no new data sets: its folder is not there: is its file system mounted?" in output
     )
-    [line] = [line for line in said.splitlines() if line.startswith("logs  ")]
+    [line] = [line for line in output.splitlines() if line.startswith("logs  ")]
     assert "refused" in line
 
 
@@ -185,13 +185,13 @@ async def test_watermarks_are_set_shown_and_removed(sluice: Command, tmp_path: P
     )
     refused = await sluice("storage", "marks", "buffer", "--low", "90%", "--high", "80%", code=1)
     assert "the wrong way round" in refused
-    for wrong in (
+    for marks in (
         "",
         "--low 1",
         "--low 1% --high 120%",
         "--low few --high 9",
         "--none --low 1% --high 2%",
     ):
-        await sluice("storage", "marks", "buffer", *wrong.split(), code=2)
+        await sluice("storage", "marks", "buffer", *marks.split(), code=2)
     assert "buffer: no water marks" in await sluice("storage", "marks", "buffer", "--none")
     assert "%" not in await sluice("storage", "list")

@@ -103,8 +103,8 @@ STATEMENTS: list[tuple[str, tuple[Any, ...]]] = [
 
 @pytest.fixture
 async def large(dms: Dms) -> Dms:
-    for sql, *given in ((CLOSED_DATASETS,), (FILES,), (REPLICAS, STORAGE), (IN_DATASET, UID)):
-        await dms.fetch(sql, *given)
+    for sql, *arguments in ((CLOSED_DATASETS,), (FILES,), (REPLICAS, STORAGE), (IN_DATASET, UID)):
+        await dms.fetch(sql, *arguments)
     return dms
 
 
@@ -114,8 +114,10 @@ async def test_no_frequent_statement_scans_a_table_or_sorts_a_data_set(
 ) -> None:
     if analyzed:
         await large.fetch("ANALYZE")
-    for sql, given in STATEMENTS:
-        plan = "\n".join(row["QUERY PLAN"] for row in await large.fetch(f"EXPLAIN {sql}", *given))
+    for sql, arguments in STATEMENTS:
+        plan = "\n".join(
+            row["QUERY PLAN"] for row in await large.fetch(f"EXPLAIN {sql}", *arguments)
+        )
         assert "Seq Scan" not in plan, f"{sql}\n{plan}"
         assert not re.search(
             r"Sort Key: (dataset_files|d)\.seq.*\n.*(Index )?Scan.* on dataset_files", plan

@@ -51,14 +51,14 @@ async def test_files_are_registered_once_and_listed_by_sequence_number(dms: Dms)
     first = await dms.client.register_files(uid, files)
     again = await dms.client.register_files(uid, [*files, dms.write("frames", 0)])
     assert (first.new, first.known, again.new, again.known) == (3, 0, 1, 3)
-    seen = [file async for file in dms.client.all_files(uid, page=3)]
-    assert [file.seq for file in seen] == [0, 1, 2, 3]
-    assert [file.url for file in seen] == [
-        f"file://{dms.path('frames', file.name)}" for file in seen
+    files_listed = [file async for file in dms.client.all_files(uid, page=3)]
+    assert [file.seq for file in files_listed] == [0, 1, 2, 3]
+    assert [file.url for file in files_listed] == [
+        f"file://{dms.path('frames', file.name)}" for file in files_listed
     ]
-    assert all(file.meta == {"seq": file.seq} and file.dataset_uid == uid for file in seen)
+    assert all(file.meta == {"seq": file.seq} and file.dataset_uid == uid for file in files_listed)
     dataset = await dms.client.dataset(uid)
-    assert (dataset.count_files, dataset.bytes) == (4, sum(file.size for file in seen))
+    assert (dataset.count_files, dataset.bytes) == (4, sum(file.size for file in files_listed))
 
 
 @pytest.mark.parametrize(

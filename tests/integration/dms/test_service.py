@@ -99,11 +99,11 @@ async def test_message_that_contradicts_the_catalogue_becomes_a_dead_letter(
     dms: Dms, transport: Transport
 ) -> None:
     uid, files = await dms.filled("set", 1, close=False)
-    wrong = files[0].model_copy(update={"size": 12345})
+    changed_file = files[0].model_copy(update={"size": 12345})
     good = RegisterFiles(dataset_uid=uid, files=[dms.write("set", 5)])
     await transport.send(
         [
-            message(DMS_FILES, RegisterFiles(dataset_uid=uid, files=[wrong]), 1),
+            message(DMS_FILES, RegisterFiles(dataset_uid=uid, files=[changed_file]), 1),
             message(DMS_FILES, good, 2),
         ]
     )

@@ -19,9 +19,9 @@ PILOT_NAME = "SLUICE_PILOT_NAME"
 def hidden_by_pilot(pid: int) -> list[str]:
     """Return the paths that the pilot of a system must hide."""
     variables = [child.environ() for child in psutil.Process(pid).children()]
-    [told] = [each["SLUICE_PILOT_SANDBOX_HIDDEN"] for each in variables if PILOT_NAME in each]
-    found: list[str] = json.loads(told)
-    return found
+    [hidden] = [each["SLUICE_PILOT_SANDBOX_HIDDEN"] for each in variables if PILOT_NAME in each]
+    folders: list[str] = json.loads(hidden)
+    return folders
 
 
 def test_storages_outside_the_home_are_hidden_from_tools(

@@ -82,6 +82,6 @@ def test_only_a_full_file_system_is_named_as_the_cause(home: Home) -> None:
     error = PermissionError(13, "Permission denied")
     assert with_cause(error, home.root) is error
     assert not has_no_room(home.root)
-    told = with_cause(OSError(28, "No space left on device"), home.root)
-    assert "has no room left" in str(told)
-    assert str(told).endswith("(No space left on device)")
+    described_error = with_cause(OSError(28, "No space left on device"), home.root)
+    assert "has no room left" in str(described_error)
+    assert str(described_error).endswith("(No space left on device)")

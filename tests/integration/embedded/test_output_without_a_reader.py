@@ -57,8 +57,8 @@ def test_buffered_output_comes_unchanged_and_dropped_bytes_are_counted(tmp_path:
         text=True,
     ) as process:
         wait_until(goes_on.exists, what="it goes on")
-        said, _ = process.communicate("")
-    lines = said.splitlines()
+        stdout, _ = process.communicate("")
+    lines = stdout.splitlines()
     assert lines[0] == "a line that nobody reads, of sixty characters with number 0"
-    assert "bytes of output were dropped: nobody read them" in said
+    assert "bytes of output were dropped: nobody read them" in stdout
     assert process.returncode == 0

@@ -6,8 +6,6 @@ have many other times beside the masses, and ``cells`` has tables and columns. R
 for what they missed in these three.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -26,8 +24,8 @@ def truth(kind: str) -> Path:
 
 def crawled(kind: str) -> Iterator[dict[str, Any]]:
     """Yield the pages of all sites of a kind, as `mt-crawl` writes them."""
-    for site, told in json.loads(truth(kind).read_text())["sites"].items():
-        root, start = FOLDER / kind / site, f"http://{told['domain']}/"
+    for site, facts in json.loads(truth(kind).read_text())["sites"].items():
+        root, start = FOLDER / kind / site, f"http://{facts['domain']}/"
         pages = {
             start + str(path.relative_to(root)).removesuffix("index.html"): path.read_bytes()
             for path in sorted(root.rglob("*.*"))
@@ -41,7 +39,7 @@ def crawled(kind: str) -> Iterator[dict[str, Any]]:
                 "url": url,
                 "previous_url": "" if url == start else start,
                 "start_url": start,
-                "domain": told["domain"],
+                "domain": facts["domain"],
                 "html": decode_page(body),
                 "link_text": "" if url == start else texts.get(url, ""),
             }

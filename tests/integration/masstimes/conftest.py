@@ -28,12 +28,14 @@ class Crawled:
         ]
 
     def urls(self) -> list[str]:
-        found = [page["url"] for path in self.out.glob("*.jsonl") for page in self.pages(path.stem)]
-        return sorted(found)
+        addresses = [
+            page["url"] for path in self.out.glob("*.jsonl") for page in self.pages(path.stem)
+        ]
+        return sorted(addresses)
 
     def summary(self, parish: str) -> dict[str, Any]:
-        found: dict[str, Any] = json.loads((self.out / f"{parish}.summary.json").read_text())
-        return found
+        facts: dict[str, Any] = json.loads((self.out / f"{parish}.summary.json").read_text())
+        return facts
 
     def total(self, name: str) -> int:
         paths = self.out.glob("*.summary.json")
@@ -48,8 +50,8 @@ class ServedWeb:
 
     @property
     def truth(self) -> dict[str, Any]:
-        found: dict[str, Any] = json.loads((self.folder / "truth.json").read_text())
-        return found
+        facts: dict[str, Any] = json.loads((self.folder / "truth.json").read_text())
+        return facts
 
     def parishes(self, ids: Sequence[str]) -> list[str]:
         return [str(self.folder / "parishes" / f"{name}.json") for name in ids]

@@ -30,16 +30,16 @@ def first(web: ServedWeb) -> Crawled:
 
 
 def test_second_crawl_gets_only_changed_pages(web: ServedWeb, first: Crawled) -> None:
-    known = str(web.folder / "known")
-    same = web.crawl("same", "--known", known)
+    known_pages = str(web.folder / "known")
+    same = web.crawl("same", "--known", known_pages)
     assert same.urls() == []
     assert same.total("unchanged") == first.total("pages") == len(first.urls())
     assert any(line["conditional"] and line["status"] == 304 for line in web.log("same"))
 
     program = [str(PROGRAMS / "mt-web-change"), "--folder", str(web.folder), "--sites", "2"]
-    told = subprocess.run(program, check=True, capture_output=True, text=True, timeout=60)
-    changed = told.stdout.split()
-    again = web.crawl("again", "--known", known, "--known-out", str(web.folder / "known-2"))
+    crawl = subprocess.run(program, check=True, capture_output=True, text=True, timeout=60)
+    changed = crawl.stdout.split()
+    again = web.crawl("again", "--known", known_pages, "--known-out", str(web.folder / "known-2"))
     truth = web.truth["sites"]
     assert again.urls() == sorted(url for name in changed for url in truth[name]["where"])
     assert len(changed) == 2
@@ -54,7 +54,7 @@ def test_killed_crawl_is_resumed_without_repeated_requests(web: ServedWeb, first
     with subprocess.Popen(web.command("killed", *options)) as process:
         wait_until(lambda: len(answered(state)) > 12, what="some stored answers", seconds=120)
         process.send_signal(signal.SIGKILL)
-    kept = answered(state)
+    answered_urls = answered(state)
     before = {(line["host"], line["path"]) for line in web.log("killed")}
 
     resumed = web.crawl("resumed", *options)
@@ -63,8 +63,8 @@ def test_killed_crawl_is_resumed_without_repeated_requests(web: ServedWeb, first
         for line in web.log("resumed")
         if (line["host"], line["path"]) in before and line["path"] != "/robots.txt"
     ]
-    assert not {f"http://{host}{path}" for host, path in twice} & kept
-    assert len(twice) <= len(before) - len(kept)
+    assert not {f"http://{host}{path}" for host, path in twice} & answered_urls
+    assert len(twice) <= len(before) - len(answered_urls)
     assert resumed.urls() == first.urls()
     assert resumed.total("pages") == first.total("pages")
 
@@ -78,15 +78,15 @@ def test_killed_crawl_is_resumed_without_repeated_requests(web: ServedWeb, first
 
 def answered(state: Path) -> set[str]:
     """Return the addresses whose answers are stored, without ports."""
-    found = set()
+    urls = set()
     for path in state.glob("*.journal"):
         for line in path.read_bytes().splitlines(keepends=True)[1:]:
             if line.endswith(b"\n"):
                 entry = json.loads(line.partition(b"\t")[0])
                 scheme, _, rest = entry.get("url", "").partition("://")
                 host, _, path_ = rest.partition("/")
-                found.add(f"{scheme}://{host.partition(':')[0]}/{path_}")
-    return found
+                urls.add(f"{scheme}://{host.partition(':')[0]}/{path_}")
+    return urls
 
 
 @pytest.mark.long("the test of a killed crawl is stricter")
@@ -97,8 +97,8 @@ def test_terminated_crawl_is_resumed(web: ServedWeb, first: Crawled) -> None:
         wait_until(lambda: len(answered(state)) > 3, what="some stored answers", seconds=120)
         process.terminate()
         assert process.stderr is not None
-        told = process.stderr.read().decode()
-    assert (process.returncode, told) == (
+        stderr = process.stderr.read().decode()
+    assert (process.returncode, stderr) == (
         75,
         "mt-crawl: ended by a signal; with --state the next start goes on\n",
     )

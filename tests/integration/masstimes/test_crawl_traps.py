@@ -101,21 +101,21 @@ def test_crawl_of_every_site_ends(
 def test_crawl_takes_no_more_pages_of_a_trap_than_exist(
     crawled: Crawled, by_trap: dict[str, str], trap: str, pages: int
 ) -> None:
-    found = [page for page in crawled.pages(by_trap[trap]) if PLACE in page["url"]]
-    assert len(found) == pages
-    assert all("sessid=" not in page["url"].lower() for page in found)
+    pages_found = [page for page in crawled.pages(by_trap[trap]) if PLACE in page["url"]]
+    assert len(pages_found) == pages
+    assert all("sessid=" not in page["url"].lower() for page in pages_found)
 
 
 def test_pages_forbidden_by_robots_txt_are_not_requested(
     web: ServedWeb, crawled: Crawled, by_trap: dict[str, str]
 ) -> None:
     sites = web.truth["sites"]
-    asked = {(line["host"], line["path"]) for line in web.log("traps")}
+    requested_paths = {(line["host"], line["path"]) for line in web.log("traps")}
     forbidden = sites[by_trap["robots"]]["domain"], f"{PLACE}robots/prywatne/1.html"
-    assert forbidden not in asked
+    assert forbidden not in requested_paths
     assert crawled.summary(by_trap["robots"])["robots"] == 1
     dead = sites[by_trap["dead forbidden"]]["domain"]
-    assert {path for host, path in asked if host == dead} == {"/robots.txt"}
+    assert {path for host, path in requested_paths if host == dead} == {"/robots.txt"}
 
 
 def test_crawl_stops_reading_oversized_and_binary_files(
@@ -129,12 +129,12 @@ def test_crawl_stops_reading_oversized_and_binary_files(
 
 def test_crawl_keeps_the_required_delays_between_requests(web: ServedWeb, crawled: Crawled) -> None:
     log = sorted(web.log("traps"), key=lambda line: (line["host"], line["start"]))
-    wrong = [
+    violations = [
         text
         for _, lines in groupby(log, key=lambda line: line["host"])
         for text in find_early_requests(list(lines), delays=DELAYS)
     ]
-    assert wrong == []
+    assert violations == []
     assert len(log) > 300
 
 

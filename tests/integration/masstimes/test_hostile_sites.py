@@ -19,7 +19,7 @@ MOVED, WRONG, FINE, AWAY, DOWN, HUGE, PACKED, ROUND, SLOW, SLOWEST = (
     f"127.77.0.{number}" for number in range(1, 11)
 )
 #: Host, path and time.
-ASKED = list[tuple[str, str, float]]
+REQUESTS = list[tuple[str, str, float]]
 
 RULES = b"User-agent: *\nDisallow: /private\n"
 LARGE = b"#" * (30 * 2**20) + b"\n"
@@ -33,13 +33,13 @@ ROBOTS = {
 
 
 class Sites(BaseHTTPRequestHandler):
-    """Answer for all hosts; ``asked`` records each request."""
+    """Answer for all hosts; ``requests`` records each request."""
 
-    asked: ASKED
+    requests: REQUESTS
 
     def do_GET(self) -> None:
         host = (self.headers["Host"] or "").partition(":")[0]
-        self.asked.append((host, self.path, time.monotonic()))
+        self.requests.append((host, self.path, time.monotonic()))
         port = int(self.server.server_address[1])  # type: ignore[index] # of TCP
         if host in {MOVED, ROUND} and self.path.startswith(("/robots.txt", "/hop")):
             self._answer(302, b"", Location=_next_hop(host, self.path, port))
@@ -78,9 +78,9 @@ class Sites(BaseHTTPRequestHandler):
 
 
 @pytest.fixture
-def asked() -> Iterator[tuple[int, ASKED]]:
+def hostile_sites() -> Iterator[tuple[int, REQUESTS]]:
     """Yield a port and the list of requests."""
-    Sites.asked = []
+    Sites.requests = []
     port = 0
     with ExitStack() as serving:
         for number in range(1, 11):
@@ -89,7 +89,7 @@ def asked() -> Iterator[tuple[int, ASKED]]:
             port = server.server_address[1]
             threading.Thread(target=server.serve_forever, daemon=True).start()
             serving.callback(server.shutdown)
-        yield port, Sites.asked
+        yield port, Sites.requests
 
 
 def _next_hop(host: str, path: str, port: int) -> str:
@@ -115,9 +115,9 @@ def crawl(tmp_path: Path, port: int, sites: dict[str, str], *, delays: str) -> d
 
 
 def test_crawls_of_hostile_sites_end_and_obey_robots_txt(
-    tmp_path: Path, asked: tuple[int, ASKED]
+    tmp_path: Path, hostile_sites: tuple[int, REQUESTS]
 ) -> None:
-    port, requests = asked
+    port, requests = hostile_sites
     sites = {"moved": MOVED, "wrong": WRONG, "fine": FINE, "down": DOWN}
     sites |= {"huge": HUGE, "packed": PACKED, "round": ROUND}
     ends = crawl(tmp_path, port, sites, delays="0")
@@ -143,9 +143,9 @@ def test_crawls_of_hostile_sites_end_and_obey_robots_txt(
 
 
 def test_crawl_delay_is_obeyed_up_to_the_longest_delay(
-    tmp_path: Path, asked: tuple[int, ASKED]
+    tmp_path: Path, hostile_sites: tuple[int, REQUESTS]
 ) -> None:
-    port, requests = asked
+    port, requests = hostile_sites
     factor = 0.005
     ends = crawl(tmp_path, port, {"slow": SLOW, "slowest": SLOWEST}, delays=f"{factor}")
     assert {name: each["pages"] for name, each in ends.items()} == {"slow": 3, "slowest": 3}

@@ -71,12 +71,12 @@ def test_killed_training_is_resumed_and_gives_the_same_model(
     trained: Path, answers: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     state = tmp_path / "state"
-    given = arguments(tmp_path, answers, "--state", str(state))
-    with subprocess.Popen([str(TRAIN), *given], stderr=subprocess.DEVNULL) as process:
+    command_line = arguments(tmp_path, answers, "--state", str(state))
+    with subprocess.Popen([str(TRAIN), *command_line], stderr=subprocess.DEVNULL) as process:
         wait_until((state / "training.pt").exists, what="the stored state of a round", seconds=120)
         process.send_signal(signal.SIGKILL)
     assert not (tmp_path / "model.pt").exists()
-    assert train_command.main(given) == 0
+    assert train_command.main(command_line) == 0
     assert "goes on after round" in capsys.readouterr().err
     for name in ("model.pt", "measures.json"):
         assert (tmp_path / name).read_bytes() == (trained / name).read_bytes()
@@ -97,8 +97,8 @@ def classify(model: Path, lines: Sequence[dict[str, Any]], folder: Path) -> list
     """Classify in a new process, as a process keeps its model."""
     source, out = write(folder / "in.jsonl", lines), folder / "out.jsonl"
     program = Path(sys.executable).parent / "mt-classify"
-    given = [str(program), str(source), "--model", str(model), "--out", str(out)]
-    subprocess.run(given, check=True, timeout=300)
+    command_line = [str(program), str(source), "--model", str(model), "--out", str(out)]
+    subprocess.run(command_line, check=True, timeout=300)
     return [json.loads(line) for line in out.read_text().splitlines()]
 
 
@@ -107,11 +107,11 @@ def test_model_separates_masses_from_other_times(trained: Path, tmp_path: Path) 
         *lines_of("Msze święte w niedzielę: 11:00", site="new.pl"),
         *lines_of("Kancelaria czynna od 11:00", site="new.pl"),
     )
-    found = classify(trained / "model.pt", [mass, office], tmp_path)
-    assert [line["mass"] for line in found] == [True, False]
-    assert found[0]["probability"] > 0.8
-    assert found[1]["probability"] < 0.1
-    assert found[0] == mass | {"probability": found[0]["probability"], "mass": True}
+    lines = classify(trained / "model.pt", [mass, office], tmp_path)
+    assert [line["mass"] for line in lines] == [True, False]
+    assert lines[0]["probability"] > 0.8
+    assert lines[1]["probability"] < 0.1
+    assert lines[0] == mass | {"probability": lines[0]["probability"], "mass": True}
     assert classify(trained / "model.pt", [], tmp_path) == []
 
 
@@ -132,10 +132,10 @@ def test_invalid_model_is_refused(
             torch.save(whole | {"buckets": 7}, model)
         case _:
             model.write_text("" if what == "empty" else "text")
-    told = {"version": "a model of version 99", "cut": "this model is damaged"}
-    given = [str(answers), "--model", str(model), "--out", str(tmp_path / "out")]
-    assert classify_command.main(given) == 65
-    assert told.get(what, "this is no model of mt-train") in capsys.readouterr().err
+    messages = {"version": "a model of version 99", "cut": "this model is damaged"}
+    command_line = [str(answers), "--model", str(model), "--out", str(tmp_path / "out")]
+    assert classify_command.main(command_line) == 65
+    assert messages.get(what, "this is no model of mt-train") in capsys.readouterr().err
 
 
 def pages(web: SmallWeb) -> Iterator[tuple[str, str, str, set[int | None]]]:
@@ -152,11 +152,11 @@ def looked_at(web: SmallWeb) -> tuple[list[dict[str, Any]], list[dict[str, Any]]
     """Return candidates with their correct answers, and orders."""
     lines, orders = [], []
     for domain, url, text, right in pages(web):
-        for number, found in enumerate(find_candidates(text)):
-            place = {"start": found.start, "end": found.end, "context": found.context}
-            said = {"hour": found.hour, "time": found.clock, "domain": domain, "url": url}
+        for number, candidate in enumerate(find_candidates(text)):
+            place = {"start": candidate.start, "end": candidate.end, "context": candidate.context}
+            facts = {"hour": candidate.hour, "time": candidate.clock, "domain": domain, "url": url}
             answer = "yes" if number in right else "no"
-            lines.append({"id": f"{url}#{number}", **said, **place, "answer": answer})
+            lines.append({"id": f"{url}#{number}", **facts, **place, "answer": answer})
         if order := make_order_line({"domain": domain, "url": url, "text": text}):
             orders.append(order)
     return lines, orders
@@ -176,11 +176,11 @@ def test_classifier_is_good_for_sites_with_unseen_layouts(tmp_path: Path) -> Non
     inputs += ["--candidates", str(write(tmp_path / "classified", classified))]
     assert command.main([*inputs, "--parquet", table, "--csv", str(tmp_path / "t.csv")]) == 0
     out = tmp_path / "found.json"
-    given = ["--table", table, "--truth", str(truth), "--out", str(out)]
-    assert measure_command.main(given) == 0
-    found = json.loads(out.read_text())
-    assert found["both"]["recall"] >= 0.9
-    assert found["both"]["precision"] >= 0.9
+    command_line = ["--table", table, "--truth", str(truth), "--out", str(out)]
+    assert measure_command.main(command_line) == 0
+    rates = json.loads(out.read_text())
+    assert rates["both"]["recall"] >= 0.9
+    assert rates["both"]["precision"] >= 0.9
     for kind in ("tuned", "kept", "styles", "mixed", "cells", "held-out"):
         (tmp_path / kind).mkdir()
         candidates_file, orders_file = run_programs(kind, tmp_path / kind)
@@ -192,4 +192,4 @@ def test_classifier_is_good_for_sites_with_unseen_layouts(tmp_path: Path) -> Non
         assert by_hand["both"]["recall"] >= 0.9
         assert by_hand["both"]["precision"] >= 0.9
     for alone in ("rules", "classifier"):
-        assert found["both"]["recall"] >= found[alone]["recall"]
+        assert rates["both"]["recall"] >= rates[alone]["recall"]

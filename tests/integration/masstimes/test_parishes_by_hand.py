@@ -37,10 +37,10 @@ def measures(kind: str, folder: Path, *, orders: Path, classified: Path | None) 
     inputs = ["--orders", str(orders)]
     inputs += ["--candidates", str(classified)] if classified else []
     assert command.main([*inputs, "--parquet", table, "--csv", str(folder / "t.csv")]) == 0
-    given = ["--table", table, "--truth", str(truth(kind)), "--out", str(out)]
-    assert measure_command.main(given) == 0
-    found: dict[str, Any] = json.loads(out.read_text())
-    return found
+    command_line = ["--table", table, "--truth", str(truth(kind)), "--out", str(out)]
+    assert measure_command.main(command_line) == 0
+    result: dict[str, Any] = json.loads(out.read_text())
+    return result
 
 
 @pytest.mark.parametrize("kind", ["tuned", "kept", "styles", "mixed", "cells"])
@@ -50,9 +50,9 @@ def test_recall_and_precision_are_at_least_nine_tenths(kind: str, tmp_path: Path
     true = {(s["domain"], t) for s in sites for k in ("sundays", "weekdays") for t in s[k]}
     behind_filter = {(line["domain"], line["time"]) for line in lines(candidates)}
     assert len(true & behind_filter) >= 0.9 * len(true)
-    found = measures(kind, tmp_path, orders=orders, classified=None)["rules"]
-    assert found["recall"] >= 0.9
-    assert found["precision"] >= 0.9
+    rates = measures(kind, tmp_path, orders=orders, classified=None)["rules"]
+    assert rates["recall"] >= 0.9
+    assert rates["precision"] >= 0.9
 
 
 def test_rules_are_precise_on_sites_they_were_not_tuned_for(tmp_path: Path) -> None:
@@ -61,9 +61,9 @@ def test_rules_are_precise_on_sites_they_were_not_tuned_for(tmp_path: Path) -> N
     sites = json.loads(truth("held-out").read_text())["sites"].values()
     true = {(s["domain"], t) for s in sites for k in ("sundays", "weekdays") for t in s[k]}
     assert len(true & {(line["domain"], line["time"]) for line in lines(candidates)}) == len(true)
-    found = measures("held-out", tmp_path, orders=orders, classified=None)["rules"]
-    assert found["recall"] >= 0.8
-    assert found["precision"] >= 0.9
+    rates = measures("held-out", tmp_path, orders=orders, classified=None)["rules"]
+    assert rates["recall"] >= 0.8
+    assert rates["precision"] >= 0.9
 
 
 def test_table_columns_give_days_and_the_meaning_of_hours(tmp_path: Path) -> None:
@@ -105,9 +105,9 @@ WHEN = {
 def test_table_has_single_weekdays_and_seasons_of_pages(tmp_path: Path) -> None:
     _, orders = run_programs("styles", tmp_path)
     measures("styles", tmp_path, orders=orders, classified=None)
-    found: dict[tuple[str, str, str], list[tuple[str, str, str]]] = defaultdict(list)
+    rows_by_mass: dict[tuple[str, str, str], list[tuple[str, str, str]]] = defaultdict(list)
     with (tmp_path / "t.csv").open(newline="") as file:
         for row in csv.DictReader(file):
             key = row["domain"].removesuffix(".example"), row["day"], row["time"]
-            found[key].append((row["days"], row["season"], row["months"]))
-    assert {key: found.get(key) for key in WHEN} == WHEN
+            rows_by_mass[key].append((row["days"], row["season"], row["months"]))
+    assert {key: rows_by_mass.get(key) for key in WHEN} == WHEN

@@ -1,7 +1,5 @@
 """Generated pages, and helpers that compare files of pages."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

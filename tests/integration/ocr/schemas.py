@@ -1,7 +1,5 @@
 """The published schemas, as `scripts/install-schemas.sh` installs them."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from lxml import etree

@@ -46,17 +46,17 @@ def _remove(name: str) -> Change:
 
 
 @pytest.mark.parametrize(
-    ("name", "told"),
+    ("name", "message"),
     [
         ("layout", "REGION_SIMPLE_THRESHOLD, REGION_SORTER_SMART, LINES_SIMPLE_THRESHOLD"),
         ("ocr", "transcribe: model sluice-scans, 125 characters"),
     ],
 )
 def test_configurations_of_the_template_are_accepted(
-    name: str, told: str, capsys: pytest.CaptureFixture[str]
+    name: str, message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert check_config.main([str(CONFIGURATIONS / name)]) == 0
-    assert told in capsys.readouterr().out
+    assert message in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
@@ -83,10 +83,10 @@ def test_unusable_configuration_is_refused_in_one_sentence(
     shutil.copytree(CONFIGURATIONS / "ocr", folder)
     change(folder)
     assert check_config.main([str(folder)]) == 78
-    told = capsys.readouterr().err
-    assert told.startswith(f"ocr-check-config: {folder}: ")
-    assert told.count("\n") == 1
-    assert sentence in told
+    stderr = capsys.readouterr().err
+    assert stderr.startswith(f"ocr-check-config: {folder}: ")
+    assert stderr.count("\n") == 1
+    assert sentence in stderr
 
 
 def test_invalid_model_is_refused_in_one_sentence(
@@ -95,9 +95,9 @@ def test_invalid_model_is_refused_in_one_sentence(
     shutil.copytree(CONFIGURATIONS / "ocr", tmp_path / "config", symlinks=True)
     (tmp_path / "config" / "ocr.pt").write_bytes(b"no model")
     assert check_config.main([str(tmp_path / "config")]) == 78
-    told = capsys.readouterr().err
-    assert "pero-ocr refuses the configuration: " in told
-    assert told.count("\n") == 1
+    stderr = capsys.readouterr().err
+    assert "pero-ocr refuses the configuration: " in stderr
+    assert stderr.count("\n") == 1
 
 
 def test_unknown_layout_method_is_refused(
@@ -106,9 +106,9 @@ def test_unknown_layout_method_is_refused(
     text = (CONFIGURATIONS / "layout" / "config.ini").read_text()
     (tmp_path / "config.ini").write_text(text.replace("REGION_SORTER_SMART", "REGION_SORTER"))
     assert check_config.main([str(tmp_path), "--stage", "layout"]) == 78
-    told = capsys.readouterr().err
-    assert "pero-ocr refuses the configuration: " in told
-    assert told.count("\n") == 1
+    stderr = capsys.readouterr().err
+    assert "pero-ocr refuses the configuration: " in stderr
+    assert stderr.count("\n") == 1
 
 
 @pytest.mark.parametrize(

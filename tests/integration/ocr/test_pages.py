@@ -29,7 +29,7 @@ LAYOUT, OCR = (str(PACK / "config" / name) for name in ("layout", "ocr"))
 
 def run_tools(image: Path, out: Path) -> int:
     """Run the three tools in turn, and return the first exit code that is not 0."""
-    found, page = out / f"{image.stem}.layout.xml", out / f"{image.stem}.xml"
+    layout_file, page = out / f"{image.stem}.layout.xml", out / f"{image.stem}.xml"
     texts = [
         "--alto",
         str(out / f"{image.stem}.alto.xml"),
@@ -37,8 +37,8 @@ def run_tools(image: Path, out: Path) -> int:
         str(out / f"{image.stem}.txt"),
     ]
     return (
-        layout.main([str(image), "--config", LAYOUT, "--out", str(found)])
-        or transcribe.main([str(image), str(found), "--config", OCR, "--out", str(page)])
+        layout.main([str(image), "--config", LAYOUT, "--out", str(layout_file)])
+        or transcribe.main([str(image), str(layout_file), "--config", OCR, "--out", str(page)])
         or export.main([str(page), *texts])
     )
 
@@ -54,9 +54,9 @@ def results(pages: list[Path], tmp_path_factory: pytest.TempPathFactory) -> Path
 
 def test_character_error_rate_is_at_most_two_percent(pages: list[Path], results: Path) -> None:
     texts = [results / f"{page.stem}.txt" for page in pages]
-    found = score.score(pages[0].parents[1] / "truth", texts)
-    assert list(found) == list(KINDS)
-    assert all(of_kind["cer"] <= 0.02 for of_kind in found.values()), found
+    rates = score.score(pages[0].parents[1] / "truth", texts)
+    assert list(rates) == list(KINDS)
+    assert all(of_kind["cer"] <= 0.02 for of_kind in rates.values()), rates
 
 
 def lines_found(key: str, kind: str) -> tuple[int, int]:
@@ -65,8 +65,10 @@ def lines_found(key: str, kind: str) -> tuple[int, int]:
 
     page = scan_page.draw_page(key, kind)
     image = np.repeat(page.pixels[:, :, np.newaxis], 3, axis=2)
-    found = layout.lay_out(load_stage("layout", Path(LAYOUT), 1), Path(f"{kind}.png"), image)
-    return len(page.lines), sum(len(region.lines) for region in found.regions)
+    layout_result = layout.lay_out(
+        load_stage("layout", Path(LAYOUT), 1), Path(f"{kind}.png"), image
+    )
+    return len(page.lines), sum(len(region.lines) for region in layout_result.regions)
 
 
 @pytest.mark.parametrize(
@@ -78,20 +80,20 @@ def lines_found(key: str, kind: str) -> tuple[int, int]:
     ],
 )
 def test_all_lines_are_found_on_pages_with_close_columns_and_stains(key: str, kind: str) -> None:
-    there, found = lines_found(key, kind)
-    assert found == there
+    there, line_count = lines_found(key, kind)
+    assert line_count == there
 
 
 def test_page_xml_is_valid(pages: list[Path], results: Path) -> None:
-    wanted = schema("page")
+    xml_schema = schema("page")
     for page in pages:
         for name in (f"{page.stem}.layout.xml", f"{page.stem}.xml"):
-            assert wanted.validate(etree.parse(results / name)), wanted.error_log
+            assert xml_schema.validate(etree.parse(results / name)), xml_schema.error_log
 
 
 def test_mets_is_valid(results: Path) -> None:
-    wanted = schema("mets")
-    assert wanted.validate(etree.parse(results / "volume.mets.xml")), wanted.error_log
+    xml_schema = schema("mets")
+    assert xml_schema.validate(etree.parse(results / "volume.mets.xml")), xml_schema.error_log
 
 
 def test_every_word_has_a_box_in_its_line_and_a_confidence(
@@ -117,7 +119,7 @@ def test_alto_has_the_words_and_boxes_of_the_page(pages: list[Path], results: Pa
     ns = "{http://www.loc.gov/standards/alto/ns-v4#}"
     for page in pages:
         alto = etree.parse(results / f"{page.stem}.alto.xml")
-        found = [
+        words = [
             (word.get("CONTENT"), *(int(word.get(side)) for side in ("HPOS", "VPOS", "WIDTH")))
             for word in alto.iter(f"{ns}String")
         ]
@@ -127,15 +129,15 @@ def test_alto_has_the_words_and_boxes_of_the_page(pages: list[Path], results: Pa
             for line in region
             for word in get_words(line)
         ]
-        assert found == of_page
+        assert words == of_page
 
 
 def test_single_tools_give_the_same_files_as_the_loop(
     pages: list[Path], results: Path, tmp_path: Path
 ) -> None:
     assert run_tools(pages[1], tmp_path) == 0
-    for name, found in contents(tmp_path).items():
-        assert found == content(results / name), name
+    for name, text in contents(tmp_path).items():
+        assert text == content(results / name), name
 
 
 def test_page_without_text_has_an_empty_transcription(tmp_path: Path) -> None:
@@ -143,15 +145,15 @@ def test_page_without_text_has_an_empty_transcription(tmp_path: Path) -> None:
     blank.write_bytes(damage.DAMAGES["blank"](b"", "png"))
     assert run_tools(blank, tmp_path) == 0
     assert (tmp_path / "blank.txt").read_bytes() == b""
-    wanted = schema("page")
+    xml_schema = schema("page")
     for name in ("blank.layout.xml", "blank.xml"):
-        assert wanted.validate(etree.parse(tmp_path / name)), wanted.error_log
-    given = [
+        assert xml_schema.validate(etree.parse(tmp_path / name)), xml_schema.error_log
+    inputs = [
         text
         for option, end in (("--pages", "xml"), ("--altos", "alto.xml"), ("--texts", "txt"))
         for text in (option, str(tmp_path / f"blank.{end}"))
     ]
-    assert volume.main(["--name", "empty", "--out", str(tmp_path), *given]) == 0
+    assert volume.main(["--name", "empty", "--out", str(tmp_path), *inputs]) == 0
     [row] = csv.DictReader((tmp_path / "empty.confidences.csv").read_text().splitlines())
     assert (row["lines"], row["words"], row["mean_word_confidence"]) == ("0", "0", "")
 
@@ -162,11 +164,13 @@ def test_layout_of_another_image_is_refused(
     other = tmp_path / "other.png"
     pixels = images.read_page_image(pages[0])[:-5, :, 0]
     other.write_bytes(images.encode_image(pixels, "png"))
-    found = results / f"{pages[0].stem}.layout.xml"
+    layout_file = results / f"{pages[0].stem}.layout.xml"
     out = tmp_path / "out.xml"
-    assert transcribe.main([str(other), str(found), "--config", OCR, "--out", str(out)]) == 65
-    told = capsys.readouterr().err
-    assert "its lines are of an image of 1000 × 1414 pixels, but other.png has 1000 × 1409" in told
+    assert transcribe.main([str(other), str(layout_file), "--config", OCR, "--out", str(out)]) == 65
+    stderr = capsys.readouterr().err
+    assert (
+        "its lines are of an image of 1000 × 1414 pixels, but other.png has 1000 × 1409" in stderr
+    )
     assert not out.exists()
 
 

@@ -43,9 +43,9 @@ def sluice(*arguments: object, code: int = 0) -> str:
 def test_unusable_configuration_is_not_stored_as_an_asset(url: str, tmp_path: Path) -> None:
     (tmp_path / "config.ini").write_text("[PAGE_PARSER]\nRUN_OCR = yes\n")
     check = PACK / "tools" / "ocr-check-config.cwl"
-    told = sluice("asset", "put", "wrong", tmp_path, "--check", check, "--url", url, code=1)
-    assert "nothing was stored" in told
-    assert "pero-ocr refuses the configuration: " in " ".join(told.split())
+    stderr = sluice("asset", "put", "wrong", tmp_path, "--check", check, "--url", url, code=1)
+    assert "nothing was stored" in stderr
+    assert "pero-ocr refuses the configuration: " in " ".join(stderr.split())
 
 
 def test_system_gives_the_same_files_as_a_plain_loop(
@@ -59,18 +59,21 @@ def test_system_gives_the_same_files_as_a_plain_loop(
     assert plain_loop.main([*map(str, pages), *options, f"--out={loop}", "--processes=1"]) == 0
     bad = tmp_path / "volume-p00002b.png"
     bad.write_bytes(damage.DAMAGES["cut"](pages[0].read_bytes(), "png"))
-    told = sluice(
-        *(
-            "run",
-            PACK / "workflow.cwl",
-            "--input",
-            *sorted([*pages, bad], key=lambda one: one.name),
-        ),
-        *("--param", "volume=three", "--out", out, "--url", url),
+    output = sluice(
+        "run",
+        PACK / "workflow.cwl",
+        "--input",
+        *sorted([*pages, bad], key=lambda one: one.name),
+        "--param",
+        "volume=three",
+        "--out",
+        out,
+        "--url",
+        url,
     )
     [log] = (out / "failed").glob("*/*/log.txt")
     assert "the image cannot be decoded to its end" in log.read_text()
     shutil.rmtree(out / "failed")
     assert contents(out) == contents(loop)
-    assert "volume-p00002b.png" in told
-    assert "the image cannot be decoded to its end" in " ".join(told.split())
+    assert "volume-p00002b.png" in output
+    assert "the image cannot be decoded to its end" in " ".join(output.split())

@@ -105,7 +105,7 @@ class Scene:
         reason: str = "",
     ) -> Chain:
         """Add a chain; ``counts`` has an entry for each step that began."""
-        begun = self.now - timedelta(minutes=minutes)
+        start = self.now - timedelta(minutes=minutes)
         uid = uuid4()
         source = self.dataset(dataset, DatasetType.INPUT, files=60, size=60 * 8_400_000)
         ready = ChainDatasetStatus.READY
@@ -120,10 +120,10 @@ class Scene:
             outcome = StepState.FINISHED
             if number == len(counts) - 1:
                 outcome = LAST_STEP.get(state, outcome)
-            started = begun + timedelta(seconds=20 * number + 1)
+            started = start + timedelta(seconds=20 * number + 1)
             failure = reason.partition(": ")[2]
             steps.append(
-                self._begun(
+                self._add_started_step(
                     uid, planned, counts[number], started=started, state=outcome, reason=failure
                 )
             )
@@ -133,7 +133,7 @@ class Scene:
                 planned.outputs[0].port,
                 running=outcome is StepState.IN_PROGRESS,
             )
-        ended_at = begun + timedelta(minutes=2, seconds=14) if state.final else None
+        ended_at = start + timedelta(minutes=2, seconds=14) if state.final else None
         chain = Chain(
             uid=uid,
             state=state,
@@ -143,7 +143,7 @@ class Scene:
             dataset_uid=source.uid,
             dataset_name=dataset,
             params={"run": 312, "period": "2026-autumn", "time_gap_ns": 110, "min_hits": 6},
-            created_at=begun,
+            created_at=start,
             ended_at=ended_at,
             reason=reason,
             steps=steps,
@@ -152,7 +152,7 @@ class Scene:
         self.neighbours.chains[uid] = chain
         return chain
 
-    def _begun(
+    def _add_started_step(
         self,
         chain: UUID,
         planned: PlanStep,
@@ -334,12 +334,14 @@ class Scene:
         )
         released = ChainDatasetStatus.FINISHED if step == "decode" else ChainDatasetStatus.READY
         status = ChainDatasetStatus.IN_PROGRESS if running else released
-        found = []
+        datasets = []
         for port_, type_ in ((port, DatasetType.INTERMEDIATE), (None, DatasetType.LOGS)):
             name = f"{source}.{step}.{port_ or 'logs'}"
-            made = self.dataset(name, type_, files=59, size=59 * 3_100_000, state=state)
-            found.append(ChainDataset(uid=made.uid, name=name, step=step, port=port_, state=status))
-        return found
+            dataset = self.dataset(name, type_, files=59, size=59 * 3_100_000, state=state)
+            datasets.append(
+                ChainDataset(uid=dataset.uid, name=name, step=step, port=port_, state=status)
+            )
+        return datasets
 
     def _storages(self) -> None:
         url = f"file://{self.folder / 'logs'}"

@@ -29,18 +29,18 @@ async def test_commands_set_list_and_remove_limits(operator: Operator, sluice: C
     )
 
 
-@pytest.mark.parametrize("wrong", ["many", "5/week", "5/"])
-async def test_malformed_limit_is_refused(operator: Operator, sluice: Command, wrong: str) -> None:
-    said = await sluice("limit", "set", "crawler", "--", wrong, code=2)
-    assert "is no limit: give a number" in said
+@pytest.mark.parametrize("amount", ["many", "5/week", "5/"])
+async def test_malformed_limit_is_refused(operator: Operator, sluice: Command, amount: str) -> None:
+    output = await sluice("limit", "set", "crawler", "--", amount, code=2)
+    assert "is no limit: give a number" in output
     assert operator.neighbours.limits == {}
 
 
 async def test_invalid_name_or_amount_of_a_limit_is_refused(
     operator: Operator, sluice: Command
 ) -> None:
-    said = await sluice("limit", "set", "9x", "5", code=1)
-    assert "'9x' begins with '9': a resource's or label's name" in said
+    output = await sluice("limit", "set", "9x", "5", code=1)
+    assert "'9x' begins with '9': a resource's or label's name" in output
     assert "greater than or equal to 0.001" in await sluice("limit", "set", "x", "0", code=1)
     with pytest.raises(NotFound):
         await operator.client.remove_limit("none")

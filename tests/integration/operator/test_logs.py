@@ -115,10 +115,10 @@ async def test_long_log_shows_its_beginning_and_end_and_the_omitted_size(logs: L
     text = await logs.operator.client.job_log(1)
     assert text.startswith("line 0\nline 1\n")
     assert text.endswith("line 399998\nline 399999\n")
-    found = re.search(r"\n… (.*) bytes left out …\n", text)
-    assert found is not None
-    left_out = int(found[1].replace("\u202f", ""))
-    assert left_out + len(text.encode()) - len(found[0].encode()) + 1 == len(LONG)
+    match = re.search(r"\n… (.*) bytes left out …\n", text)
+    assert match is not None
+    left_out = int(match[1].replace("\u202f", ""))
+    assert left_out + len(text.encode()) - len(match[0].encode()) + 1 == len(LONG)
     assert len(text) < MIB
     page = await logs.page()
     assert "line 399999" in page
@@ -155,11 +155,11 @@ async def test_command_shows_and_downloads_logs(
     logs: Logs, sluice: Command, tmp_path: Path
 ) -> None:
     logs.lay(b"first\n", LONG)
-    said = await sluice("job", "logs", "1")
-    assert "bytes left out" in said
-    assert said.endswith("line 399999\n")
+    output = await sluice("job", "logs", "1")
+    assert "bytes left out" in output
+    assert output.endswith("line 399999\n")
     assert await sluice("job", "logs", "1", "--attempt", "1") == "first\n"
-    assert await sluice("logs", "1") == said
+    assert await sluice("logs", "1") == output
     assert await sluice("task", "log", "1", "--attempt", "1") == "first\n"
     file = tmp_path / "all.log"
     assert "4.7 MB" in await sluice("job", "logs", "1", "--out", str(file))
@@ -227,9 +227,12 @@ async def test_output_of_a_running_job_is_shown(logs: Logs) -> None:
     assert (await logs.operator.client.live_log(1)).streams == {}
     assert "of the first attempt" in await logs.page()
     say(file, b"half <b>\xff\n", start=100)
-    found = await logs.operator.client.live_log(1)
-    assert (found.state, found.attempt) == (JobState.RUNNING, 2)
-    assert (found.streams["stderr"].start, found.streams["stderr"].data) == (100, b"half <b>\xff\n")
+    live_log = await logs.operator.client.live_log(1)
+    assert (live_log.state, live_log.attempt) == (JobState.RUNNING, 2)
+    assert (live_log.streams["stderr"].start, live_log.streams["stderr"].data) == (
+        100,
+        b"half <b>\xff\n",
+    )
     page = await logs.page()
     assert "half &lt;b&gt;\ufffd" in page
     assert "Log of attempt 2, so far" in re.sub(r"<[^>]+>", "", page)
@@ -237,8 +240,8 @@ async def test_output_of_a_running_job_is_shown(logs: Logs) -> None:
     assert live["again"]
     assert "half &lt;b&gt;" in live["parts"]["log-text"]
     assert "of the first attempt" in await logs.page("?attempt=1")
-    for wrong in (b"", b"{", b'{"streams": {"stderr": {"start": -1, "data": ""}}}'):
-        file.write_bytes(wrong)
+    for content in (b"", b"{", b'{"streams": {"stderr": {"start": -1, "data": ""}}}'):
+        file.write_bytes(content)
         assert (await logs.operator.client.live_log(1)).streams == {}
 
 
@@ -246,10 +249,10 @@ async def test_command_follows_a_job_to_its_end(logs: Logs, sluice: Command) -> 
     file = await running_job(logs)
     jobs = logs.operator.neighbours.jobs
     say(file, b"begun\n")
-    asked = asyncio.Event()
-    logs.operator.neighbours.on_job = asked.set
+    job_requested = asyncio.Event()
+    logs.operator.neighbours.on_job = job_requested.set
     following = asyncio.create_task(sluice("job", "logs", "-f", "1"))
-    await asyncio.wait_for(asked.wait(), 30)
+    await asyncio.wait_for(job_requested.wait(), 30)
     say(file, b"begun\nhalf\n")
     started = datetime(2026, 5, 4, 8, 11, 12, tzinfo=UTC)
     head = f"step\nstarted {started.isoformat()}\noutcome finished\n"

@@ -44,11 +44,11 @@ async def chain(operator: Operator) -> Chain:
     """Return a chain of the data set ``week.1`` through ``linear``; its first step has begun."""
     await operator.client.store_template(NewTemplate(name="linear", cwl=LINEAR))
     dataset = await operator.client.register_dataset(NewDataset(name="week.1"))
-    made = await operator.client.request_chain(dataset.uid, "linear")
-    first, *others = made.steps
-    begun = first.model_copy(update={"state": StepState.IN_PROGRESS, "task_uid": made.uid})
-    operator.neighbours.chains[made.uid] = made.model_copy(update={"steps": [begun, *others]})
-    return operator.neighbours.chains[made.uid]
+    new = await operator.client.request_chain(dataset.uid, "linear")
+    first, *others = new.steps
+    step = first.model_copy(update={"state": StepState.IN_PROGRESS, "task_uid": new.uid})
+    operator.neighbours.chains[new.uid] = new.model_copy(update={"steps": [step, *others]})
+    return operator.neighbours.chains[new.uid]
 
 
 async def test_data_set_is_found_by_name_or_beginning_of_its_uid(
@@ -74,14 +74,14 @@ async def test_output_is_found_by_its_own_name_if_the_name_is_unique(
     again = await made_by_chain(operator)(
         NewDataset(name="other.sum.report", type=DatasetType.OUTPUT, meta=meta)
     )
-    said = await sluice("dataset", "files", "week.1.report", code=1)
-    assert "2 data sets are called 'week.1.report'" in said
+    output = await sluice("dataset", "files", "week.1.report", code=1)
+    assert "2 data sets are called 'week.1.report'" in output
     for dataset in (first, again):
-        assert f"{dataset.uid}: week.1.report, output, open, {dataset.timestamp:%F %T}" in said
+        assert f"{dataset.uid}: week.1.report, output, open, {dataset.timestamp:%F %T}" in output
     listed = await sluice("dataset", "list", "--name", "week.1.report")
     assert all(str(dataset.uid) in listed for dataset in (first, again))
-    gone = again.model_copy(update={"state": DatasetState.DELETED})
-    operator.neighbours.datasets[again.uid] = gone
+    deleted_dataset = again.model_copy(update={"state": DatasetState.DELETED})
+    operator.neighbours.datasets[again.uid] = deleted_dataset
     assert await sluice("dataset", "files", "week.1.report") == "no file\n", (
         "the deleted data set is not considered"
     )
@@ -95,9 +95,9 @@ async def test_partial_list_of_data_sets_tells_how_to_continue(
     first = await sluice("dataset", "list", "--limit", "2")
     assert "week.3" in first
     assert "week.1" not in first
-    found = re.search("there are more: --after (.+)", first)
-    assert found is not None
-    last = await sluice("dataset", "list", "--limit", "2", "--after", found[1])
+    match = re.search("there are more: --after (.+)", first)
+    assert match is not None
+    last = await sluice("dataset", "list", "--limit", "2", "--after", match[1])
     assert "week.0" in last
     assert "there are more" not in last
     assert "there are more" not in await sluice("dataset", "list", "--limit", "4")
@@ -106,22 +106,22 @@ async def test_partial_list_of_data_sets_tells_how_to_continue(
 async def test_pages_distinguish_outputs_with_the_same_name(
     operator: Operator, chain: Chain
 ) -> None:
-    made = []
+    datasets = []
     for number in range(8):
         meta = {"chain": str(uuid4()), "output_name": "week.1.report"}
         new = NewDataset(name=f"{number}.sum.report", type=DatasetType.OUTPUT, meta=meta)
-        made.append(await made_by_chain(operator)(new))
+        datasets.append(await made_by_chain(operator)(new))
     listed = (await operator.http.get("/datasets")).text
     called = (await operator.http.get("/datasets?name=week.1.report")).text
-    for dataset in made:
-        told = f"{str(dataset.uid)[:8]}, of chain {dataset.meta['chain'][:8]}"
-        assert told in listed
-        assert told in called
+    for dataset in datasets:
+        label = f"{str(dataset.uid)[:8]}, of chain {dataset.meta['chain'][:8]}"
+        assert label in listed
+        assert label in called
     assert str(chain.dataset_uid) in listed
     assert str(chain.dataset_uid) not in called
-    page = (await operator.http.get(f"/datasets/{made[0].uid}")).text
+    page = (await operator.http.get(f"/datasets/{datasets[0].uid}")).text
     assert "7 more data sets are called week.1.report" in page
-    assert page.count("/datasets/") - page.count(f"/datasets/{made[0].uid}") >= 5
+    assert page.count("/datasets/") - page.count(f"/datasets/{datasets[0].uid}") >= 5
     assert "/datasets?name=week.1.report" in page
     assert "more data set" not in (await operator.http.get(f"/datasets/{chain.dataset_uid}")).text
 
@@ -130,34 +130,34 @@ async def test_ambiguous_name_is_answered_with_the_matching_data_sets(
     operator: Operator, sluice: Command, chain: Chain
 ) -> None:
     meta = {"chain": "c", "output_name": "week.1.report"}
-    made = [
+    datasets = [
         await made_by_chain(operator)(
             NewDataset(name=f"{number}.sum.report", type=DatasetType.OUTPUT, meta=meta)
         )
         for number in range(2)
     ]
-    started = await operator.client.request_chain(made[0].uid, "linear")
-    asked = await operator.http.get("/api/v1/chains", params={"name": "week.1.report"})
-    assert asked.status_code == 409
-    said = await sluice("chain", "show", "week.1.report", code=1)
+    started = await operator.client.request_chain(datasets[0].uid, "linear")
+    refusal = await operator.http.get("/api/v1/chains", params={"name": "week.1.report"})
+    assert refusal.status_code == 409
+    output = await sluice("chain", "show", "week.1.report", code=1)
     page = await operator.http.get(
         "/chains/new", params={"dataset": "week.1.report", "template": "linear"}
     )
-    for dataset in made:
-        assert str(dataset.uid) in asked.text
-        assert str(dataset.uid) in said
+    for dataset in datasets:
+        assert str(dataset.uid) in refusal.text
+        assert str(dataset.uid) in output
         assert f"/chains/new?dataset={dataset.uid}&amp;template=linear" in page.text
-    known = {"name": "week.1.report", "dataset_uid": str(made[0].uid)}
-    found = (await operator.http.get("/api/v1/chains", params=known)).json()["chains"]
-    assert [row["uid"] for row in found] == [str(started.uid)]
-    del operator.neighbours.datasets[made[1].uid]
+    query = {"name": "week.1.report", "dataset_uid": str(datasets[0].uid)}
+    chains = (await operator.http.get("/api/v1/chains", params=query)).json()["chains"]
+    assert [row["uid"] for row in chains] == [str(started.uid)]
+    del operator.neighbours.datasets[datasets[1].uid]
     assert f"chain {started.uid}" in await sluice("chain", "show", "week.1.report")
     ready = (
         await operator.http.get(
             "/chains/new", params={"dataset": "week.1.report", "template": "linear"}
         )
     ).text
-    assert f'value="{made[0].uid}"' in ready
+    assert f'value="{datasets[0].uid}"' in ready
 
 
 async def test_chain_is_found_by_data_set_or_beginning_of_its_uid(
@@ -169,10 +169,10 @@ async def test_chain_is_found_by_data_set_or_beginning_of_its_uid(
         "three characters are too short"
     )
     other = await operator.client.request_chain(chain.dataset_uid, "linear", params={"limit": 6})
-    said = await sluice("chain", "show", "week.1", code=1)
-    assert "2 chains are called 'week.1'" in said
-    assert str(chain.uid) in said
-    assert f"{other.uid}: week.1 through linear 1, in_progress" in said
+    output = await sluice("chain", "show", "week.1", code=1)
+    assert "2 chains are called 'week.1'" in output
+    assert str(chain.uid) in output
+    assert f"{other.uid}: week.1 through linear 1, in_progress" in output
 
 
 async def test_ambiguous_beginning_of_a_uid_destroys_no_chain(
@@ -189,14 +189,14 @@ async def test_ambiguous_beginning_of_a_uid_destroys_no_chain(
     )
     for _ in range(1_000):
         newer = {"uid": uuid4(), "dataset_uid": uuid4(), "dataset_name": "later"}
-        made = chain.model_copy(update=newer)
-        operator.neighbours.chains[made.uid] = made
+        newer_chain = chain.model_copy(update=newer)
+        operator.neighbours.chains[newer_chain.uid] = newer_chain
     operator.neighbours.chains[twin.uid] = twin
     for command in ("discard", "delete", "cancel"):
-        said = await sluice("chain", command, str(chain.uid)[:8], "--yes", code=1)
-        assert f"2 chains are called '{str(chain.uid)[:8]}'" in said
-        assert str(chain.uid) in said
-        assert f"{twin.uid}: older through linear 1" in said
+        output = await sluice("chain", command, str(chain.uid)[:8], "--yes", code=1)
+        assert f"2 chains are called '{str(chain.uid)[:8]}'" in output
+        assert str(chain.uid) in output
+        assert f"{twin.uid}: older through linear 1" in output
     assert operator.neighbours.chains[chain.uid].state is ChainState.IN_PROGRESS
 
 
@@ -227,11 +227,11 @@ async def test_metadata_is_shown_as_json(operator: Operator, sluice: Command) ->
 
 
 async def test_dry_run_refuses_unknown_names(sluice: Command) -> None:
-    for words, said in (
+    for words, message in (
         (("tool", "remove", "cutter"), "no tool 'cutter'"),
         (("asset", "remove", "model"), "no asset 'model'"),
     ):
-        assert said in await sluice(*words, "--dry-run", code=1)
+        assert message in await sluice(*words, "--dry-run", code=1)
 
 
 async def test_mistyped_name_is_answered_with_a_similar_name(sluice: Command, chain: Chain) -> None:
@@ -246,8 +246,8 @@ async def test_mistyped_name_is_answered_with_a_similar_name(sluice: Command, ch
         assert "there is no template 'linea' (did you mean 'linear'?)" in await sluice(
             *words, code=1
         )
-    said = await sluice("task", "show", f"week.1.{step}s", code=1)
-    assert f"(did you mean 'week.1.{step}'?)" in said
+    output = await sluice("task", "show", f"week.1.{step}s", code=1)
+    assert f"(did you mean 'week.1.{step}'?)" in output
 
 
 async def test_task_is_found_by_the_beginning_of_its_uid(sluice: Command, chain: Chain) -> None:
@@ -255,8 +255,8 @@ async def test_task_is_found_by_the_beginning_of_its_uid(sluice: Command, chain:
     assert await sluice("task", "jobs", str(task)[:8]) == "it has no job yet\n"
     assert "there is no task" in await sluice("task", "jobs", str(task)[:3], code=1)
     assert "; for job 17: `sluice task job 17`" in await sluice("task", "show", "17", code=1)
-    said = await sluice("chain", "show", str(chain.uid)[:5], code=1)
-    assert "; the beginning of a uid needs 6 characters or more" in said
+    output = await sluice("chain", "show", str(chain.uid)[:5], code=1)
+    assert "; the beginning of a uid needs 6 characters or more" in output
 
 
 async def test_task_is_found_by_chain_and_step(sluice: Command, chain: Chain) -> None:
@@ -304,24 +304,24 @@ async def test_rest_finds_chains_and_tasks_by_name(operator: Operator, chain: Ch
     other = await operator.client.register_dataset(NewDataset(name="week"))
     await operator.client.request_chain(other.uid, "linear")
 
-    async def asked(path: str, **params: str) -> list[dict[str, str]]:
+    async def list_rows(path: str, **params: str) -> list[dict[str, str]]:
         answer = await operator.http.get(f"/api/v1/{path}", params=params)
         assert answer.status_code == 200, answer.text
-        found: list[dict[str, str]] = answer.json()[path]
-        return found
+        rows: list[dict[str, str]] = answer.json()[path]
+        return rows
 
-    assert [row["uid"] for row in await asked("chains", name="week.1")] == [str(chain.uid)]
-    assert await asked("chains", name="week.1", state=ChainState.FINISHED) == []
-    assert await asked("chains", name="week.1", dataset_uid=str(other.uid)) == []
-    assert await asked("chains", name="week.2") == []
+    assert [row["uid"] for row in await list_rows("chains", name="week.1")] == [str(chain.uid)]
+    assert await list_rows("chains", name="week.1", state=ChainState.FINISHED) == []
+    assert await list_rows("chains", name="week.1", dataset_uid=str(other.uid)) == []
+    assert await list_rows("chains", name="week.2") == []
     step = chain.steps[0].name
-    assert [row["task_uid"] for row in await asked("tasks", name=f"week.1.{step}")] == [
+    assert [row["task_uid"] for row in await list_rows("tasks", name=f"week.1.{step}")] == [
         str(chain.uid)
     ]
-    assert await asked("tasks", name=f"week.1.{step}", chain_uid=str(other.uid)) == []
-    assert await asked("tasks", name=f"week.1.{step}", state=TaskState.FINISHED) == []
+    assert await list_rows("tasks", name=f"week.1.{step}", chain_uid=str(other.uid)) == []
+    assert await list_rows("tasks", name=f"week.1.{step}", state=TaskState.FINISHED) == []
     for unknown in (f"week.{step}", "week.1.none", "week"):
-        assert await asked("tasks", name=unknown) == []
+        assert await list_rows("tasks", name=unknown) == []
 
 
 async def test_chain_is_found_by_name_behind_a_thousand_newer_chains(
@@ -335,8 +335,8 @@ async def test_chain_is_found_by_name_behind_a_thousand_newer_chains(
             "dataset_name": "later",
             "created_at": chain.created_at + SECOND,
         }
-        made = chain.model_copy(update=newer)
-        operator.neighbours.chains[made.uid] = made
+        newer_chain = chain.model_copy(update=newer)
+        operator.neighbours.chains[newer_chain.uid] = newer_chain
     assert f"chain {chain.uid}" in await sluice("chain", "show", "week.1")
 
 

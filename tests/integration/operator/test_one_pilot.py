@@ -77,9 +77,9 @@ async def test_commands_show_stop_and_remove_a_pilot(
     operator: Operator, scene: Scene, sluice: Command
 ) -> None:
     pilot, lost = a_pilot(operator, PilotState.ACTIVE), a_pilot(operator, PilotState.LOST)
-    said = await sluice("pilot", "show", pilot.name)
-    assert f"{pilot.name} on {pilot.host}: " in said
-    assert "failed: the page is no image" in said
+    output = await sluice("pilot", "show", pilot.name)
+    assert f"{pilot.name} on {pilot.host}: " in output
+    assert "failed: the page is no image" in output
     assert json.loads(await sluice("pilot", "show", pilot.name, "--json"))["attempts"] == 4
     assert "other pilots get them" in await sluice("pilot", "stop", pilot.name, "--yes")
     assert "stopping" in await sluice("pilot", "list")
@@ -102,9 +102,11 @@ async def test_page_and_command_switch_a_pilot_to_a_step(
     assert "<dd>jobs of layout</dd>" in page
     assert "jobs of export go to it" in await sluice("pilot", "load", pilot.name, "export")
     assert a_pilot(operator, PilotState.ACTIVE).to_load == "export"
-    known = "there is no step 'lay-out' in any template; steps are: build_events, decode, export"
-    said = await sluice("pilot", "load", pilot.name, "lay-out", code=1)
-    assert known in " ".join(said.split())
+    explanation = (
+        "there is no step 'lay-out' in any template; steps are: build_events, decode, export"
+    )
+    output = await sluice("pilot", "load", pilot.name, "lay-out", code=1)
+    assert explanation in " ".join(output.split())
     await operator.http.post(f"{address}/load", data={**form, "step": "lay-out"})
     assert "no step &#39;lay-out&#39; in any template" in (await operator.http.get(address)).text
     assert a_pilot(operator, PilotState.ACTIVE).to_load == "export", (

@@ -33,9 +33,9 @@ async def scene(operator: Operator, spd_text: str, tmp_path: Path) -> Scene:
 
 
 def token_of(page: httpx.Response) -> str:
-    found = re.search(r'name="csrf_token" value="([^"]+)"', page.text)
-    assert found is not None
-    return found[1]
+    match = re.search(r'name="csrf_token" value="([^"]+)"', page.text)
+    assert match is not None
+    return match[1]
 
 
 async def test_pages_send_security_headers_and_load_nothing_from_other_hosts(
@@ -223,9 +223,9 @@ async def test_template_in_use_is_deleted_only_after_confirmation(
     operator: Operator, scene: Scene
 ) -> None:
     token = token_of(await operator.http.get("/templates/spd"))
-    asked = await operator.http.post("/templates/spd/delete", data={"csrf_token": token})
-    assert asked.status_code == 409
-    assert "3 chains of template" in asked.text
+    refusal = await operator.http.post("/templates/spd/delete", data={"csrf_token": token})
+    assert refusal.status_code == 409
+    assert "3 chains of template" in refusal.text
     sure = await operator.http.post(
         "/templates/spd/delete", data={"csrf_token": token, "force": "yes"}
     )
@@ -320,9 +320,9 @@ async def test_jobs_of_a_task_are_filtered_sorted_and_paged(
         "frame-0017.raw",
     ):
         assert shown in page
-    held = (await operator.http.get(f"{address}?state=quarantined")).text
-    assert "five pilots in a row died with it" in held
-    assert "frame-0017.raw" not in held
+    quarantined_page = (await operator.http.get(f"{address}?state=quarantined")).text
+    assert "five pilots in a row died with it" in quarantined_page
+    assert "frame-0017.raw" not in quarantined_page
     assert "No job is leased" in (await operator.http.get(f"{address}?state=leased")).text
     longest = (await operator.http.get(f"{address}?sort=time")).text
     assert "of those that have ended" in longest
@@ -332,18 +332,18 @@ async def test_jobs_of_a_task_are_filtered_sorted_and_paged(
         for status in operator.neighbours.tasks.values()
         if status.finished == 59 and status.failed
     )
-    seen: list[str] = []
+    job_ids: list[str] = []
     following: str | None = f"/tasks/{large.uid}"
     while following is not None:
         text = (await operator.http.get(following)).text
-        seen += re.findall(r'href="/jobs/(\d+)"', text)
-        found = re.search(rf'href="(/tasks/{large.uid}\?after=[^"#]+)#jobs-title">Next jobs', text)
-        following = found[1] if found else None
-    assert len(seen) == len(set(seen)) == 60
+        job_ids += re.findall(r'href="/jobs/(\d+)"', text)
+        match = re.search(rf'href="(/tasks/{large.uid}\?after=[^"#]+)#jobs-title">Next jobs', text)
+        following = match[1] if match else None
+    assert len(job_ids) == len(set(job_ids)) == 60
 
 
 @pytest.mark.parametrize(
-    ("path", "asked"),
+    ("path", "parameter"),
     [
         ("/chains?state=bogus", ("state", ChainListState)),
         ("/chains/live?state=bogus", ("state", ChainListState)),
@@ -358,12 +358,12 @@ async def test_jobs_of_a_task_are_filtered_sorted_and_paged(
     ],
 )
 async def test_unknown_query_value_is_refused_with_the_known_values(
-    operator: Operator, scene: Scene, path: str, asked: tuple[str, type[StrEnum] | None]
+    operator: Operator, scene: Scene, path: str, parameter: tuple[str, type[StrEnum] | None]
 ) -> None:
     """Without the refusal a person would take the full list for the filtered result."""
     task = next(iter(operator.neighbours.tasks))
     page = await operator.http.get(path.format(task=task))
-    key, choices = asked
+    key, choices = parameter
     expected = "a number" if choices is None else f"one of {', '.join(choices)}"
     assert page.status_code == 422
     assert f"{key} is {expected}, or left out of the address; not &#39;bogus&#39;" in page.text
@@ -389,12 +389,12 @@ async def test_finished_chain_without_a_successful_job_is_shown_as_incomplete(
     ran = scene.chain("run-0001", 3, [Counts(failed=2, total=2)], ChainState.FINISHED)
     pages = ["/", "/chains", f"/chains/{ran.uid}", f"/datasets/{ran.dataset_uid}", "/tasks"]
     pages.append(f"/tasks/{ran.steps[0].task_uid}")
-    told = '<span class="state {}">incomplete</span> <span class="muted note">{}</span>'
+    markup = '<span class="state {}">incomplete</span> <span class="muted note">{}</span>'
     for path in pages:
         assert (
-            told.format("void", "2 jobs failed, none finished")
+            markup.format("void", "2 jobs failed, none finished")
             in (await operator.http.get(path)).text
         ), path
-    assert told.format("short", "1 job failed") in (await operator.http.get("/")).text, (
+    assert markup.format("short", "1 job failed") in (await operator.http.get("/")).text, (
         "some of its jobs succeeded"
     )

@@ -39,19 +39,19 @@ async def kill(operator: Operator, *ids: str, body: bytes = b"{}") -> None:
 async def test_every_queue_is_listed_with_waiting_and_dead_messages(operator: Operator) -> None:
     await operator.transport.send([Message("a", DMS_FILES, b"{}"), Message("b", DMS_FILES, b"{}")])
     await kill(operator, "x")
-    found = {queue.name: queue for queue in (await operator.client.queues()).queues}
-    assert found.keys() == CONSUMER.keys()
-    assert found[DMS_FILES] == QueueStatus(name=DMS_FILES, consumer="dms", waiting=2, dead=0)
-    assert found[WMS_TASKS] == QueueStatus(name=WMS_TASKS, consumer="wms", waiting=0, dead=1)
+    queues = {queue.name: queue for queue in (await operator.client.queues()).queues}
+    assert queues.keys() == CONSUMER.keys()
+    assert queues[DMS_FILES] == QueueStatus(name=DMS_FILES, consumer="dms", waiting=2, dead=0)
+    assert queues[WMS_TASKS] == QueueStatus(name=WMS_TASKS, consumer="wms", waiting=0, dead=1)
 
 
 async def test_dead_message_is_shown_with_its_reason_and_its_beginning(
     operator: Operator,
 ) -> None:
     await kill(operator, "x", "y", body=LONG)
-    found = await operator.client.dead_messages(WMS_TASKS, limit=1)
-    assert (found.dead, len(found.messages)) == (2, 1)
-    [message] = found.messages
+    messages = await operator.client.dead_messages(WMS_TASKS, limit=1)
+    assert (messages.dead, len(messages.messages)) == (2, 1)
+    [message] = messages.messages
     assert (message.id, message.reason, message.size) == ("x", "x is <no> task", len(LONG))
     assert message.body == LONG[:4000].decode() + "…"
     assert message.died_at is not None
@@ -80,18 +80,18 @@ async def test_full_body_of_a_long_dead_message_can_be_downloaded(
 
 async def test_dead_messages_need_attention_until_they_are_gone(operator: Operator) -> None:
     await kill(operator, "x", "y")
-    told: list[Notice] = []
+    notices: list[Notice] = []
 
     async def is_told() -> bool:
         """A measurement of the loop that began earlier may end after this one."""
         await operator.client.queues()  # The loop also calls this, and the numbers are cached.
-        told[:] = [
+        notices[:] = [
             shown for shown in (await operator.client.attention()).notices if shown.page == "queues"
         ]
-        return bool(told)
+        return bool(notices)
 
     await eventually(is_told, what="the notice")
-    [notice] = told
+    [notice] = notices
     assert "Queue wms.tasks has 2 dead messages" in notice.text
     assert (notice.severity, notice.id) == (NoticeSeverity.ERROR, None)
     page = (await operator.http.get("/")).text
@@ -143,7 +143,7 @@ async def test_pages_requeue_and_drop_dead_messages(operator: Operator) -> None:
     page = await operator.http.get(f"/queues/{WMS_TASKS}")
     assert "a is &lt;no&gt; task" in page.text
     form = {"csrf_token": token_of(page)}
-    for action, choice, dead, said in (
+    for action, choice, dead, message in (
         ("requeue", {"id": "a"}, 3, "1 message put back"),
         ("requeue", {"id": "a"}, 3, "Nothing was put back"),
         ("drop", {"id": "b"}, 2, "1 message dropped"),
@@ -152,7 +152,7 @@ async def test_pages_requeue_and_drop_dead_messages(operator: Operator) -> None:
     ):
         answer = await operator.http.post(f"/queues/{WMS_TASKS}/{action}", data=form | choice)
         assert answer.status_code == 303
-        assert said in (await operator.http.get(f"/queues/{WMS_TASKS}")).text
+        assert message in (await operator.http.get(f"/queues/{WMS_TASKS}")).text
         assert await operator.transport.count_dead(WMS_TASKS) == dead
     assert "No dead message" in (await operator.http.get(f"/queues/{WMS_TASKS}")).text
     assert (
@@ -167,10 +167,10 @@ async def test_metrics_have_the_waiting_and_dead_messages_of_queues(operator: Op
     waiting, dead = declare_gauges(QueueAdmin(operator.transport))
     unused = Database(operator.database_url, source="test")
 
-    async def told() -> bool:
+    async def has_figures() -> bool:
         messages = {tuple(row) for row in await waiting.read(unused)}
         letters = {tuple(row) for row in await dead.read(unused)}
         return (DMS_FILES, 1) in messages and {(WMS_TASKS, 1), (DMS_FILES, 0)} <= letters
 
-    await eventually(told, what="the queues' metrics")
+    await eventually(has_figures, what="the queues' metrics")
     assert "sluice_queue_dead" in (await operator.http.get("/metrics")).text

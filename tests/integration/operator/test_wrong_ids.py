@@ -9,7 +9,7 @@ __all__ = ["sluice"]
 
 
 @pytest.mark.parametrize(
-    ("method", "path", "told"),
+    ("method", "path", "expected"),
     [
         ("GET", "/api/v1/chains/nope", "there is no chain 'nope': give its uid, 32 hexadecimal"),
         ("POST", "/api/v1/chains/nope/cancel", "there is no chain 'nope'"),
@@ -29,12 +29,12 @@ __all__ = ["sluice"]
     ],
 )
 async def test_malformed_id_in_an_address_is_reported(
-    operator: Operator, method: str, path: str, told: str
+    operator: Operator, method: str, path: str, expected: str
 ) -> None:
     answer = await operator.http.request(method, path)
     detail = answer.json()["detail"] if path.startswith("/api") else answer.text
     assert answer.status_code == 404
-    assert told in detail
+    assert expected in detail
 
 
 @pytest.mark.parametrize(
@@ -51,12 +51,12 @@ async def test_malformed_id_in_an_address_is_reported(
 async def test_name_with_a_slash_is_reported_as_unknown(
     sluice: Command, command: tuple[str, ...], noun: str
 ) -> None:
-    said = await sluice(*command, code=1)
-    assert f"there is no {noun} " in said
+    output = await sluice(*command, code=1)
+    assert f"there is no {noun} " in output
 
 
 @pytest.mark.parametrize(
-    ("command", "told"),
+    ("command", "message"),
     [
         (("logs", ""), "error: an empty text names nothing: give a chain, a task"),
         (("chain", "show", ""), "error: there is no chain ''; give the name, the uid"),
@@ -67,6 +67,6 @@ async def test_name_with_a_slash_is_reported_as_unknown(
     ],
 )
 async def test_empty_name_is_reported_in_words(
-    sluice: Command, command: tuple[str, ...], told: str
+    sluice: Command, command: tuple[str, ...], message: str
 ) -> None:
-    assert (await sluice(*command, code=1)).startswith(told)
+    assert (await sluice(*command, code=1)).startswith(message)

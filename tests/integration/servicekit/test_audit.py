@@ -86,8 +86,8 @@ class Notes:
 
     async def rows(self) -> list[tuple[str, str, int | None]]:
         """Return the kind, action and outcome of each row."""
-        found = await self.fetch("SELECT kind, action, outcome FROM audit ORDER BY id")
-        return [(row["kind"], row["action"], row["outcome"]) for row in found]
+        records = await self.fetch("SELECT kind, action, outcome FROM audit ORDER BY id")
+        return [(row["kind"], row["action"], row["outcome"]) for row in records]
 
     async def fetch(self, statement: str, *values: Any) -> Any:
         async with self.database.connection() as connection:
@@ -103,9 +103,9 @@ async def notes(make_database: DatabaseFactory) -> AsyncIterator[Notes]:
     await admin.close()
     database = Database(url, source="notes", audited=True)
     async with running(database):
-        made = Notes(database)
-        yield made
-        await made.links.stop()
+        instance = Notes(database)
+        yield instance
+        await instance.links.stop()
 
 
 async def test_change_has_audit_events_for_its_begin_commit_and_end(notes: Notes) -> None:
@@ -218,7 +218,7 @@ async def _execute_as_administrator(notes: Notes, statement: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("statement", "wrong"),
+    ("statement", "problem"),
     [
         ("UPDATE audit SET who = 'bert' WHERE id = 2", "row 2 is not what was chained"),
         ("UPDATE audit SET outcome = 403 WHERE id = 3", "row 3 is not what was chained"),
@@ -239,7 +239,7 @@ async def _execute_as_administrator(notes: Notes, statement: str) -> None:
     ],
 )
 async def test_manual_change_of_an_audit_row_is_detected(
-    notes: Notes, statement: str, wrong: str
+    notes: Notes, statement: str, problem: str
 ) -> None:
     await notes.ask(ANNA, "POST", "/notes/one")
     await notes.ask(ANNA, "POST", "/notes/two")
@@ -247,7 +247,7 @@ async def test_manual_change_of_an_audit_row_is_detected(
     right = await verdict(notes.database, "notes")
     assert (right.wrong, right.rows, right.unchained) == ("", 6, 0)
     await _execute_as_administrator(notes, statement)
-    assert (await verdict(notes.database, "notes")).wrong == wrong
+    assert (await verdict(notes.database, "notes")).wrong == problem
 
 
 async def test_late_commit_is_chained_once_it_is_visible(notes: Notes) -> None:
@@ -293,8 +293,8 @@ async def test_expired_audit_rows_are_deleted_and_their_digests_stay(notes: Note
     assert len(await notes.rows()) == 6
     await forget(notes.database, timedelta(days=1))
     assert [action for _, action, _ in await notes.rows()] == ["POST /notes/young"] * 3
-    kept = await verdict(notes.database, "notes")
-    assert (kept.wrong, kept.forgotten, kept.rows, kept.head) == ("", 3, 3, head)
+    result = await verdict(notes.database, "notes")
+    assert (result.wrong, result.forgotten, result.rows, result.head) == ("", 3, 3, head)
     await _execute_as_administrator(notes, "DELETE FROM audit WHERE action LIKE '%young'")
     assert "is missing" in (await verdict(notes.database, "notes")).wrong
 

@@ -135,16 +135,16 @@ async def test_full_queue_does_not_block_other_queues_and_is_delivered_later(
 
             await eventually(arrived, what="the message to the other queue")
             assert 500 <= await transport.depth(DMS_UPLOADS) < 2000
-            seen: list[str] = []
+            message_ids: list[str] = []
             stream = transport.consume(DMS_UPLOADS, prefetch=50)
             async with asyncio.timeout(120):
                 async for batch in stream:
-                    seen.extend(delivery.message_id for delivery in batch)
+                    message_ids.extend(delivery.message_id for delivery in batch)
                     await asyncio.gather(*(delivery.ack() for delivery in batch))
-                    if len(set(seen)) == 3000:
+                    if len(set(message_ids)) == 3000:
                         break
             await stream.aclose()
-            assert len(seen) == 3000, "the relay sent messages twice"
+            assert len(message_ids) == 3000, "the relay sent messages twice"
 
 
 async def test_slow_consumer_holds_no_more_messages_than_its_prefetch(
@@ -154,15 +154,15 @@ async def test_slow_consumer_holds_no_more_messages_than_its_prefetch(
         transport = open_transport(url, sluice_topology())
         async with running(transport), asyncio.timeout(120):
             await transport.send([Message(str(number), DMS_FILES, b"{}") for number in range(500)])
-            held: list[Delivery] = []
+            deliveries: list[Delivery] = []
             answered = 0
             stream = transport.consume(DMS_FILES, prefetch=7)
             async for batch in stream:
-                held.extend(batch)
-                assert len(held) <= 7
-                if len(held) == 7:
+                deliveries.extend(batch)
+                assert len(deliveries) <= 7
+                if len(deliveries) == 7:
                     assert await transport.depth(DMS_FILES) == 500 - 7 - answered
-                    await held.pop(0).ack()
+                    await deliveries.pop(0).ack()
                     answered += 1
                 if answered == 50:
                     break

@@ -113,14 +113,14 @@ async def test_message_of_a_committed_transaction_is_applied(
 async def test_message_of_a_rolled_back_transaction_never_leaves(
     ledger: Ledger, transport: Transport
 ) -> None:
-    kept, dropped = uuid4(), uuid4()
+    committed_uid, dropped = uuid4(), uuid4()
     async with running(relay(ledger, transport), ledger.consumer):
         with pytest.raises(RuntimeError, match="changed my mind"):
             await send_and_change_mind(ledger, dropped)
         async with ledger.database.transaction() as transaction:
-            transaction.send(DMS_DELETIONS, DeleteDataset(uid=kept))
-        await applied(ledger, {kept})
-    assert await ledger.rows() == [str(kept)]
+            transaction.send(DMS_DELETIONS, DeleteDataset(uid=committed_uid))
+        await applied(ledger, {committed_uid})
+    assert await ledger.rows() == [str(committed_uid)]
 
 
 async def test_message_is_applied_once_if_the_relay_died_after_sending_it(

@@ -54,21 +54,21 @@ async def test_frozen_instance_loses_the_lock_for_closing_data_sets(
     """Invariant 7: the other instance goes on, and the frozen one recovers."""
     frozen = instances[0]
     clients = [DmsClient(one.http) for one in instances]
-    held, free = [
+    locked_uid, free = [
         (await clients[0].register_dataset(NewDataset(name=name, type=DatasetType.LOGS))).uid
         for name in ("held", "free")
     ]
     ours = await asyncpg.connect(database_url)
     try:
-        closing = await stopped_while_closing(frozen, ours, held)
+        closing = await stopped_while_closing(frozen, ours, locked_uid)
         assert (await clients[1].close_dataset(free)).state is DatasetState.CLOSED
-        assert (await clients[1].close_dataset(held)).state is DatasetState.CLOSED
+        assert (await clients[1].close_dataset(locked_uid)).state is DatasetState.CLOSED
     finally:
         await ours.close()
     frozen.process.send_signal(signal.SIGCONT)
     with pytest.raises(NotAvailable, match="try again"):
         await closing
-    assert (await clients[0].close_dataset(held)).state is DatasetState.CLOSED
+    assert (await clients[0].close_dataset(locked_uid)).state is DatasetState.CLOSED
     await frozen.is_ready()
     assert "Traceback" not in frozen.log.read_text()
 
@@ -114,9 +114,9 @@ async def test_sessions_have_timeouts_for_clients_that_are_gone() -> None:
 
 
 def test_session_settings_of_the_url_take_precedence() -> None:
-    given = session_settings(
+    settings = session_settings(
         "postgresql://x/y?idle_in_transaction_session_timeout=60s", {"jit": "off"}
     )
-    assert given == {
+    assert settings == {
         name: value for name, value in SESSION.items() if not name.startswith("idle")
     } | {"jit": "off"}

@@ -24,11 +24,11 @@ from wms.metrics import WmsMetrics
 
 def parse_metrics(text: str) -> dict[str, dict[tuple[tuple[str, str], ...], float]]:
     """Return the values of a page of metrics by metric and labels."""
-    found: dict[str, dict[tuple[tuple[str, str], ...], float]] = {}
+    figures: dict[str, dict[tuple[tuple[str, str], ...], float]] = {}
     for family in text_string_to_metric_families(text):
         for sample in family.samples:
-            found.setdefault(sample.name, {})[tuple(sorted(sample.labels.items()))] = sample.value
-    return found
+            figures.setdefault(sample.name, {})[tuple(sorted(sample.labels.items()))] = sample.value
+    return figures
 
 
 @pytest.mark.parametrize("name", SERVICES)
@@ -72,13 +72,13 @@ async def test_outbox_age_gauge_is_the_waiting_time_of_the_oldest_message(
         assert 300 <= float((await OUTBOX_AGE.read(database))[0][0]) < 400
         async with running(Gauges(database, metrics, health=health_report("ok"))):
 
-            async def seen() -> bool:
+            async def is_shown() -> bool:
                 return (
                     parse_metrics(metrics.render().decode())["sluice_outbox_oldest_seconds"][()]
                     >= 300
                 )
 
-            await eventually(seen, what="the age on the page")
+            await eventually(is_shown, what="the age on the page")
 
 
 async def test_labels_without_rows_disappear_and_an_unavailable_dependency_is_zero(

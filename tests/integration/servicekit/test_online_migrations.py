@@ -41,10 +41,10 @@ MakeVersions = Callable[..., str]
 def versions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[MakeVersions]:
     """Return a function that creates a package with a revision for each statement."""
     monkeypatch.syspath_prepend(str(tmp_path))
-    made: list[str] = []
+    names: list[str] = []
 
     def make(*statements: str) -> str:
-        name = f"release_{tmp_path.name.replace('-', '_')}_{len(made)}"
+        name = f"release_{tmp_path.name.replace('-', '_')}_{len(names)}"
         folder = tmp_path / name / "migrations"
         folder.mkdir(parents=True)
         for package in (folder, folder.parent):
@@ -55,11 +55,11 @@ def versions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[MakeVe
             (folder / f"r{number}.py").write_text(
                 TEMPLATE.format(name=f"r{number}", before=before, body=body)
             )
-        made.append(name)
+        names.append(name)
         return f"{name}.migrations"
 
     yield make
-    for name in made:
+    for name in names:
         sys.modules.pop(f"{name}.migrations", None)
         sys.modules.pop(name, None)
 
@@ -93,7 +93,7 @@ async def test_migration_retries_while_a_long_transaction_reads_the_table(
     monkeypatch.setattr(upgrade, "LOCK_TIMEOUT", "50ms")
     await Migrator(database_url, versions(MAKE)).start()
     release = versions(MAKE, ADD)
-    told: list[str] = []
+    reasons: list[str] = []
     migrator = Migrator(database_url, release)
     async with transaction(database_url, "SELECT * FROM notes"):
         with pytest.raises(
@@ -104,17 +104,17 @@ async def test_migration_retries_while_a_long_transaction_reads_the_table(
             "a query waited for the migration"
         )
         start = asyncio.create_task(
-            start_when_possible(migrator, what="database", tell=lambda _, why: told.append(why))
+            start_when_possible(migrator, what="database", tell=lambda _, why: reasons.append(why))
         )
 
         async def has_waited() -> bool:
-            return len(told) >= 2
+            return len(reasons) >= 2
 
         await eventually(has_waited, what="two tries")
         assert await value(database_url, COLUMNS) == 1
     await start
     assert await value(database_url, COLUMNS) == 2
-    assert all("r2" in why for why in told)
+    assert all("r2" in why for why in reasons)
 
 
 async def test_revisions_before_a_missing_lock_stay_applied(

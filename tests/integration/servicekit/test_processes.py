@@ -178,10 +178,10 @@ async def test_waiting_lease_request_is_answered_when_the_process_stops(
 async def test_wrong_settings_end_the_process_with_a_plain_message(start: Start) -> None:
     process = start([*COMMAND, "intake"], broker_url=NOWHERE, page="many")
     assert await process.ended() == 2
-    said = process.log.read_text()
-    assert "SLUICE_INTAKE_DATABASE_URL is not set" in said
-    assert "SLUICE_INTAKE_PAGE (in the environment): Input should be a valid integer" in said
-    assert "Traceback" not in said
+    log = process.log.read_text()
+    assert "SLUICE_INTAKE_DATABASE_URL is not set" in log
+    assert "SLUICE_INTAKE_PAGE (in the environment): Input should be a valid integer" in log
+    assert "Traceback" not in log
 
 
 async def test_port_in_use_ends_the_process(start: Start) -> None:

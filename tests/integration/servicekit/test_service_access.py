@@ -109,12 +109,12 @@ async def test_unauthenticated_requests_are_refused(wms: ServiceProcess, tmp_pat
 
 
 async def test_metrics_token_reads_only_metrics(wms: ServiceProcess) -> None:
-    known = {"authorization": f"Bearer {METRICS}"}
-    answer = await wms.http.get("/metrics", headers=known)
+    headers = {"authorization": f"Bearer {METRICS}"}
+    answer = await wms.http.get("/metrics", headers=headers)
     assert (answer.status_code, "sluice_" in answer.text) == (200, True)
     for address in ("/api/v1/pilots", "/api/v1/tasks"):
-        assert (await wms.http.get(address, headers=known)).status_code == 403
-    assert (await wms.http.put("/api/v1/limits", headers=known)).status_code == 403
+        assert (await wms.http.get(address, headers=headers)).status_code == 403
+    assert (await wms.http.put("/api/v1/limits", headers=headers)).status_code == 403
 
 
 async def test_pilot_registers_with_the_shared_token_and_acts_with_its_own(
@@ -134,11 +134,11 @@ async def test_pilot_registers_with_the_shared_token_and_acts_with_its_own(
     own = {"authorization": f"Bearer {answer.headers[PILOT_TOKEN_HEADER]}"}
     lease = f"/api/v1/pilots/{uid}/lease"
     for headers, status in ((registering, 403), (own, 200)):
-        asked = await wms.http.post(lease, json={"jobs": 1, "wait": 0}, headers=headers)
-        assert asked.status_code == status, asked.text
+        response = await wms.http.post(lease, json={"jobs": 1, "wait": 0}, headers=headers)
+        assert response.status_code == status, response.text
     other = f"/api/v1/pilots/{UUID(int=8)}/lease"
-    asked = await wms.http.post(other, json={"jobs": 1, "wait": 0}, headers=own)
-    assert asked.status_code == 403
+    response = await wms.http.post(other, json={"jobs": 1, "wait": 0}, headers=own)
+    assert response.status_code == 403
 
 
 @pytest.mark.parametrize("late", [DAY, -DAY])
@@ -177,9 +177,9 @@ async def test_service_without_its_key_ends_with_a_plain_message(
     }
     process = ServiceProcess([*COMMAND, "wms"], tmp_path, settings)
     assert await process.ended() == 2
-    said = process.log.read_text()
-    assert f"SLUICE_WMS_SERVICE_KEYS: the key file {keys / 'wms.key'} cannot be read" in said
-    assert "Traceback" not in said
+    log = process.log.read_text()
+    assert f"SLUICE_WMS_SERVICE_KEYS: the key file {keys / 'wms.key'} cannot be read" in log
+    assert "Traceback" not in log
     await process.clean_up()
 
 
@@ -211,8 +211,8 @@ async def test_people_need_no_credential_at_the_dms_and_lack_service_permissions
     )
     assert answer.status_code == 401, "a token signed by an unknown key was accepted"
     signer = ServiceSigner(ServiceKeys(keys, CallingService.WMS))
-    known = {"authorization": f"Bearer {signer.token(CallingService.DMS)}"}
-    look = await process.http.post("/api/v1/files/look", json={}, headers=known)
+    service_headers = {"authorization": f"Bearer {signer.token(CallingService.DMS)}"}
+    look = await process.http.post("/api/v1/files/look", json={}, headers=service_headers)
     assert look.status_code == 422, "the request of a service was not validated"
 
 
@@ -222,10 +222,10 @@ OWN = "sluice_0123456789abcdef0123456789abcdef"
 @pytest.fixture
 async def with_accounts(serve: Serve, keys: Path) -> tuple[ServiceProcess, ServiceProcess]:
     """Start the operator service and the DMS with accounts enabled."""
-    told = {"service_keys": str(keys), "accounts": "true"}
-    operator = await serve("operator", **told, admin_token=OWN)
+    settings = {"service_keys": str(keys), "accounts": "true"}
+    operator = await serve("operator", **settings, admin_token=OWN)
     address = f"http://127.0.0.1:{operator.port}"
-    return operator, await serve(CallingService.DMS, **told, addresses__operator=address)
+    return operator, await serve(CallingService.DMS, **settings, addresses__operator=address)
 
 
 def bearer(token: str) -> dict[str, str]:
@@ -241,8 +241,8 @@ async def test_account_token_authenticates_at_every_service(
             answer = await service.http.get(f"/api/v1/{address}", headers=headers)
             assert answer.status_code == 401, (address, headers)
     new = {"label": "for a script", "role": "viewer"}
-    made = await operator.http.post("/api/v1/tokens", json=new, headers=bearer(OWN))
-    viewer = bearer(made.json()["secret"])
+    token = await operator.http.post("/api/v1/tokens", json=new, headers=bearer(OWN))
+    viewer = bearer(token.json()["secret"])
     for headers, may in ((viewer, False), (bearer(OWN), True)):
         for _ in range(2):  # first from the operator service, then from the cache
             assert (await dms.http.get("/api/v1/datasets", headers=headers)).status_code == 200
@@ -258,11 +258,11 @@ async def test_revoked_token_is_refused_by_every_service_soon(
     with_accounts: tuple[ServiceProcess, ServiceProcess],
 ) -> None:
     operator, dms = with_accounts
-    made = await operator.http.post("/api/v1/tokens", json={"label": "x"}, headers=bearer(OWN))
-    token = bearer(made.json()["secret"])
+    answer = await operator.http.post("/api/v1/tokens", json={"label": "x"}, headers=bearer(OWN))
+    token = bearer(answer.json()["secret"])
     assert (await dms.http.get("/api/v1/datasets", headers=token)).status_code == 200
-    gone = f"/api/v1/tokens/{made.json()['token']['id']}"
-    assert (await operator.http.delete(gone, headers=bearer(OWN))).status_code == 200
+    address = f"/api/v1/tokens/{answer.json()['token']['id']}"
+    assert (await operator.http.delete(address, headers=bearer(OWN))).status_code == 200
 
     assert (await operator.http.get("/api/v1/me", headers=token)).status_code == 401
 
@@ -277,8 +277,8 @@ async def test_person_signs_in_on_the_page_and_signs_out_everywhere(
 ) -> None:
     operator, _ = with_accounts
     new = {"name": "anna", "role": "shift", "password": "correct horse battery"}
-    made = await operator.http.post("/api/v1/people", json=new, headers=bearer(OWN))
-    assert made.status_code == 201, made.text
+    answer = await operator.http.post("/api/v1/people", json=new, headers=bearer(OWN))
+    assert answer.status_code == 201, answer.text
     page = await operator.http.get(f"/?token={OWN}")
     assert (page.status_code, "set-cookie" in page.headers) == (401, False)
     await operator.http.post("/sign-in", data={"name": "anna", "password": new["password"]})
@@ -303,8 +303,8 @@ async def test_tokens_are_answered_503_while_the_operator_service_is_unavailable
     assert (answer.status_code, answer.json()["type"]) == (503, "urn:sluice:problem:not-available")
     assert (await dms.http.get("/api/v1/datasets")).status_code == 401
     signer = ServiceSigner(ServiceKeys(keys, CallingService.OPERATOR))
-    known = bearer(signer.token(CallingService.DMS))
-    assert (await dms.http.get("/api/v1/datasets", headers=known)).status_code == 200
+    headers = bearer(signer.token(CallingService.DMS))
+    assert (await dms.http.get("/api/v1/datasets", headers=headers)).status_code == 200
 
 
 @pytest.mark.parametrize(
@@ -319,11 +319,11 @@ async def test_contradictory_settings_end_the_service_with_a_plain_message(
     tmp_path: Path, settings: dict[str, str], sentence: str
 ) -> None:
     nowhere = "postgresql://nobody:nothing@127.0.0.1:1/nothing"
-    told = {"DATABASE_URL": nowhere, "BROKER_URL": nowhere, **settings}
-    variables = {f"SLUICE_OPERATOR_{name}": text for name, text in told.items()}
+    all_settings = {"DATABASE_URL": nowhere, "BROKER_URL": nowhere, **settings}
+    variables = {f"SLUICE_OPERATOR_{name}": text for name, text in all_settings.items()}
     process = ServiceProcess([*COMMAND, "operator"], tmp_path, variables)
     assert await process.ended() == 2
-    said = process.log.read_text()
-    assert sentence in said
-    assert settings.get("ADMIN_TOKEN", "?") not in said
+    log = process.log.read_text()
+    assert sentence in log
+    assert settings.get("ADMIN_TOKEN", "?") not in log
     await process.clean_up()

@@ -38,8 +38,8 @@ async def test_backup_login_may_stream_and_service_logins_may_not(
     changes = await set_up_databases(postgres.admin_url, logins(), BACKUP)
     assert f"login {BACKUP.user} made, for the backup" in changes
     assert await set_up_databases(postgres.admin_url, logins(), BACKUP) == []
-    begun = stream(postgres, BACKUP)
-    assert begun.returncode == 0, begun.stderr
+    backup = stream(postgres, BACKUP)
+    assert backup.returncode == 0, backup.stderr
     await postgres.execute("SELECT pg_drop_replication_slot('test')")
     assert "permission denied to start WAL sender" in stream(postgres, logins()[0]).stderr
     with pytest.raises(asyncpg.InsufficientPrivilegeError, match="permission denied for database"):

@@ -144,9 +144,9 @@ async def test_setup_refuses_superusers_and_databases_of_other_services(
         await set_up_databases(postgres.admin_url, [superuser])
     await set_up_databases(postgres.admin_url, logins())
     mine, other = logins()[:2]
-    wrong = ServiceLogin(mine.service, mine.user, mine.password, other.place, "SLUICE_X")
+    superuser_login = ServiceLogin(mine.service, mine.user, mine.password, other.place, "SLUICE_X")
     with pytest.raises(Conflict, match=r"SLUICE_X: the database .* another service's login"):
-        await set_up_databases(postgres.admin_url, [wrong, other])
+        await set_up_databases(postgres.admin_url, [superuser_login, other])
     own = postgres.url(quote(mine.user), quote(mine.password), quote(mine.place))
     with pytest.raises(Conflict, match="no superuser"):
         await set_up_databases(own, logins())

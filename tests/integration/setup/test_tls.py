@@ -24,7 +24,7 @@ from tests.integration.setup.test_broker import in_one_host
 from tests.servers.certificates import Authority, Certificate
 from tests.servers.network_postgres import NetworkPostgres
 from tests.servers.rabbitmq import MISSING, RabbitServer, free_ports, start_local
-from tests.servers.tls_door import TlsDoor
+from tests.servers.tls_proxy import TlsProxy
 
 #: The configuration that the page on production shows.
 RABBIT_TLS = """
@@ -81,15 +81,15 @@ def broker(trust: Trust) -> Iterator[SecretBroker]:
 
 
 @pytest.fixture
-async def door(trust: Trust, postgres: NetworkPostgres) -> AsyncIterator[TlsDoor]:
-    door = TlsDoor(trust.certificate, postgres.port)
-    await door.start()
-    yield door
-    await door.stop()
+async def proxy(trust: Trust, postgres: NetworkPostgres) -> AsyncIterator[TlsProxy]:
+    proxy = TlsProxy(trust.certificate, postgres.port)
+    await proxy.start()
+    yield proxy
+    await proxy.stop()
 
 
-def database_url(plain: str, door: TlsDoor, authority: Path, *, host: str = "localhost") -> str:
-    place = plain.replace(f"@127.0.0.1:{_port(plain)}", f"@{host}:{door.port}")
+def database_url(plain: str, proxy: TlsProxy, authority: Path, *, host: str = "localhost") -> str:
+    place = plain.replace(f"@127.0.0.1:{_port(plain)}", f"@{host}:{proxy.port}")
     return f"{place}?sslmode=verify-full&sslrootcert={authority}"
 
 
@@ -112,7 +112,7 @@ def run_setup(*command: str, **environment: str) -> str:
 
 async def test_installation_is_set_up_and_works_over_tls(
     broker: SecretBroker,
-    door: TlsDoor,
+    proxy: TlsProxy,
     postgres: NetworkPostgres,
     trust: Trust,
     logins: Logins,
@@ -127,12 +127,12 @@ async def test_installation_is_set_up_and_works_over_tls(
     for one in users:
         name, login = one.service.removeprefix("wfms.").upper(), f"{one.user}:{one.password}"
         plain = f"postgresql://{login}@127.0.0.1:{postgres.port}/{one.user}"
-        settings[f"SLUICE_{name}_DATABASE_URL"] = database_url(plain, door, ca)
+        settings[f"SLUICE_{name}_DATABASE_URL"] = database_url(plain, proxy, ca)
         settings[f"SLUICE_{name}_BROKER_URL"] = (
             f"amqps://{login}@localhost:{broker.amqps}/{one.place}?cafile={ca}"
         )
     administrators = {
-        "SLUICE_SETUP_ADMIN_URL": database_url(postgres.admin_url, door, ca),
+        "SLUICE_SETUP_ADMIN_URL": database_url(postgres.admin_url, proxy, ca),
         "SLUICE_SETUP_MANAGEMENT_URL": f"https://guest:guest@localhost:{broker.management}",
     }
     untrusted = await asyncio.to_thread(
@@ -143,9 +143,9 @@ async def test_installation_is_set_up_and_works_over_tls(
     # httpx reads the authority from this variable only.
     administrators["SSL_CERT_FILE"] = str(ca)
     for what in ("broker", "databases"):
-        said = await asyncio.to_thread(run_setup, what, **settings, **administrators)
-        assert said.startswith("0: "), said
-    before = door.passed
+        output = await asyncio.to_thread(run_setup, what, **settings, **administrators)
+        assert output.startswith("0: "), output
+    before = proxy.connections
     assert before > 0
 
     own = {name: value for name, value in settings.items() if name.startswith("SLUICE_WMS_")}
@@ -154,7 +154,7 @@ async def test_installation_is_set_up_and_works_over_tls(
     try:
         await process.answers()
         await process.is_ready()
-        assert door.passed > before
+        assert proxy.connections > before
         assert await process.stop() == 0
     finally:
         await process.clean_up()
@@ -162,9 +162,9 @@ async def test_installation_is_set_up_and_works_over_tls(
 
 @pytest.mark.parametrize("reason", ["the authority", "the name", "none at all"])
 async def test_database_with_a_wrong_certificate_is_not_available(
-    door: TlsDoor, postgres: NetworkPostgres, trust: Trust, reason: str
+    proxy: TlsProxy, postgres: NetworkPostgres, trust: Trust, reason: str
 ) -> None:
-    ca, host, port = trust.authority.file, "localhost", door.port
+    ca, host, port = trust.authority.file, "localhost", proxy.port
     match reason:
         case "the authority":
             ca = trust.stranger
@@ -172,12 +172,12 @@ async def test_database_with_a_wrong_certificate_is_not_available(
             host = "127.0.0.1"
         case _:
             port = postgres.port
-    url = database_url(postgres.admin_url, door, ca, host=host).replace(
-        f":{door.port}/", f":{port}/"
+    url = database_url(postgres.admin_url, proxy, ca, host=host).replace(
+        f":{proxy.port}/", f":{port}/"
     )
     with pytest.raises(NotAvailable, match=r"its certificate is not trusted|rejected SSL upgrade"):
         await Database(url, source="wms").start()
-    assert door.passed == 0
+    assert proxy.connections == 0
 
 
 @pytest.mark.parametrize("reason", ["the authority", "the name", "none at all"])

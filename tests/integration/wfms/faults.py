@@ -60,18 +60,18 @@ class FragileDatabase(Database):
 class FragileHttp(httpx.AsyncBaseTransport):
     """A transport that may crash before a request and after its answer, or refuses while ``down``.
 
-    ``asked`` has the method and path of each request.
+    ``requests`` has the method and path of each request.
     """
 
     def __init__(self, app: Any, fuse: Fuse) -> None:
         self._inner = httpx.ASGITransport(app)
         self.fuse = fuse
         self.down = False
-        self.asked: list[str] = []
+        self.requests: list[str] = []
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
         self.fuse.place()
-        self.asked.append(f"{request.method} {request.url.path}")
+        self.requests.append(f"{request.method} {request.url.path}")
         if self.down:
             raise httpx.ConnectError("the test lets the service be down")
         response = await self._inner.handle_async_request(request)

@@ -33,9 +33,9 @@ class SetClock:
 
 def collecting(*, into: Collect | None = CORPUS, **more: Any) -> Plan:
     """Return a plan of one step whose output is collected."""
-    made = plan(step("only"), outputs=[("only", "out")], **more)
-    outputs = [made.outputs[0].model_copy(update={"collect": into})]
-    return made.model_copy(update={"outputs": outputs})
+    wf = plan(step("only"), outputs=[("only", "out")], **more)
+    outputs = [wf.outputs[0].model_copy(update={"collect": into})]
+    return wf.model_copy(update={"outputs": outputs})
 
 
 def grown(**every: Any) -> Plan:
@@ -50,14 +50,14 @@ def grown(**every: Any) -> Plan:
 
 def scheduled(schedule: str, zone: str = "UTC", **more: Any) -> Plan:
     """Return a plan with a schedule, without a data set unless it matches some."""
-    made = collecting(into=None, due=Trigger(schedule=schedule, zone=zone), **more)
+    template = collecting(into=None, due=Trigger(schedule=schedule, zone=zone), **more)
     if more.get("match"):
-        return made
+        return template
     nothing = StepInput(
         port="", source=Source(step=None, port=""), mode=InputMode.NONE, optional=True
     )
-    only = made.steps[0].model_copy(update={"inputs": [nothing], "single": True})
-    return made.model_copy(
+    only = template.steps[0].model_copy(update={"inputs": [nothing], "single": True})
+    return template.model_copy(
         update={"data_input": "", "retention": Retention(input="keep"), "steps": [only]}
     )
 
@@ -66,8 +66,10 @@ async def write_output(world: World, task: Task, files: int) -> None:
     """Write and register the files that the jobs of a task produce."""
     for output in task.outputs:
         folder = Path(output.dat_out_url.removeprefix("file://"))
-        made = [_write(folder / f"{seq:08d}.1-page.txt", task.uid, seq) for seq in range(files)]
-        await world.dms.register_files(output.dat_out_uid, made)
+        files_written = [
+            _write(folder / f"{seq:08d}.1-page.txt", task.uid, seq) for seq in range(files)
+        ]
+        await world.dms.register_files(output.dat_out_uid, files_written)
 
 
 def _write(path: Path, task: UUID, seq: int) -> NewFile:
@@ -111,8 +113,8 @@ async def collect(world: World, name: str, *, files: int = 2, plan: Plan | None 
 
 
 async def corpus(world: World) -> AppendOnlyDataset:
-    (found,) = await world.dms.append_only_datasets()
-    return found
+    (corpus_status,) = await world.dms.append_only_datasets()
+    return corpus_status
 
 
 async def take(world: World) -> list[Chain]:
@@ -139,5 +141,5 @@ async def files_given(world: World, chains: list[Chain]) -> list[str]:
 
 
 def output_of(chain: Chain) -> UUID:
-    (found,) = [dataset.uid for dataset in chain.datasets if dataset.port == "out"]
-    return found
+    (uid,) = [dataset.uid for dataset in chain.datasets if dataset.port == "out"]
+    return uid

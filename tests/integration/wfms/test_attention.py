@@ -47,19 +47,19 @@ async def test_failed_chain_needs_attention_until_somebody_acknowledges_it(world
         "newer ended chains do not hide the failed chain"
     )
     assert await world.chains.counts() == ChainCounts(in_progress=0, uploading=0, attention=1)
-    seen = await world.chains.acknowledge_chain(failed.uid, ANN)
-    assert seen.acknowledged is not None
-    assert seen.acknowledged.by == "Ann"
+    chain = await world.chains.acknowledge_chain(failed.uid, ANN)
+    assert chain.acknowledged is not None
+    assert chain.acknowledged.by == "Ann"
     with pytest.raises(
         Conflict,
-        match=f"^Ann has seen it already, {seen.acknowledged.at:%F %T}: chain {failed.uid}$",
+        match=f"^Ann has seen it already, {chain.acknowledged.at:%F %T}: chain {failed.uid}$",
     ):
         await world.chains.acknowledge_chain(failed.uid, BOB)
     again = await world.chains.acknowledge_chain(failed.uid, ANN)
-    assert again.acknowledged == seen.acknowledged, "the first acknowledgement is kept"
+    assert again.acknowledged == chain.acknowledged, "the first acknowledgement is kept"
     assert await needed(world) == []
     assert (await world.chains.counts()).attention == 0
-    assert (await world.chain(failed.uid)).acknowledged == seen.acknowledged
+    assert (await world.chain(failed.uid)).acknowledged == chain.acknowledged
 
 
 async def test_only_failed_chains_can_be_acknowledged(world: World) -> None:
@@ -129,8 +129,8 @@ async def test_chains_of_one_template_are_listed_in_pages(world: World) -> None:
         await world.new_chain(dataset, world.template(ONE, name=f"wf-{number % 2}", version=number))
     first = await world.chains.chains(template="wf-1", limit=1)
     rest = await world.chains.chains(template="wf-1", after=first.after)
-    found = [chain.template_version for chain in [*first.chains, *rest.chains]]
-    assert found == [3, 1]
+    versions = [chain.template_version for chain in [*first.chains, *rest.chains]]
+    assert versions == [3, 1]
     assert (await world.chains.chains(template="wf")).chains == []
 
 
@@ -151,20 +151,20 @@ async def test_chains_are_listed_by_all_filters_together(
     world: World, filters: dict[str, Any], expected: list[int]
 ) -> None:
     metas: list[dict[str, Any]] = [{"run": 7}, {"run": 7, "detector": "north"}, {"run": "7"}]
-    made = [
+    chains = [
         await world.new_chain(
             await world.input(f"input-{number}", meta=meta),
             world.template(ONE, name="wf" if number else "other"),
         )
         for number, meta in enumerate(metas)
     ]
-    await world.chains.cancel_chain(made[0].uid)
+    await world.chains.cancel_chain(chains[0].uid)
     await world.rows(
         "wfms.chains",
         "UPDATE chains SET owner = CASE dataset_name WHEN 'input-2' THEN 'anna' ELSE 'ben' END",
     )
-    found = await world.chains.chains(**filters)
-    assert [chain.dataset_name for chain in found.chains] == [f"input-{n}" for n in expected]
+    chains_found = await world.chains.chains(**filters)
+    assert [chain.dataset_name for chain in chains_found.chains] == [f"input-{n}" for n in expected]
     listed: list[str] = []
     after: str | None = None
     while True:
@@ -173,7 +173,7 @@ async def test_chains_are_listed_by_all_filters_together(
         after = page.after
         if after is None:
             break
-    assert listed == [chain.dataset_name for chain in found.chains]
+    assert listed == [chain.dataset_name for chain in chains_found.chains]
 
 
 @pytest.mark.parametrize("meta", [["run"], ["=7"], ["run=7", "run=8"], ["run=1e999"]])
@@ -188,8 +188,8 @@ async def test_several_chains_are_looked_up_in_one_request(world: World) -> None
         (await world.new_chain(dataset, world.template(ONE, name=f"wf-{number}"))).uid
         for number in range(3)
     ]
-    found = await world.chains.known_chains([uids[0], uuid4(), uids[2]])
-    assert [chain.uid for chain in found] == [uids[2], uids[0]]
+    chains = await world.chains.known_chains([uids[0], uuid4(), uids[2]])
+    assert [chain.uid for chain in chains] == [uids[2], uids[0]]
     assert await world.chains.known_chains([]) == []
 
 
@@ -226,7 +226,13 @@ async def test_owner_and_metadata_filters_can_use_an_index(
             await transaction.connection.execute(f"SET LOCAL enable_{way} = off")
         text = await transaction.connection.fetchval(
             f"EXPLAIN (FORMAT JSON) {query.statement}",
-            *(None, None, None, 10, None, None, *query.further.values()),
+            None,
+            None,
+            None,
+            10,
+            None,
+            None,
+            *query.further.values(),
         )
     assert index in text
 
@@ -238,15 +244,15 @@ async def test_tasks_are_listed_in_pages(world: World) -> None:
     await run(world, turns=3)
     whole = (await world.chains.tasks()).tasks
     assert len(whole) == 10
-    found: list[ChainTask] = []
+    tasks: list[ChainTask] = []
     after: str | None = None
     while True:
         page = await world.chains.tasks(limit=3, after=after)
-        found += page.tasks
+        tasks += page.tasks
         after = page.after
         if after is None:
             break
-    assert found == whole
+    assert tasks == whole
     mine = whole[0].chain_uid
     of_one = await world.chains.tasks(chain=mine)
     assert {task.chain_uid for task in of_one.tasks} == {mine}
@@ -255,6 +261,6 @@ async def test_tasks_are_listed_in_pages(world: World) -> None:
     assert [task.task_uid for task in [*ended.tasks, *more.tasks]] == [
         task.task_uid for task in whole
     ]
-    for wrong in ("x", "1", "1.", "-1.2", "1.2.3", "9" * 30 + ".1"):
+    for cursor in ("x", "1", "1.", "-1.2", "1.2.3", "9" * 30 + ".1"):
         with pytest.raises(Unprocessable, match="is no cursor of this list"):
-            await world.chains.tasks(after=wrong)
+            await world.chains.tasks(after=cursor)

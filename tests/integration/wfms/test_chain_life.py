@@ -37,11 +37,14 @@ async def test_data_set_is_processed_to_an_uploaded_output(world: World) -> None
     (chain,) = (await world.chains.chains()).chains
     assert chain.state is ChainState.FINISHED
     assert [step.state for step in chain.steps] == [StepState.FINISHED] * 3
-    kept = [dataset for dataset in chain.datasets if dataset.uid not in world.deletions]
-    assert [(dataset.step, dataset.port) for dataset in kept] == [("merge", "out"), ("merge", None)]
+    kept_datasets = [dataset for dataset in chain.datasets if dataset.uid not in world.deletions]
+    assert [(dataset.step, dataset.port) for dataset in kept_datasets] == [
+        ("merge", "out"),
+        ("merge", None),
+    ]
     assert world.deletions[-1] == first.uid, "the first input is deleted last"
     assert len(world.deletions) == len(set(world.deletions)) == 5
-    output = await world.dms.dataset(kept[0].uid)
+    output = await world.dms.dataset(kept_datasets[0].uid)
     assert output.state is DatasetState.UPLOADED
     assert output.meta == {
         "kind": "raw",
@@ -80,9 +83,9 @@ async def test_uploads_are_polled_in_one_request_and_a_missing_one_blocks_no_oth
     )
     await world.watcher.watch(lost)
     await world.upload_all()
-    world.http["dms"].asked.clear()
+    world.http["dms"].requests.clear()
     await world.follow()
-    assert world.http["dms"].asked == ["GET /api/v1/datasets"]
+    assert world.http["dms"].requests == ["GET /api/v1/datasets"]
     assert [(await world.chain(chain.uid)).state for chain in chains] == [ChainState.FINISHED] * 3
     assert [
         row["uid"]
@@ -100,17 +103,17 @@ async def test_invariant_1_one_chain_per_data_set_template_version_and_parameter
     template = world.template(three_steps(parameters=parameters, bind={"kind": "kind"}))
     dataset = await world.input("a", meta={"kind": "raw"})
     request = world.request(dataset, template, kind="raw")
-    first, made = await world.chains.new_chain(request)
-    assert made, "the intake's request has the values of the metadata"
+    first, is_new = await world.chains.new_chain(request)
+    assert is_new, "the intake's request has the values of the metadata"
     assert await world.chains.new_chain(world.request(dataset, template)) == (first, False)
     other = world.request(dataset, template, kind="raw", cut=5)
     answers = await asyncio.gather(*(world.chains.new_chain(other) for _ in range(4)))
-    assert sorted(made for _, made in answers) == [False, False, False, True]
+    assert sorted(is_new for _, is_new in answers) == [False, False, False, True]
     assert {chain.uid for chain, _ in answers}.isdisjoint({first.uid})
     [second] = {chain.uid for chain, _ in answers}
     assert (await world.chain(second)).params == {"kind": "raw", "cut": 5}
-    again, made = await world.chains.new_chain(request.model_copy(update={"template_version": 2}))
-    assert made
+    again, is_new = await world.chains.new_chain(request.model_copy(update={"template_version": 2}))
+    assert is_new
     assert len({first.uid, second, again.uid}) == len((await world.chains.chains()).chains) == 3
 
 
@@ -223,9 +226,9 @@ async def test_tasks_beside_a_failed_task_are_canceled_with_the_reason_of_the_ch
     await world.start_steps()
     await world.deliver()
     tasks = (await world.chains.tasks(chain=chain.uid)).tasks
-    [wrong] = [task.task_uid for task in tasks if task.step == "wrong"]
+    [failing_task] = [task.task_uid for task in tasks if task.step == "wrong"]
     long = f"no: {'x' * 5_000}"
-    await world.end_task(wrong, TaskState.FAILED, failed=3, reason=long)
+    await world.end_task(failing_task, TaskState.FAILED, failed=3, reason=long)
     await world.follow()
     await world.stop_tasks()
     await world.follow()
@@ -269,13 +272,13 @@ async def test_data_sets_of_a_chain_canceled_before_its_first_task_are_deleted(
     await world.hand_over_releases()
     await world.hand_over_releases()
     await world.deliver()
-    made = [
+    uids = [
         dataset.uid
         for dataset in (await world.chain(chain.uid)).datasets
         if dataset.step is not None
     ]
-    assert sorted(world.deletions) == sorted(made)
-    assert len(made) == 2
+    assert sorted(world.deletions) == sorted(uids)
+    assert len(uids) == 2
     assert world.wms.messages == []
 
 
@@ -324,14 +327,14 @@ async def test_input_is_kept_while_another_chain_uses_it(world: World) -> None:
     slow = await world.new_chain(dataset, template.model_copy(update={"version": 2}))
     await world.start_steps()
     await world.deliver()
-    (held,) = world.wms.tasks
+    (task_uid,) = world.wms.tasks
     quick = await world.new_chain(dataset, template)
-    running = world.wms.statuses.pop(held)
+    running = world.wms.statuses.pop(task_uid)
     for _ in range(5):
         await world.turn()
     assert (await world.chain(quick.uid)).state is ChainState.FINISHED
     assert dataset.uid not in world.deletions
-    world.wms.statuses[held] = running
+    world.wms.statuses[task_uid] = running
     for _ in range(5):
         await world.turn()
     assert (await world.chain(slow.uid)).state is ChainState.FINISHED
@@ -340,18 +343,20 @@ async def test_input_is_kept_while_another_chain_uses_it(world: World) -> None:
 
 async def test_chains_and_tasks_are_listed_ranked_and_canceled(world: World) -> None:
     template = world.template(three_steps())
-    made = [await world.new_chain(await world.input(f"d{number}"), template) for number in range(3)]
+    chains = [
+        await world.new_chain(await world.input(f"d{number}"), template) for number in range(3)
+    ]
     await world.start_steps()
     await world.deliver()
     page = await world.chains.chains(limit=2)
-    assert [chain.uid for chain in page.chains] == [made[2].uid, made[1].uid]
+    assert [chain.uid for chain in page.chains] == [chains[2].uid, chains[1].uid]
     rest = await world.chains.chains(limit=2, after=page.after)
-    assert ([chain.uid for chain in rest.chains], rest.after) == ([made[0].uid], None)
-    of_one = await world.chains.chains(dataset_uid=made[1].dataset_uid)
-    assert [chain.uid for chain in of_one.chains] == [made[1].uid]
+    assert ([chain.uid for chain in rest.chains], rest.after) == ([chains[0].uid], None)
+    of_one = await world.chains.chains(dataset_uid=chains[1].dataset_uid)
+    assert [chain.uid for chain in of_one.chains] == [chains[1].uid]
     with pytest.raises(Unprocessable, match="is no cursor of this list"):
         await world.chains.chains(after="zzz")
-    tasks = (await world.chains.tasks(chain=made[0].uid)).tasks
+    tasks = (await world.chains.tasks(chain=chains[0].uid)).tasks
     assert [(task.step, task.state) for task in tasks] == [
         ("decode", StepState.IN_PROGRESS),
         ("filter", StepState.STARTING),
@@ -363,6 +368,6 @@ async def test_chains_and_tasks_are_listed_ranked_and_canceled(world: World) -> 
     world.http["wms"].down = False
     assert (await world.chains.cancel_task(tasks[0].task_uid)).state is TaskState.CANCELED
     await world.follow()
-    assert (await world.chain(made[0].uid)).state is ChainState.CANCELED
+    assert (await world.chain(chains[0].uid)).state is ChainState.CANCELED
     with pytest.raises(NotFound):
-        await world.chains.cancel_task(made[0].uid)
+        await world.chains.cancel_task(chains[0].uid)

@@ -55,9 +55,9 @@ async def test_starting_step_gets_the_rank_of_the_time_when_its_task_is_sent(
     chain = await ranked_chain(world, 0.0)
     watch = WatcherClient.watch
 
-    async def change_meanwhile(client: WatcherClient, asked: Watch) -> None:
+    async def change_meanwhile(client: WatcherClient, request: Watch) -> None:
         await world.chains.rank_chain(chain.uid, 7.0)
-        await watch(client, asked)
+        await watch(client, request)
 
     monkeypatch.setattr(WatcherClient, "watch", change_meanwhile)
     await begin(world)

@@ -16,17 +16,17 @@ from tests.integration.wfms.world import World
 
 async def test_output_is_collected_when_the_chain_has_finished(world: World) -> None:
     chain = await collect(world, "a")
-    found = await corpus(world)
-    (told,) = chain.collected
-    assert (told.output, told.name, told.standing, told.files) == (
+    corpus_status = await corpus(world)
+    (collection,) = chain.collected
+    assert (collection.output, collection.name, collection.standing, collection.files) == (
         "only_out",
         "corpus",
-        found.dataset.uid,
+        corpus_status.dataset.uid,
         2,
     )
     await collect(world, "b", files=3)
     assert (await corpus(world)).dataset.count_files == 5
-    files = (await world.dms.files(found.dataset.uid)).files
+    files = (await world.dms.files(corpus_status.dataset.uid)).files
     assert all("/output/" in file.url for file in files), (
         "the files are those of the output storage"
     )
@@ -72,10 +72,10 @@ async def test_discarded_output_is_deleted_only_after_its_collection(
     await context.files.stop()
     await context.reads.stop()
     assert (await world.dms.dataset(output_of(chain))).state is DatasetState.DELETED
-    found = await corpus(world)
-    assert found.dataset.count_files == 2
-    for file in (await world.dms.files(found.dataset.uid)).files:
-        assert await world.dms.part(found.dataset.uid, file.id, length=file.size)
+    corpus_status = await corpus(world)
+    assert corpus_status.dataset.count_files == 2
+    for file in (await world.dms.files(corpus_status.dataset.uid)).files:
+        assert await world.dms.part(corpus_status.dataset.uid, file.id, length=file.size)
 
 
 async def test_output_of_an_already_discarded_chain_is_not_collected(world: World) -> None:
@@ -102,9 +102,9 @@ async def test_refused_collection_is_reported_at_the_chain_and_not_retried(
 ) -> None:
     await collect(world, "a")
     other = await collect(world, "b", plan=collecting(into=Collect(name="corpus", type="words")))
-    (told,) = other.collected
-    assert "of type 'pages'" in told.reason
-    assert told.standing is None
+    (collection,) = other.collected
+    assert "of type 'pages'" in collection.reason
+    assert collection.standing is None
     await world.chains.discard_chain(other.uid)
     await world.delete_outputs()
     assert (await world.dms.dataset(output_of(other))).state is DatasetState.DELETING
@@ -124,11 +124,11 @@ async def test_each_group_collects_in_its_own_data_set(world: World) -> None:
     for number, group in enumerate(("ocr", "spd")):
         dataset = await world.input(f"d{number}", group=group)
         template = world.template(collecting(), name=f"t{number}")
-        asked = world.request(dataset, template).model_copy(update={"group": group})
-        await carry(world, await world.chains.new_dataset(asked))
+        request = world.request(dataset, template).model_copy(update={"group": group})
+        await carry(world, await world.chains.new_dataset(request))
     await world.collect_outputs()
-    found = await world.dms.append_only_datasets()
-    assert [(one.dataset.standing, one.dataset.group) for one in found] == [
+    corpora = await world.dms.append_only_datasets()
+    assert [(one.dataset.standing, one.dataset.group) for one in corpora] == [
         ("corpus", "ocr"),
         ("corpus", "spd"),
     ]

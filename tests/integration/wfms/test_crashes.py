@@ -51,7 +51,9 @@ async def test_step_is_started_once_despite_a_crash_at_any_place(world: World) -
         through = await crash_at(world, place, world.start_steps)
         await world.start_steps()
         await world.deliver()
-        (task,) = [known for known in world.wms.tasks.values() if known.chain_uid == chain.uid]
+        (task,) = [
+            each_task for each_task in world.wms.tasks.values() if each_task.chain_uid == chain.uid
+        ]
         assert world.wms.messages.count(task.uid) == 1, f"sent once, crash at place {place}"
         state = await world.chain(chain.uid)
         assert state.steps[0].state is StepState.IN_PROGRESS

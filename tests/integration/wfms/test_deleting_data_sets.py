@@ -11,7 +11,7 @@ from sluice.contracts.common.problems import Conflict, NotAvailable, NotFound, S
 from sluice.contracts.common.states import ChainState, DatasetState
 from sluice.contracts.data.datasets import Dataset
 from tests.integration.wfms.test_crashes import crash_at
-from tests.integration.wfms.test_file_parameters import given, one_file, reads_files
+from tests.integration.wfms.test_file_parameters import make_file_value, one_file, reads_files
 from tests.integration.wfms.world import World
 from tests.unit.wfms.chains.plans import plan, step, three_steps
 from wfms.chains.db import deletions
@@ -25,7 +25,9 @@ async def is_going(world: World, dataset: Dataset) -> bool:
 
 async def test_deletion_of_a_needed_data_set_is_refused_and_names_the_chain(world: World) -> None:
     dataset, parameter = await world.input("in"), await one_file(world, "parameter")
-    chain = await world.new_chain(dataset, world.template(reads_files("a")), a=given(parameter))
+    chain = await world.new_chain(
+        dataset, world.template(reads_files("a")), a=make_file_value(parameter)
+    )
     await world.start_steps()
     written = [
         await world.dms.dataset(needed.uid)
@@ -134,9 +136,9 @@ async def test_chain_creation_and_deletion_of_its_input_exclude_each_other(world
         deletes = world.chains.delete_dataset(dataset.uid)
         answers = await asyncio.gather(begins, deletes, return_exceptions=True)
         assert [isinstance(answer, Conflict) for answer in answers].count(True) == 1, answers
-        made = len((await world.chains.chains(dataset_uid=dataset.uid)).chains)
-        assert made + await is_going(world, dataset) == 1
-        outcomes.add(made)
+        chain_count = len((await world.chains.chains(dataset_uid=dataset.uid)).chains)
+        assert chain_count + await is_going(world, dataset) == 1
+        outcomes.add(chain_count)
     assert outcomes == {0, 1}, "each of the two was first at least once"
 
 
@@ -170,17 +172,17 @@ def deletions_seen(
     world: World, monkeypatch: pytest.MonkeyPatch, *, refused: UUID | None = None
 ) -> list[UUID]:
     """Return a list that gets the requested deletions; the one of ``refused`` fails."""
-    seen: list[UUID] = []
+    uids: list[UUID] = []
     delete = world.dms.delete_dataset
 
     async def see(uid: UUID, *, force: bool = False, taken_back: bool = False) -> Dataset:
-        seen.append(uid)
+        uids.append(uid)
         if uid == refused:
             raise ServiceError("the DMS fails")
         return await delete(uid, force=force, taken_back=taken_back)
 
     monkeypatch.setattr(world.dms, "delete_dataset", see)
-    return seen
+    return uids
 
 
 async def test_deletion_waiting_for_a_chain_does_not_block_later_deletions(
@@ -215,9 +217,9 @@ async def test_concurrent_instances_request_each_deletion_once(
 ) -> None:
     world.hold = timedelta(hours=1)
     datasets = await promised(world, 6)
-    seen = deletions_seen(world, monkeypatch)
+    deleted_uids = deletions_seen(world, monkeypatch)
     await asyncio.gather(world.delete_requested(), world.delete_requested())
-    assert sorted(seen) == sorted(dataset.uid for dataset in datasets)
+    assert sorted(deleted_uids) == sorted(dataset.uid for dataset in datasets)
 
 
 async def test_interrupted_instance_returns_its_claimed_deletions(world: World) -> None:

@@ -47,9 +47,9 @@ async def test_template_gets_new_files_when_there_are_enough(world: World) -> No
     assert await take(world) == [first], "there are no new files"
     await collect(world, "c", files=4)
     chains = await take(world)
-    given = await files_given(world, chains)
+    files = await files_given(world, chains)
     assert len(chains) == 2
-    assert len(given) == len(set(given)) == 9
+    assert len(files) == len(set(files)) == 9
 
 
 async def test_growth_trigger_by_hours_counts_from_the_last_slice(
@@ -99,8 +99,8 @@ async def test_crash_at_any_place_gives_each_file_to_a_template_once(world: Worl
         ):
             through += await crash_at(world, place, crank)
         await take(world)
-        given = await files_given(world, await taken(world))
-        assert len(given) == len(set(given)) == place, f"crash at place {place}"
+        files = await files_given(world, await taken(world))
+        assert len(files) == len(set(files)) == place, f"crash at place {place}"
     assert place > 8
     assert len(await taken(world)) >= place - 1
 
@@ -152,9 +152,9 @@ async def test_files_of_a_deleted_slice_stay_in_the_append_only_data_set(world: 
     await world.hand_over_releases()
     await world.deliver()
     assert chain.dataset_uid in world.deletions
-    found = await corpus(world)
-    for file in (await world.dms.files(found.dataset.uid)).files:
-        assert await world.dms.part(found.dataset.uid, file.id, length=file.size)
+    corpus_status = await corpus(world)
+    for file in (await world.dms.files(corpus_status.dataset.uid)).files:
+        assert await world.dms.part(corpus_status.dataset.uid, file.id, length=file.size)
 
 
 async def test_schedule_starts_one_chain_for_each_time(world: World, clock: SetClock) -> None:
@@ -254,8 +254,8 @@ async def test_retried_time_cuts_one_slice_despite_new_files(world: World, clock
         await collect(world, f"e{place}", files=1)
         chains = await take(world)
         assert len(chains) == place, f"crash at place {place}"
-        given = await files_given(world, chains)
-        assert len(given) == len(set(given))
+        files = await files_given(world, chains)
+        assert len(files) == len(set(files))
     assert place > 4
 
 
@@ -265,7 +265,7 @@ async def test_triggered_template_gets_only_data_sets_visible_to_its_group(
     template = world.template(grown(files=1))
     world.templates[:] = [template.model_copy(update={"group": "ocr"})]
     await collect(world, "a")
-    found = await corpus(world)
+    corpus_status = await corpus(world)
     async with world.dms_database.connection() as connection:
         await connection.execute(
             "UPDATE datasets SET owner_group = 'spd' WHERE standing = 'corpus'"
@@ -277,4 +277,4 @@ async def test_triggered_template_gets_only_data_sets_visible_to_its_group(
         )
     (chain,) = await take(world)
     assert chain.group == "ocr"
-    assert (await corpus(world)).used_by("wf") == found.dataset.count_files
+    assert (await corpus(world)).used_by("wf") == corpus_status.dataset.count_files

@@ -9,7 +9,7 @@ from sluice.contracts.chains.chains import INCOMPLETE, Chain, ChainListState, Re
 from sluice.contracts.common.states import ChainState
 from sluice.contracts.data.datasets import Dataset
 from sluice.contracts.templates.plan import Retention
-from tests.integration.wfms.test_reruns import again, dataset_of, gone, run, sent
+from tests.integration.wfms.test_reruns import again, dataset_of, is_deleted, run, sent
 from tests.integration.wfms.world import World
 from tests.unit.wfms.chains.plans import DELETE_ALL, plan, step, three_steps
 
@@ -38,11 +38,11 @@ async def test_failed_jobs_of_a_finished_chain_can_be_rerun(world: World) -> Non
     """Invariant 4: nothing is deleted that the rerun needs; afterwards all of it is deleted."""
     dataset, first = await finished_with_failure(world)
     assert await failures(world) == [("a", 1)]
-    assert not await gone(world, dataset.uid)
-    assert not await gone(world, dataset_of(first, "decode"))
-    told = await world.chains.plan_rerun(first.uid, RerunChain(failed_only=True))
-    assert told.missing == []
-    assert {step.name: step.runs for step in told.steps} == {
+    assert not await is_deleted(world, dataset.uid)
+    assert not await is_deleted(world, dataset_of(first, "decode"))
+    rerun = await world.chains.plan_rerun(first.uid, RerunChain(failed_only=True))
+    assert rerun.missing == []
+    assert {step.name: step.runs for step in rerun.steps} == {
         "decode": False,
         "filter": True,
         "merge": True,
@@ -53,7 +53,7 @@ async def test_failed_jobs_of_a_finished_chain_can_be_rerun(world: World) -> Non
     assert sent(world, second) == ["filter", "merge"]
     assert (await world.chain(second.uid)).state is ChainState.FINISHED
     for uid in (dataset.uid, dataset_of(first, "decode"), dataset_of(first, "filter")):
-        assert await gone(world, uid)
+        assert await is_deleted(world, uid)
     assert len(world.deletions) == len(set(world.deletions))
 
 
@@ -61,12 +61,12 @@ async def test_acknowledgement_of_failed_jobs_deletes_their_inputs(world: World)
     dataset, chain = await finished_with_failure(world)
     assert world.deletions == []
     assert (await world.chains.counts()).attention == 1
-    seen = await world.chains.acknowledge_chain(chain.uid, ANN)
-    assert seen.acknowledged is not None
+    acknowledged_chain = await world.chains.acknowledge_chain(chain.uid, ANN)
+    assert acknowledged_chain.acknowledged is not None
     await world.turn()
     assert (await world.chains.counts()).attention == 0
     for uid in (dataset.uid, dataset_of(chain, "decode"), dataset_of(chain, "filter")):
-        assert await gone(world, uid)
+        assert await is_deleted(world, uid)
 
 
 async def test_another_chain_does_not_delete_the_input_of_failed_jobs(world: World) -> None:
@@ -74,10 +74,10 @@ async def test_another_chain_does_not_delete_the_input_of_failed_jobs(world: Wor
     other = world.template(three_steps(retention=DELETE_ALL), name="other")
     await world.new_chain(dataset, other)
     await run(world)
-    assert not await gone(world, dataset.uid)
+    assert not await is_deleted(world, dataset.uid)
     await world.chains.discard_chain(chain.uid)
     await run(world)
-    assert await gone(world, dataset.uid)
+    assert await is_deleted(world, dataset.uid)
     assert await failures(world) == []
 
 
@@ -88,7 +88,7 @@ async def test_input_is_deleted_by_default_only_if_it_is_a_copy(world: World, co
     chain = await world.new_chain(dataset, world.template(only))
     await run(world)
     assert (await world.chain(chain.uid)).state is ChainState.FINISHED
-    assert await gone(world, dataset.uid) is copied
+    assert await is_deleted(world, dataset.uid) is copied
     if not copied:
         rerun, new = await world.chains.rerun_chain(chain.uid, RerunChain(key=uuid4()))
         assert (new, rerun.state) == (True, ChainState.IN_PROGRESS)
@@ -98,16 +98,16 @@ async def test_chain_with_failed_jobs_has_the_outcome_incomplete(world: World) -
     _, chain = await finished_with_failure(world)
     one = await world.chains.chain(chain.uid)
     [listed] = (await world.chains.chains()).chains
-    for found in (one, listed):
-        assert (found.outcome, found.failed_jobs) == (INCOMPLETE, 1)
-        assert [step.outcome for step in found.steps] == ["finished", INCOMPLETE, "finished"]
+    for listed_chain in (one, listed):
+        assert (listed_chain.outcome, listed_chain.failed_jobs) == (INCOMPLETE, 1)
+        assert [step.outcome for step in listed_chain.steps] == ["finished", INCOMPLETE, "finished"]
 
 
 async def test_incomplete_chains_can_be_listed_separately(world: World) -> None:
     _, chain = await finished_with_failure(world)
 
     async def listed(state: ChainListState) -> list[UUID]:
-        return [found.uid for found in (await world.chains.chains(state=state)).chains]
+        return [chain.uid for chain in (await world.chains.chains(state=state)).chains]
 
     assert (
         await listed(ChainListState.INCOMPLETE)
@@ -124,6 +124,6 @@ async def test_incomplete_chains_can_be_listed_separately(world: World) -> None:
 async def test_reason_of_a_finished_chain_counts_its_failed_jobs(world: World) -> None:
     _, chain = await finished_with_failure(world)
     [listed] = (await world.chains.chains()).chains
-    for found in (await world.chains.chain(chain.uid), listed):
-        assert found.failed_jobs == 1
-        assert found.reason == "outputs are missing because 1 job of step 'filter' failed"
+    for listed_chain in (await world.chains.chain(chain.uid), listed):
+        assert listed_chain.failed_jobs == 1
+        assert listed_chain.reason == "outputs are missing because 1 job of step 'filter' failed"

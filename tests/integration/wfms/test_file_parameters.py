@@ -49,7 +49,7 @@ def reads_files(*names: str) -> Plan:
     return plan(step("only", sides=sides), outputs=[("only", "out")], parameters=parameters)
 
 
-def given(dataset: Dataset, **more: str) -> dict[str, str]:
+def make_file_value(dataset: Dataset, **more: str) -> dict[str, str]:
     return {"class": "File", "dataset": str(dataset.uid), **more}
 
 
@@ -60,10 +60,10 @@ async def test_file_parameters_are_checked_for_a_new_chain(world: World) -> None
         await world.input("in"),
     )
     params = {
-        "a": given(await one_file(world, "two", files=2)),
-        "b": given(await one_file(world, "open", close=False)),
+        "a": make_file_value(await one_file(world, "two", files=2)),
+        "b": make_file_value(await one_file(world, "open", close=False)),
         "c": {"class": "File", "dataset": str(uuid4())},
-        "d": given(dataset),
+        "d": make_file_value(dataset),
         "e": None,
     }
     with pytest.raises(Unprocessable) as refused:
@@ -71,13 +71,13 @@ async def test_file_parameters_are_checked_for_a_new_chain(world: World) -> None
     assert [finding.message.split(":")[0] for finding in refused.value.findings] == [
         f"parameter {name!r}" for name in "abcd"
     ]
-    for said in (
+    for message in (
         "has 2 files",
         "is open; it must be closed",
         "there is no data set",
         "is the one to be carried",
     ):
-        assert said in refused.value.detail
+        assert message in refused.value.detail
     with pytest.raises(Unprocessable, match="'a' is a file, which is given as"):
         await world.new_chain(dataset, template, a={"class": "File", "location": "file:///a"})
     assert (await world.chains.chains()).chains == []
@@ -87,25 +87,28 @@ async def test_file_parameter_is_passed_to_the_task_and_deleted_with_the_chain(
     world: World,
 ) -> None:
     template, dataset = world.template(reads_files("a", "b", "c")), await world.input("in")
-    passing, kept = [await one_file(world, name) for name in ("passing", "kept")]
+    passing, retained_dataset = [await one_file(world, name) for name in ("passing", "kept")]
     chain = await world.new_chain(
-        dataset, template, a=given(passing, retention="delete"), b=given(kept)
+        dataset,
+        template,
+        a=make_file_value(passing, retention="delete"),
+        b=make_file_value(retained_dataset),
     )
     await world.start_steps()
     await world.deliver()
     (task,) = world.wms.tasks.values()
     assert [(side.port, side.dat_in_uid) for side in task.side_inputs] == [
         ("at_a", passing.uid),
-        ("at_b", kept.uid),
+        ("at_b", retained_dataset.uid),
     ]
     assert passing.uid not in world.deletions
     for _ in range(3):
         await world.turn()
     assert (await world.chain(chain.uid)).state is ChainState.FINISHED
     assert passing.uid in world.deletions
-    assert kept.uid not in world.deletions
+    assert retained_dataset.uid not in world.deletions
     with pytest.raises(Unprocessable, match="is deleting; it must be closed"):
-        await world.new_chain(await world.input("more"), template, a=given(passing))
+        await world.new_chain(await world.input("more"), template, a=make_file_value(passing))
 
 
 async def test_file_parameter_needed_by_another_chain_is_kept(world: World) -> None:
@@ -125,10 +128,12 @@ async def test_file_parameter_needed_by_another_chain_is_kept(world: World) -> N
         outputs=[("last", "out")],
         parameters={"a": Parameter(type="File")},
     )
-    await world.new_chain(await world.input("x"), reader, a=given(two[0], retention="delete"))
+    await world.new_chain(
+        await world.input("x"), reader, a=make_file_value(two[0], retention="delete")
+    )
     await world.new_chain(two[0], long)
     await world.new_chain(
-        await world.input("y"), world.template(slow, name="slow"), a=given(two[1])
+        await world.input("y"), world.template(slow, name="slow"), a=make_file_value(two[1])
     )
     await world.new_chain(two[1], short)
     for _ in range(2):
@@ -160,7 +165,9 @@ async def test_data_set_parameter_is_passed_to_the_task_and_deleted_with_the_cha
 ) -> None:
     template, dataset = world.template(reads_data_sets(mode)), await world.input("in")
     mates = await one_file(world, "mates", files=3)
-    chain = await world.new_chain(dataset, template, mates=given(mates, retention="delete"))
+    chain = await world.new_chain(
+        dataset, template, mates=make_file_value(mates, retention="delete")
+    )
     await world.start_steps()
     await world.deliver()
     (task,) = world.wms.tasks.values()
@@ -177,13 +184,13 @@ async def test_data_set_parameter_is_passed_to_the_task_and_deleted_with_the_cha
 async def test_data_set_parameter_is_checked_for_a_new_chain(world: World) -> None:
     template = world.template(reads_data_sets(InputMode.ALL))
     dataset = await world.input("in")
-    for value, said in (
+    for value, message in (
         (None, "'mates' .a list of File. is required and has no value"),
         (["a.txt"], "'mates' takes the files of a data set, which is given as"),
-        (given(dataset), "is the one to be carried through"),
-        (given(await one_file(world, "open", close=False)), "is open; it must be closed"),
+        (make_file_value(dataset), "is the one to be carried through"),
+        (make_file_value(await one_file(world, "open", close=False)), "is open; it must be closed"),
     ):
-        with pytest.raises(Unprocessable, match=said):
+        with pytest.raises(Unprocessable, match=message):
             await world.new_chain(dataset, template, **({} if value is None else {"mates": value}))
     assert (await world.chains.chains()).chains == []
 
@@ -202,8 +209,8 @@ async def test_directory_parameter_takes_a_data_set_with_one_bundle(world: World
         plan(step("only", sides=[tree]), outputs=[("only", "out")], parameters=parameters)
     )
     dataset, one = await world.input("in"), await one_file(world, "one")
-    for value, said in (
-        (given(one), "'tree' must be Directory, not"),
+    for value, message in (
+        (make_file_value(one), "'tree' must be Directory, not"),
         ({"class": "Directory", "path": "tree"}, "'tree' is a directory, which is given as"),
         ("asset:tree", "'tree': takes a directory, or files with secondary files, and no asset"),
         (
@@ -211,7 +218,7 @@ async def test_directory_parameter_takes_a_data_set_with_one_bundle(world: World
             "has 2 files; the value of a parameter of type Directory is one",
         ),
     ):
-        with pytest.raises(Unprocessable, match=said):
+        with pytest.raises(Unprocessable, match=message):
             await world.new_chain(dataset, template, tree=value)
     await world.new_chain(dataset, template, tree={"class": "Directory", "dataset": str(one.uid)})
     await world.start_steps()
@@ -227,7 +234,7 @@ async def test_given_file_replaces_the_default_file_of_a_parameter(world: World)
     planned.steps[0].arguments["at_a"] = Constant(value=literal)
     template, one = world.template(planned), await one_file(world, "one")
     await world.new_chain(await world.input("x"), template)
-    await world.new_chain(await world.input("y"), template, a=given(one))
+    await world.new_chain(await world.input("y"), template, a=make_file_value(one))
     await world.start_steps()
     await world.deliver()
     tasks = sorted(world.wms.tasks.values(), key=lambda task: len(task.inputs))

@@ -140,8 +140,8 @@ async def test_rematch_of_all_unmatched_data_sets_forgets_deleted_ones(
     await world.dms.delete_dataset(sets[0].uid, force=True)
     world.template(one_step(match={"kind": Equals(value="odd")}), name="odd-ones")
     assert (await intake.unmatched()).total == 40, "a new template alone changes nothing"
-    found = await intake.rematch_all()
-    assert (found.matched, found.gone, found.left) == (30, 1, 9)
+    result = await intake.rematch_all()
+    assert (result.matched, result.gone, result.left) == (30, 1, 9)
     again = await intake.rematch_all()
     assert (again.matched, again.gone, again.left) == (0, 0, 9)
     left = (await intake.unmatched()).datasets

@@ -61,8 +61,8 @@ async def test_tasks_are_ranked_higher_while_the_storage_of_their_input_fills(wo
     await running(world, "b")
     await watch_water_marks(world.dms_database, {})
     await relieve()
-    said = world.wms.boosts[-1]
-    assert (said.by, raised(world, said)) == (
+    request = world.wms.boosts[-1]
+    assert (request.by, raised(world, request)) == (
         7.0,
         ["decode a-wf", "decode b-wf", "filter a-wf"],
     ), "a chain that keeps its input frees no space"
@@ -70,9 +70,9 @@ async def test_tasks_are_ranked_higher_while_the_storage_of_their_input_fills(wo
         "storage input-1, on which the chain's input lies, reached its high water mark (9 bytes)"
         " at 20"
     )
-    assert said.boosts[0].reason.startswith(why)
+    assert request.boosts[0].reason.startswith(why)
     await relieve()
-    assert world.wms.boosts[-1] == said, "the request is repeated for new tasks"
+    assert world.wms.boosts[-1] == request, "the request is repeated for new tasks"
     await world.dms.delete_dataset(first.dataset_uid, force=True)
     await world.dms.unmark_storage("input-1")
     await relieve()
@@ -107,9 +107,9 @@ async def test_relief_rank_0_lowers_ranks_that_were_raised_before(world: World) 
     [loop] = loops.by_name["chains.relieve_storages"]
     await loop.start()
 
-    async def told() -> bool:
+    async def is_boosted() -> bool:
         return len(world.wms.boosts) > 1
 
-    await eventually(told, what="the request to the WMS")
+    await eventually(is_boosted, what="the request to the WMS")
     await loop.stop()
     assert [boost.boosts for boost in world.wms.boosts[1:]] == [[]]

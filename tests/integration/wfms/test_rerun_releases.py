@@ -23,10 +23,10 @@ def line() -> Plan:
 async def begin_with_a_file(world: World) -> Chain:
     """Begin a chain in which ``decode`` writes one file and ``filter`` fails."""
     world.keep_what_failed(HOUR)
-    begun = await world.new_chain(await world.input("a"), world.template(line()))
+    chain_started = await world.new_chain(await world.input("a"), world.template(line()))
     await world.start_steps()
     await world.deliver()
-    chain = await world.chain(begun.uid)
+    chain = await world.chain(chain_started.uid)
     written = await world.dms.dataset(dataset_of(chain, "decode"))
     file = NewFile(
         seq=0,
@@ -37,7 +37,7 @@ async def begin_with_a_file(world: World) -> Chain:
     )
     await world.dms.register_files(written.uid, [file])
     await run(world, fail="filter")
-    return await world.chain(begun.uid)
+    return await world.chain(chain_started.uid)
 
 
 async def test_each_task_knows_the_inputs_whose_files_are_deleted_after_use(world: World) -> None:
@@ -73,8 +73,8 @@ async def test_step_that_needs_deleted_files_makes_its_upstream_step_run_again(
     """The plan of the rerun says so."""
     first = await begin_with_a_file(world)
     await world.release(dataset_of(first, "decode"), 0)
-    told = await world.chains.plan_rerun(first.uid, RerunChain(from_step="filter"))
-    assert [(one.name, one.runs, one.reason) for one in told.steps[:2]] == [
+    rerun = await world.chains.plan_rerun(first.uid, RerunChain(from_step="filter"))
+    assert [(one.name, one.runs, one.reason) for one in rerun.steps[:2]] == [
         ("decode", True, "of what it wrote for step filter files are deleted"),
         ("filter", True, "asked for"),
     ]

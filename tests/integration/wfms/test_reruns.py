@@ -22,7 +22,7 @@ from sluice.contracts.templates.plan import (
     Source,
 )
 from tests.integration.wfms.test_crashes import crash_at, crash_everywhere
-from tests.integration.wfms.test_file_parameters import given, one_file, reads_files
+from tests.integration.wfms.test_file_parameters import make_file_value, one_file, reads_files
 from tests.integration.wfms.world import World
 from tests.unit.wfms.chains.plans import DELETE_ALL, plan, step, three_steps
 
@@ -60,23 +60,23 @@ async def begin(world: World, wf: Plan, *, fail: str, **params: object) -> Chain
 
 
 async def again(world: World, chain: Chain, **options: Any) -> Chain:
-    made, new = await world.chains.rerun_chain(chain.uid, RerunChain(key=uuid4(), **options))
+    rerun, new = await world.chains.rerun_chain(chain.uid, RerunChain(key=uuid4(), **options))
     assert new
-    return made
+    return rerun
 
 
 def dataset_of(chain: Chain, step: str, port: str = "out") -> UUID:
-    [found] = [
+    [uid] = [
         dataset.uid for dataset in chain.datasets if (dataset.step, dataset.port) == (step, port)
     ]
-    return found
+    return uid
 
 
 def sent(world: World, chain: Chain) -> list[str]:
     return [task.step for task in world.wms.tasks.values() if task.chain_uid == chain.uid]
 
 
-async def gone(world: World, uid: UUID) -> bool:
+async def is_deleted(world: World, uid: UUID) -> bool:
     return (await world.dms.dataset(uid)).state in GOING
 
 
@@ -86,19 +86,19 @@ async def test_rerun_takes_over_finished_steps_and_all_data_is_deleted_in_the_en
     first = await begin(world, three_steps(retention=DELETE_ALL), fail="filter")
     assert first.state is ChainState.FAILED
     decoded = dataset_of(first, "decode")
-    assert not await gone(world, decoded)
-    told = await world.chains.plan_rerun(first.uid, RerunChain())
-    assert [(step.name, step.runs) for step in told.steps] == [
+    assert not await is_deleted(world, decoded)
+    rerun = await world.chains.plan_rerun(first.uid, RerunChain())
+    assert [(step.name, step.runs) for step in rerun.steps] == [
         ("decode", False),
         ("filter", True),
         ("merge", True),
     ]
-    assert [step.reason for step in told.steps] == [
+    assert [step.reason for step in rerun.steps] == [
         "it finished",
         "it failed",
         "it was canceled, or never began",
     ]
-    assert told.missing == []
+    assert rerun.missing == []
     second = await again(world, first)
     assert second.rerun_of == first.uid
     assert second.steps[0].taken_from == first.uid
@@ -113,7 +113,7 @@ async def test_rerun_takes_over_finished_steps_and_all_data_is_deleted_in_the_en
         ).main_input.dat_in_uid
         == decoded
     )
-    assert not await gone(world, decoded), "the first chain keeps the data for an hour"
+    assert not await is_deleted(world, decoded), "the first chain keeps the data for an hour"
     await world.rows(
         "wfms.chains",
         "UPDATE chains SET keep_until = now() - interval '1 s' WHERE uid = $1 RETURNING 1",
@@ -123,8 +123,8 @@ async def test_rerun_takes_over_finished_steps_and_all_data_is_deleted_in_the_en
     await world.turn()
     for chain in (await world.chain(first.uid), second):
         for dataset in chain.datasets:
-            kept = dataset.port is None if chain is not second else dataset.step == "merge"
-            assert await gone(world, dataset.uid) is not kept or dataset.step is None, (
+            is_kept = dataset.port is None if chain is not second else dataset.step == "merge"
+            assert await is_deleted(world, dataset.uid) is not is_kept or dataset.step is None, (
                 chain.uid,
                 dataset.name,
             )
@@ -147,12 +147,12 @@ async def test_data_that_a_running_rerun_needs_is_not_deleted(world: World) -> N
     for _ in range(2):
         await world.hand_over_releases()
         await world.deliver()
-    assert not await gone(world, dataset_of(first, "decode"))
-    assert not await gone(world, first.dataset_uid)
+    assert not await is_deleted(world, dataset_of(first, "decode"))
+    assert not await is_deleted(world, first.dataset_uid)
     await run(world)
     assert (await world.chain(second.uid)).state is ChainState.FINISHED
-    assert await gone(world, dataset_of(first, "decode"))
-    assert await gone(world, first.dataset_uid)
+    assert await is_deleted(world, dataset_of(first, "decode"))
+    assert await is_deleted(world, first.dataset_uid)
     assert world.deletions.count(dataset_of(first, "decode")) == 1
 
 
@@ -160,8 +160,8 @@ async def test_rerun_repeats_steps_whose_outputs_were_deleted(
     world: World,
 ) -> None:
     first = await begin(world, three_steps(), fail="merge")
-    assert await gone(world, dataset_of(first, "decode"))
-    assert not await gone(world, dataset_of(first, "filter"))
+    assert await is_deleted(world, dataset_of(first, "decode"))
+    assert not await is_deleted(world, dataset_of(first, "filter"))
     assert [
         step.runs for step in (await world.chains.plan_rerun(first.uid, RerunChain())).steps
     ] == [
@@ -170,19 +170,19 @@ async def test_rerun_repeats_steps_whose_outputs_were_deleted(
         True,
     ]
     await world.chains.delete_dataset(dataset_of(first, "filter"))
-    told = await world.chains.plan_rerun(first.uid, RerunChain())
-    assert [step.reason for step in told.steps] == [
+    rerun = await world.chains.plan_rerun(first.uid, RerunChain())
+    assert [step.reason for step in rerun.steps] == [
         "what it wrote for step filter is not there any more",
         "what it wrote for step merge is not there any more",
         "it failed",
     ]
     await world.chains.delete_dataset(first.dataset_uid)
-    told = await world.chains.plan_rerun(first.uid, RerunChain())
+    rerun = await world.chains.plan_rerun(first.uid, RerunChain())
     sentence = (
         f"step decode would have to run, and its input, data set {first.dataset_uid}, has been"
         " deleted"
     )
-    assert told.missing == [sentence]
+    assert rerun.missing == [sentence]
     with pytest.raises(Conflict, match="cannot be run again: step decode") as refused:
         await again(world, first)
     assert [finding.message for finding in refused.value.findings] == [sentence]
@@ -209,10 +209,10 @@ async def test_rerun_with_a_new_parameter_takes_over_the_other_steps(world: Worl
     assert dataset_of(second, "last") == dataset_of(keeping, "last"), "both chains have this output"
     await world.chains.discard_chain(keeping.uid)
     await run(world, turns=2)
-    assert not await gone(world, dataset_of(second, "last"))
+    assert not await is_deleted(world, dataset_of(second, "last"))
     await world.chains.discard_chain(second.uid)
     await run(world, turns=2)
-    assert await gone(world, dataset_of(second, "last"))
+    assert await is_deleted(world, dataset_of(second, "last"))
 
 
 async def begin_keeping(world: World) -> Chain:
@@ -220,7 +220,7 @@ async def begin_keeping(world: World) -> Chain:
     wf = two_ends().model_copy(
         update={"retention": Retention(input="keep"), "outputs": two_ends().outputs}
     )
-    kept = wf.model_copy(
+    template = wf.model_copy(
         update={
             "outputs": [
                 *wf.outputs,
@@ -228,7 +228,7 @@ async def begin_keeping(world: World) -> Chain:
             ]
         }
     )
-    chain = await world.new_chain(await world.input("keeping"), world.template(kept))
+    chain = await world.new_chain(await world.input("keeping"), world.template(template))
     await run(world)
     assert (await world.chain(chain.uid)).state is ChainState.FINISHED
     return await world.chain(chain.uid)
@@ -244,8 +244,8 @@ async def test_unfinished_outputs_are_rerun_with_their_finished_jobs_taken_over(
         StepState.FINISHED,
         StepState.CANCELED,
     ]
-    told = await world.chains.plan_rerun(first.uid, RerunChain())
-    assert {step.name: step.reason for step in told.steps}[
+    rerun = await world.chains.plan_rerun(first.uid, RerunChain())
+    assert {step.name: step.reason for step in rerun.steps}[
         "right"
     ] == "what it wrote is not on the output storage"
     second = await again(world, first, failed_only=True)
@@ -281,7 +281,7 @@ async def test_rerun_of_a_rerun_takes_over_steps_of_the_first_chain(world: World
     assert sent(world, third) == ["filter", "merge"]
     await world.chains.discard_chain(second.uid)
     await run(world, turns=2)
-    assert await gone(world, dataset_of(first, "decode"))
+    assert await is_deleted(world, dataset_of(first, "decode"))
 
 
 async def test_impossible_reruns_are_refused(world: World) -> None:
@@ -316,14 +316,14 @@ async def test_requests_with_one_key_make_one_rerun_despite_crashes(world: World
     place, through = 0, False
     while not through:
         place += 1
-        asked = RerunChain(key=uuid4())
+        request = RerunChain(key=uuid4())
 
         async def ask() -> None:
-            await world.chains.rerun_chain(first.uid, asked)  # noqa: B023 - called at once
+            await world.chains.rerun_chain(first.uid, request)  # noqa: B023 - called at once
 
         through = await crash_at(world, place, ask)
         answers = await asyncio.gather(
-            *(world.chains.rerun_chain(first.uid, asked) for _ in range(3))
+            *(world.chains.rerun_chain(first.uid, request) for _ in range(3))
         )
         assert len({chain.uid for chain, _ in answers}) == 1
         assert sum(new for _, new in answers) <= 1
@@ -361,10 +361,10 @@ async def test_data_deleted_during_the_rerun_request_is_not_taken_over(
     look, once = world.dms.list_datasets_by_uid, iter([True])
 
     async def look_and_lose(uids: Sequence[UUID]) -> list[Dataset]:
-        found = await look(uids)
+        datasets = await look(uids)
         if next(once, False):
             await lose(world, first)
-        return found
+        return datasets
 
     monkeypatch.setattr(world.dms, "list_datasets_by_uid", look_and_lose)
     if lose is delete_the_input:
@@ -378,13 +378,15 @@ async def test_data_deleted_during_the_rerun_request_is_not_taken_over(
 
 async def test_file_parameters_are_kept_for_a_rerun(world: World) -> None:
     passing = await one_file(world, "passing")
-    first = await begin(world, reads_files("a"), fail="only", a=given(passing, retention="delete"))
+    first = await begin(
+        world, reads_files("a"), fail="only", a=make_file_value(passing, retention="delete")
+    )
     assert first.state is ChainState.FAILED
-    assert not await gone(world, passing.uid)
+    assert not await is_deleted(world, passing.uid)
     second = await again(world, first)
     await run(world)
     assert (await world.chain(second.uid)).state is ChainState.FINISHED
-    assert await gone(world, passing.uid)
+    assert await is_deleted(world, passing.uid)
     with pytest.raises(
         Conflict,
         match=f"the file that is its parameter a, data set {passing.uid}, has been deleted",

@@ -37,8 +37,8 @@ async def go_round(world: World, times: int) -> list[str]:
 
 
 async def standing(world: World, name: str) -> AppendOnlyDataset:
-    found = await world.dms.append_only_datasets(generations=True)
-    return next(one for one in found if one.dataset.standing == name)
+    corpora = await world.dms.append_only_datasets(generations=True)
+    return next(one for one in corpora if one.dataset.standing == name)
 
 
 async def test_trigger_cycle_of_two_templates_stops(world: World) -> None:

@@ -8,14 +8,14 @@ from sluice.contracts.chains.chains import Chain, RerunChain
 from sluice.contracts.common.problems import Conflict
 from sluice.contracts.common.states import ChainDatasetStatus, ChainState, DatasetState
 from tests.integration.wfms.test_crashes import crash_everywhere
-from tests.integration.wfms.test_reruns import HOUR, dataset_of, gone, two_ends
+from tests.integration.wfms.test_reruns import HOUR, dataset_of, is_deleted, two_ends
 from tests.integration.wfms.world import World
 
 
-async def begun(world: World, *, asked: bool = True) -> Chain:
+async def begin_uploads(world: World, *, is_requested: bool = True) -> Chain:
     """Return a chain whose outputs ``last`` and ``right`` are to be uploaded.
 
-    With ``asked`` the DMS has got the requests.
+    With ``is_requested`` the DMS has got the requests.
     """
     world.keep_what_failed(HOUR)
     chain = await world.new_chain(await world.input("a"), world.template(two_ends()))
@@ -25,7 +25,7 @@ async def begun(world: World, *, asked: bool = True) -> Chain:
         chain = await world.chain(chain.uid)
     assert chain.state is ChainState.UPLOADING
     await world.watch_uploads()
-    if asked:
+    if is_requested:
         await world.deliver()
     return chain
 
@@ -44,7 +44,7 @@ def outputs_of(chain: Chain) -> list[UUID]:
 async def test_outputs_not_yet_uploaded_are_deleted_and_a_rerun_makes_them_again(
     world: World,
 ) -> None:
-    chain = await begun(world)
+    chain = await begin_uploads(world)
     await world.dms.disable_storage("output-1")
     await world.upload_all()
     canceled = await world.chains.cancel_chain(chain.uid)
@@ -52,17 +52,17 @@ async def test_outputs_not_yet_uploaded_are_deleted_and_a_rerun_makes_them_again
     assert (await world.chains.cancel_chain(chain.uid)).state is ChainState.CANCELED
     await crash_everywhere(world, world.delete_outputs)
     await clear_up(world)
-    assert [await gone(world, uid) for uid in outputs_of(chain)] == [True, True]
-    assert not await gone(world, chain.dataset_uid), "the input is kept"
+    assert [await is_deleted(world, uid) for uid in outputs_of(chain)] == [True, True]
+    assert not await is_deleted(world, chain.dataset_uid), "the input is kept"
     assert (await world.chain(chain.uid)).reason == "canceled by request"
     assert await world.rows("wfms.watcher", "SELECT 1 FROM watches WHERE NOT reported") == []
-    told = await world.chains.plan_rerun(chain.uid, RerunChain())
-    assert [step.runs for step in told.steps] == [True] * 4
-    assert told.missing == []
+    rerun = await world.chains.plan_rerun(chain.uid, RerunChain())
+    assert [step.runs for step in rerun.steps] == [True] * 4
+    assert rerun.missing == []
 
 
 async def test_uploaded_output_of_a_canceled_chain_is_kept_until_discarded(world: World) -> None:
-    chain = await begun(world)
+    chain = await begin_uploads(world)
     last, right = outputs_of(chain)
     async with (
         world.dms_database.connection() as connection
@@ -75,44 +75,44 @@ async def test_uploaded_output_of_a_canceled_chain_is_kept_until_discarded(world
     assert (await world.chain(chain.uid)).state is ChainState.UPLOADING
     await world.chains.cancel_chain(chain.uid)
     await clear_up(world)
-    assert [await gone(world, uid) for uid in (last, right)] == [False, True]
+    assert [await is_deleted(world, uid) for uid in (last, right)] == [False, True]
     await world.chains.discard_chain(chain.uid)
     await clear_up(world)
-    assert await gone(world, last)
+    assert await is_deleted(world, last)
 
 
 async def test_uploaded_output_not_yet_known_to_the_chain_is_deleted(
     world: World,
 ) -> None:
-    chain = await begun(world)
+    chain = await begin_uploads(world)
     await world.upload_all()
     assert [(await world.dms.dataset(uid)).state for uid in outputs_of(chain)] == [
         DatasetState.UPLOADED
     ] * 2
     await world.chains.cancel_chain(chain.uid)
     await clear_up(world)
-    assert [await gone(world, uid) for uid in outputs_of(chain)] == [True, True]
+    assert [await is_deleted(world, uid) for uid in outputs_of(chain)] == [True, True]
     assert (await world.chain(chain.uid)).state is ChainState.CANCELED
 
 
 async def test_output_used_by_another_chain_is_kept(world: World) -> None:
-    chain = await begun(world)
+    chain = await begin_uploads(world)
     await world.upload_all()
     last, right = outputs_of(chain)
     await world.new_chain(await world.dms.dataset(last), world.template(two_ends(), name="other"))
     await world.chains.cancel_chain(chain.uid)
     await clear_up(world)
-    assert [await gone(world, uid) for uid in (last, right)] == [False, True]
+    assert [await is_deleted(world, uid) for uid in (last, right)] == [False, True]
     released = (await world.dms.dataset(right)).model_copy(update={"state": DatasetState.UPLOADED})
     with pytest.raises(Conflict, match="released for deletion"):
         await world.new_chain(released, world.templates[-1])
 
 
 async def test_upload_request_may_arrive_after_the_deletion(world: World) -> None:
-    chain = await begun(world, asked=False)
+    chain = await begin_uploads(world, is_requested=False)
     await world.chains.cancel_chain(chain.uid)
     await world.delete_outputs()
     await clear_up(world)
-    assert [await gone(world, uid) for uid in outputs_of(chain)] == [True, True]
+    assert [await is_deleted(world, uid) for uid in outputs_of(chain)] == [True, True]
     statuses = {dataset.uid: dataset.state for dataset in (await world.chain(chain.uid)).datasets}
     assert {statuses[uid] for uid in outputs_of(chain)} == {ChainDatasetStatus.FINISHED}

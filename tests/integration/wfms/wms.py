@@ -88,7 +88,7 @@ class SmallWms:
             if status.state is not TaskState.FINISHED
             for output in self.tasks[other].outputs
         }
-        read = {given.dat_in_uid for given in self.tasks[uid].inputs}
+        read = {task_input.dat_in_uid for task_input in self.tasks[uid].inputs}
         status = self.statuses.get(uid)
         return status is not None and not status.state.final and read.isdisjoint(unfinished)
 
@@ -102,8 +102,8 @@ class SmallWms:
         self._task_routes(router)
 
         @router.put("/boosts")
-        async def boosts(wanted: Boosts) -> Boosted:
-            self.boosts.append(wanted)
+        async def boosts(request: Boosts) -> Boosted:
+            self.boosts.append(request)
             return Boosted(raised=0, lowered=0)
 
         return router

@@ -280,8 +280,8 @@ class World:
                 case name if name == WMS_TASKS:
                     self.wms.accept(Task.model_validate(event.data))
                 case name if name == WMS_READERS:
-                    told = InputReaders.model_validate(event.data)
-                    self.wms.readers[told.task_uid] = told.readers
+                    readers = InputReaders.model_validate(event.data)
+                    self.wms.readers[readers.task_uid] = readers.readers
                 case name if name == DMS_UPLOADS:
                     await apply_upload(transaction, UploadDataset.model_validate(event.data))
                 case name if name == DMS_DELETIONS:

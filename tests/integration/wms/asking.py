@@ -28,12 +28,12 @@ class Asking:
         self.stage, self.dms, self.folder = stage, dms, folder
 
     async def task(self, *, files: int, page: int = 2000, **more: object) -> Task:
-        made = await self.waiting(files=files, **more)
+        new_task = await self.waiting(files=files, **more)
         await split_waiting_tasks(self.stage.context, self.dms, page=page)
-        return made
+        return new_task
 
     async def waiting(self, *, files: int, **more: object) -> Task:
-        given = {"dat_in_uid": await make_dataset(self.dms, self.folder, files=files), **more}
+        fields = {"dat_in_uid": await make_dataset(self.dms, self.folder, files=files), **more}
         written = await new_output(self.dms)
         place = f"file://{self.folder}"
         return await accept(
@@ -44,7 +44,7 @@ class Asking:
                     "dat_out_uid": written,
                     "dat_stor_url": place,
                     "dat_out_url": f"{place}/{written}",
-                    **given,
+                    **fields,
                 }
             ),
         )
@@ -60,8 +60,8 @@ class Asking:
         assert [one.id for one in taken] == [answer.id for answer in answers]
         return [one.answer for one in taken]
 
-    def write(self, given: AnsweredJob, data: bytes) -> Path:
-        path = Path(given.output.url.removeprefix("file://"))
+    def write(self, answer: AnsweredJob, data: bytes) -> Path:
+        path = Path(answer.output.url.removeprefix("file://"))
         path.parent.mkdir()
         path.write_bytes(data)
         return path

@@ -193,10 +193,10 @@ class Stage:
         return (await self.leased(pilot, jobs, wait=wait)).jobs
 
     async def leased(
-        self, pilot: UUID, jobs: int = 1, *, wait: float = 0.0, known: Sequence[UUID] = ()
+        self, pilot: UUID, jobs: int = 1, *, wait: float = 0.0, known_tasks: Sequence[UUID] = ()
     ) -> LeaseResult:
         return await lease_jobs(
-            self.context, pilot, LeaseRequest(jobs=jobs, wait=wait, known_tasks=list(known))
+            self.context, pilot, LeaseRequest(jobs=jobs, wait=wait, known_tasks=list(known_tasks))
         )
 
     async def begin_too(self, pilot: UUID, job: ClaimedJob, *, most: int = 2) -> ClaimedJob | None:
@@ -335,11 +335,11 @@ class Stage:
     async def left_over_twins(self) -> int:
         """Return the number of duplicate attempts at jobs that no pilot has."""
         async with self.database.connection() as connection:
-            found: int = await connection.fetchval(
+            count: int = await connection.fetchval(
                 """SELECT count(*) FROM second_attempts AS s JOIN jobs AS j ON j.id = s.job_id
                 WHERE j.lease_until IS NULL"""
             )
-        return found
+        return count
 
     async def expire(self) -> None:
         while await expire_leases(self.context):

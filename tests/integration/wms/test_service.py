@@ -62,7 +62,7 @@ class System:
 
     async def dataset(self, name: str, type_: DatasetType, *, files: int = 0) -> Dataset:
         url = None if type_ is DatasetType.INPUT else f"file://{self.folder}/{type_}/{name}"
-        made = await self.dms.register_dataset(NewDataset(name=name, type=type_, url=url))
+        new_dataset = await self.dms.register_dataset(NewDataset(name=name, type=type_, url=url))
         new = [
             NewFile(
                 seq=n,
@@ -74,8 +74,8 @@ class System:
             for n in range(files)
         ]
         if new:
-            await self.dms.register_files(made.uid, new)
-        return made
+            await self.dms.register_files(new_dataset.uid, new)
+        return new_dataset
 
     async def task(self, *, files: int) -> Task:
         data = await self.dataset("raw", DatasetType.INPUT, files=files)
@@ -173,14 +173,14 @@ async def lease_all(system: System, task: Task, pilot: UUID) -> Lease:
     """Let the pilot ask for five jobs while the input is open, and then close the input."""
 
     async def waits() -> bool:
-        known = (await system.wms.tasks([task.uid])).tasks
-        return bool(known) and "still open" in known[0].reason
+        tasks = (await system.wms.tasks([task.uid])).tasks
+        return bool(tasks) and "still open" in tasks[0].reason
 
     await eventually(waits)
-    asked = asyncio.create_task(system.wms.lease(pilot, LeaseRequest(jobs=5, wait=30)))
+    lease = asyncio.create_task(system.wms.lease(pilot, LeaseRequest(jobs=5, wait=30)))
     await system.dms.close_dataset(task.main_input.dat_in_uid)
     async with asyncio.timeout(20):
-        return await asked
+        return await lease
 
 
 async def test_task_message_leads_to_closed_data_sets(system: System) -> None:
@@ -233,7 +233,7 @@ async def test_answers_of_people_close_the_data_sets(system: System) -> None:
     first = (await system.wms.human_jobs(task.uid, limit=2)).jobs
     jobs = [*first, *(await system.wms.human_jobs(task.uid, first[-1].id)).jobs]
     assert [job.input.name for job in jobs] == ["f0", "f1", "f2"]
-    given = [
+    answers = [
         AnsweredJob(
             id=job.id,
             output=OutputFile(
@@ -248,12 +248,14 @@ async def test_answers_of_people_close_the_data_sets(system: System) -> None:
         )
         for job in jobs
     ]
-    beside = given[0].output.model_copy(update={"url": f"{task.main_output.dat_out_url}-b/a0"})
+    beside = answers[0].output.model_copy(update={"url": f"{task.main_output.dat_out_url}-b/a0"})
     with pytest.raises(Unprocessable) as refused:
-        await system.wms.report_answers(task.uid, [given[0].model_copy(update={"output": beside})])
+        await system.wms.report_answers(
+            task.uid, [answers[0].model_copy(update={"output": beside})]
+        )
     assert refused.value.fields["jobs"] == str(jobs[0].id)
     for expected in (ReportAnswer.ACCEPTED, ReportAnswer.ALREADY):
-        taken = (await system.wms.report_answers(task.uid, given)).jobs
+        taken = (await system.wms.report_answers(task.uid, answers)).jobs
         assert [(one.id, one.answer) for one in taken] == [(job.id, expected) for job in jobs]
 
     async def closed() -> bool:
@@ -278,7 +280,7 @@ async def _is_shown(system: System, task: Task, pilot: UUID) -> None:
     assert (shown.finished, shown.leased) == (5, 0)
     for name, uids in ((shown.name, [str(pilot)]), ("nobody", [])):
         named = await system.http.get("/api/v1/pilots", params={"name": name})
-        assert [found["uid"] for found in named.json()["pilots"]] == uids
+        assert [row["uid"] for row in named.json()["pilots"]] == uids
 
 
 async def test_bad_requests_get_clear_answers(system: System) -> None:
@@ -306,7 +308,7 @@ async def test_bad_requests_get_clear_answers(system: System) -> None:
 
 
 async def _has_jobs(system: System, task: Task) -> bool:
-    return any(known.total for known in (await system.wms.tasks([task.uid])).tasks)
+    return any(status.total for status in (await system.wms.tasks([task.uid])).tasks)
 
 
 async def test_health_metrics_and_openapi_document_are_served(system: System) -> None:

@@ -24,10 +24,10 @@ class RememberedPeople:
         return self._tokens.get(token)
 
     async def session_with_password(self, name: str, password: str) -> str:
-        known = self._passwords.get(name)
-        if known == "":
+        stored_password = self._passwords.get(name)
+        if stored_password == "":
             raise TooMany("wait")
-        if known is None or known != password:
+        if stored_password is None or stored_password != password:
             raise Unauthenticated("no")
         people = (each for each in self._tokens.values() if isinstance(each, Person))
         return await self.begin_session(next(each for each in people if each.name == name))

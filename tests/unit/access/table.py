@@ -52,11 +52,11 @@ class Row:
 
 
 def rows(page: Path = _PAGE) -> list[Row]:
-    found, service = [], ""
+    table_rows, service = [], ""
     for line in page.read_text().splitlines():
         if line.startswith("## "):
             service = line.removeprefix("## ")
         elif match := _ROW.fullmatch(line):
             method, address, who = match.groups()
-            found.append(Row(service, method, address, frozenset(who.split(", "))))
-    return found
+            table_rows.append(Row(service, method, address, frozenset(who.split(", "))))
+    return table_rows

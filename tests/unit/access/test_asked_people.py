@@ -20,13 +20,13 @@ class FakeAccountService:
 
     def __init__(self) -> None:
         self.holder = TokenHolder(name="anna", role=Role.SHIFT)
-        self.asked: list[str] = []
+        self.requested_tokens: list[str] = []
         self.status = 200
 
     def __call__(self, request: httpx.Request) -> httpx.Response:
         assert (request.method, request.url.path) == ("POST", TOKEN_HOLDERS_PATH)
         question = TokenQuestion.model_validate_json(request.content)
-        self.asked.append(question.token.get_secret_value())
+        self.requested_tokens.append(question.token.get_secret_value())
         return httpx.Response(self.status, content=self.holder.model_dump_json())
 
 
@@ -36,15 +36,17 @@ def account_service() -> FakeAccountService:
 
 
 @pytest.fixture
-def asked(account_service: FakeAccountService) -> RemoteAccounts:
+def remote_accounts(account_service: FakeAccountService) -> RemoteAccounts:
     transport = httpx.MockTransport(account_service)
     return RemoteAccounts(httpx.AsyncClient(transport=transport, base_url="http://operator"))
 
 
 @pytest.fixture
-def later(monkeypatch: pytest.MonkeyPatch, asked: RemoteAccounts) -> Callable[[float], None]:
+def later(
+    monkeypatch: pytest.MonkeyPatch, remote_accounts: RemoteAccounts
+) -> Callable[[float], None]:
     now = [1000.0]
-    monkeypatch.setattr(asked, "_cache", TTLCache(4, CACHE_SECONDS, timer=lambda: now[0]))
+    monkeypatch.setattr(remote_accounts, "_cache", TTLCache(4, CACHE_SECONDS, timer=lambda: now[0]))
 
     def wait(seconds: float) -> None:
         now[0] += seconds
@@ -53,37 +55,41 @@ def later(monkeypatch: pytest.MonkeyPatch, asked: RemoteAccounts) -> Callable[[f
 
 
 async def test_answer_about_a_token_is_cached_for_a_limited_time(
-    account_service: FakeAccountService, asked: RemoteAccounts, later: Callable[[float], None]
+    account_service: FakeAccountService,
+    remote_accounts: RemoteAccounts,
+    later: Callable[[float], None],
 ) -> None:
-    assert await asked.principal(TOKEN) == Person("anna", Role.SHIFT)
+    assert await remote_accounts.principal(TOKEN) == Person("anna", Role.SHIFT)
     account_service.holder = TokenHolder()
     later(CACHE_SECONDS - 1)
-    assert await asked.principal(TOKEN) == Person("anna", Role.SHIFT)
+    assert await remote_accounts.principal(TOKEN) == Person("anna", Role.SHIFT)
     later(1)
-    assert await asked.principal(TOKEN) is None
-    assert await asked.principal(TOKEN) is None, "it is also cached that no person has the token"
-    assert account_service.asked == [TOKEN, TOKEN]
+    assert await remote_accounts.principal(TOKEN) is None
+    assert await remote_accounts.principal(TOKEN) is None, (
+        "it is also cached that no person has the token"
+    )
+    assert account_service.requested_tokens == [TOKEN, TOKEN]
 
 
 async def test_token_of_another_kind_causes_no_request(
-    account_service: FakeAccountService, asked: RemoteAccounts
+    account_service: FakeAccountService, remote_accounts: RemoteAccounts
 ) -> None:
-    assert await asked.principal("eyJhbGciOiJFZDI1NTE5In0.e30.x") is None
-    assert account_service.asked == []
+    assert await remote_accounts.principal("eyJhbGciOiJFZDI1NTE5In0.e30.x") is None
+    assert account_service.requested_tokens == []
 
 
 async def test_unavailable_account_service_raises_not_available_and_is_not_cached(
-    account_service: FakeAccountService, asked: RemoteAccounts
+    account_service: FakeAccountService, remote_accounts: RemoteAccounts
 ) -> None:
     account_service.status = 503
     with pytest.raises(NotAvailable, match="does not say whose the token is"):
-        await asked.principal(TOKEN)
+        await remote_accounts.principal(TOKEN)
     account_service.status = 200
-    assert await asked.principal(TOKEN) == Person("anna", Role.SHIFT)
+    assert await remote_accounts.principal(TOKEN) == Person("anna", Role.SHIFT)
 
 
 async def test_too_long_token_causes_no_request(
-    asked: RemoteAccounts, account_service: FakeAccountService
+    remote_accounts: RemoteAccounts, account_service: FakeAccountService
 ) -> None:
-    assert await asked.principal("sluice_" + "x" * 5000) is None
-    assert account_service.asked == []
+    assert await remote_accounts.principal("sluice_" + "x" * 5000) is None
+    assert account_service.requested_tokens == []

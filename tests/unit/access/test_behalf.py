@@ -48,17 +48,17 @@ OPERATOR, CHAINS, DMS, INTAKE = (
 class PrincipalsByToken:
     """Principals by their tokens."""
 
-    def __init__(self, **known: Principal) -> None:
-        self._known = known
+    def __init__(self, **principals: Principal) -> None:
+        self._principals = principals
 
     async def principal(self, token: str) -> Principal | None:
-        return self._known.get(token)
+        return self._principals.get(token)
 
 
 async def tells(scope: Scope, receive: Receive, send: Send) -> None:
     """Answer with the principal of the request."""
-    found = find_principal(scope)
-    await JSONResponse({"who": str(found)})(scope, receive, send)
+    principal = find_principal(scope)
+    await JSONResponse({"who": str(principal)})(scope, receive, send)
 
 
 @asynccontextmanager
@@ -68,11 +68,11 @@ async def client(app: ASGIApp) -> AsyncIterator[httpx.AsyncClient]:
         yield http
 
 
-async def told(principal: Principal, said: str | None) -> httpx.Response:
+async def send_request(principal: Principal, header: str | None) -> httpx.Response:
     """Send a request with this header over a network and return the answer."""
     guarded = Authentication(tells, PrincipalsByToken(token=principal))
     headers = {"authorization": "Bearer token"}
-    headers |= {} if said is None else {ON_BEHALF_HEADER: said}
+    headers |= {} if header is None else {ON_BEHALF_HEADER: header}
     async with client(guarded) as http:
         return await http.get("/", headers=headers)
 
@@ -83,21 +83,21 @@ def said_by(service: CallingService, person: Person | None) -> str | None:
 
 
 async def test_delegation_header_names_the_person_over_a_network() -> None:
-    said = said_by(OPERATOR, ANNA)
-    answer = await told(ServiceCaller(OPERATOR), said)
+    header = said_by(OPERATOR, ANNA)
+    answer = await send_request(ServiceCaller(OPERATOR), header)
     assert answer.json() == {"who": "the service wfms.operator for anna (shift)"}
     name = Person("Ünï ☃ (owner)", Role.ADMIN)
     strange = said_by(OPERATOR, name)
     assert strange is not None
     assert strange.isascii()
-    answer = await told(ServiceCaller(OPERATOR), strange)
+    answer = await send_request(ServiceCaller(OPERATOR), strange)
     assert answer.json() == {"who": f"the service wfms.operator for {name}"}
 
 
 @pytest.mark.parametrize("service", [each for each in CallingService if each is not OPERATOR])
 async def test_only_the_operator_service_may_delegate(service: CallingService) -> None:
     assert said_by(service, ANNA) is None
-    answer = await told(ServiceCaller(service), said_by(OPERATOR, ANNA))
+    answer = await send_request(ServiceCaller(service), said_by(OPERATOR, ANNA))
     assert (answer.status_code, "asks for itself alone" in answer.text) == (401, True)
 
 
@@ -105,12 +105,12 @@ async def test_only_the_operator_service_may_delegate(service: CallingService) -
 async def test_delegation_header_of_a_caller_that_is_no_service_is_ignored(
     principal: Principal,
 ) -> None:
-    answer = await told(principal, said_by(OPERATOR, ROOT))
+    answer = await send_request(principal, said_by(OPERATOR, ROOT))
     assert answer.json() == {"who": str(principal)}
 
 
 @pytest.mark.parametrize(
-    "said",
+    "header",
     [
         "",
         "anna",
@@ -122,23 +122,23 @@ async def test_delegation_header_of_a_caller_that_is_no_service_is_ignored(
         f'{{"name": "anna", "role": "admin", "groups": [], "request": "{REQUEST}", "more": 1}}',
     ],
 )
-async def test_invalid_delegation_header_is_refused(said: str) -> None:
+async def test_invalid_delegation_header_is_refused(header: str) -> None:
     """Otherwise it would count as a request of the service itself, which sees all."""
-    answer = await told(ServiceCaller(OPERATOR), said)
+    answer = await send_request(ServiceCaller(OPERATOR), header)
     assert (answer.status_code, "does not say clearly" in answer.text) == (401, True)
 
 
-def _links(seen: dict[str, Any]) -> ProcessLinks:
+def _links(callers: dict[str, Any]) -> ProcessLinks:
     """Return links where the operator service calls the chain service, which calls the DMS and the
     operator service."""
     links = ProcessLinks()
 
     async def ask(scope: Scope, name: str, *others: str) -> None:
         request = Request(scope)
-        seen[f"{name}{request.url.path}"] = str(find_principal(scope))
+        callers[f"{name}{request.url.path}"] = str(find_principal(scope))
         for other in others:
             await links.of(name).http(other).get(f"/{name}")
-        seen[f"{name}{request.url.path} afterwards"] = current_person()
+        callers[f"{name}{request.url.path} afterwards"] = current_person()
 
     def app_of(name: str, *others: str) -> ASGIApp:
         async def app(scope: Scope, receive: Receive, send: Send) -> None:
@@ -155,28 +155,28 @@ def _links(seen: dict[str, Any]) -> ProcessLinks:
 
 
 async def test_delegation_in_one_process_is_like_over_a_network() -> None:
-    seen: dict[str, Any] = {}
-    links = _links(seen)
+    callers: dict[str, Any] = {}
+    links = _links(callers)
     async with links.http_of(ANNA, OPERATOR) as anna:
         await anna.get("/")
     await links.stop()
-    assert seen[f"{OPERATOR}/"] == "anna (shift)"
-    assert seen[f"{CHAINS}/{OPERATOR}"] == "the service wfms.operator for anna (shift)"
+    assert callers[f"{OPERATOR}/"] == "anna (shift)"
+    assert callers[f"{CHAINS}/{OPERATOR}"] == "the service wfms.operator for anna (shift)"
     # The chain service makes its own requests for itself.
-    assert seen[f"{DMS}/{CHAINS}"] == "the service wfms.chains"
-    assert seen[f"{OPERATOR}/{CHAINS}"] == "the service wfms.chains"
-    assert seen[f"{OPERATOR}/{CHAINS} afterwards"] is None
+    assert callers[f"{DMS}/{CHAINS}"] == "the service wfms.chains"
+    assert callers[f"{OPERATOR}/{CHAINS}"] == "the service wfms.chains"
+    assert callers[f"{OPERATOR}/{CHAINS} afterwards"] is None
     # Requests in between do not change the person of the outer request.
-    assert seen[f"{OPERATOR}/ afterwards"] == ANNA
+    assert callers[f"{OPERATOR}/ afterwards"] == ANNA
     assert current_person() is None
 
 
 async def test_service_without_a_request_of_a_person_asks_for_itself() -> None:
-    seen: dict[str, Any] = {}
-    links = _links(seen)
+    callers: dict[str, Any] = {}
+    links = _links(callers)
     await links.of(OPERATOR).http(CHAINS).get("/loop")
     await links.stop()
-    assert seen[f"{CHAINS}/loop"] == "the service wfms.operator"
+    assert callers[f"{CHAINS}/loop"] == "the service wfms.operator"
 
 
 def test_visibility_follows_the_groups_of_the_person() -> None:
@@ -192,8 +192,8 @@ def test_visibility_follows_the_groups_of_the_person() -> None:
 
 
 def test_delegation_header_is_plain_json() -> None:
-    said = said_by(OPERATOR, ANNA)
-    assert json.loads(said or "") == {
+    header = said_by(OPERATOR, ANNA)
+    assert json.loads(header or "") == {
         "name": "anna",
         "role": "shift",
         "groups": ["ocr", "spd"],

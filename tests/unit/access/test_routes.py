@@ -92,7 +92,7 @@ async def test_access_to_each_route_is_as_documented_in_the_table(
         if principal is None
         else links.http_of(principal, service)
     )
-    wrong = []
+    mismatches = []
 
     # Allowed requests fail, as nothing is started, and the failures are logged.
     with capture_logs():
@@ -101,11 +101,11 @@ async def test_access_to_each_route_is_as_documented_in_the_table(
                 answer = await client.request(row.method, row.path)
                 refused = _refused(answer, service)
                 if refused != _expected(row, caller):
-                    wrong.append((row.method, row.address, refused))
+                    mismatches.append((row.method, row.address, refused))
     await client.aclose()
     await links.stop()
 
-    assert wrong == []
+    assert mismatches == []
 
 
 def _expected(row: Row, caller: str) -> int | None:

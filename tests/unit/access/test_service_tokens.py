@@ -50,8 +50,8 @@ def tokens(folder: Path, service: str = WMS, now: float = NOON) -> ServiceTokens
 async def test_token_identifies_the_calling_service(folder: Path) -> None:
     for service in (DMS, CHAINS):
         token = signer(folder, service).token(WMS)
-        found = await tokens(folder).principal(token)
-        assert found == ServiceCaller(CallingService(service))
+        principal = await tokens(folder).principal(token)
+        assert principal == ServiceCaller(CallingService(service))
 
 
 async def test_token_for_another_service_is_refused(folder: Path) -> None:
@@ -86,31 +86,31 @@ async def test_token_is_valid_for_its_life_and_the_allowed_clock_skew(
 
 async def test_token_that_was_accepted_once_expires(folder: Path) -> None:
     now = NOON
-    known = ServiceTokens(ServiceKeys(folder, WMS), lambda: now)
+    service_tokens = ServiceTokens(ServiceKeys(folder, WMS), lambda: now)
     token = signer(folder).token(WMS)
-    assert await known.principal(token) is not None
+    assert await service_tokens.principal(token) is not None
     now = NOON + LIFE + SKEW + 1
     with pytest.raises(Unauthenticated):
-        await known.principal(token)
+        await service_tokens.principal(token)
 
 
 def test_signer_reuses_a_token_for_half_its_life_unless_the_clock_was_set_back(
     folder: Path,
 ) -> None:
     now = NOON
-    made = ServiceSigner(ServiceKeys(folder, DMS), lambda: now)
-    first = made.token(WMS)
+    service_signer = ServiceSigner(ServiceKeys(folder, DMS), lambda: now)
+    first = service_signer.token(WMS)
     now = NOON + LIFE / 2 - 1
-    assert made.token(WMS) == first
-    assert made.token(CHAINS) != first
+    assert service_signer.token(WMS) == first
+    assert service_signer.token(CHAINS) != first
     now = NOON + LIFE / 2 + 1
-    second = made.token(WMS)
+    second = service_signer.token(WMS)
     assert second != first
     now += 1
-    made.forget(WMS)
-    assert made.token(WMS) != second, "the token was refused, so another one is made"
+    service_signer.forget(WMS)
+    assert service_signer.token(WMS) != second, "the token was refused, so another one is made"
     now = NOON - 86_400
-    assert made.token(WMS) not in {first, second}
+    assert service_signer.token(WMS) not in {first, second}
 
 
 def _parts(token: str) -> tuple[dict[str, object], dict[str, object], str]:
@@ -119,8 +119,10 @@ def _parts(token: str) -> tuple[dict[str, object], dict[str, object], str]:
 
 
 def _read(part: str) -> dict[str, object]:
-    found: dict[str, object] = json.loads(base64.urlsafe_b64decode(part + "=" * (-len(part) % 4)))
-    return found
+    decoded_part: dict[str, object] = json.loads(
+        base64.urlsafe_b64decode(part + "=" * (-len(part) % 4))
+    )
+    return decoded_part
 
 
 def _written(part: dict[str, object]) -> str:
@@ -263,12 +265,14 @@ def test_mixed_up_keys_are_reported_at_the_start(
 
 async def test_invalid_key_file_that_appears_later_does_not_affect_other_keys(folder: Path) -> None:
     knows = tokens(folder)
-    asked = [signer(folder, CHAINS, now).token(WMS) for now in (NOON, NOON - 1, NOON - 2)]
+    issued_tokens = [signer(folder, CHAINS, now).token(WMS) for now in (NOON, NOON - 1, NOON - 2)]
     (folder / "setup.pub").write_text("-----BEGIN x")
-    with structlog.testing.capture_logs() as told:
-        for token in asked:
+    with structlog.testing.capture_logs() as log_lines:
+        for token in issued_tokens:
             assert await knows.principal(token) is not None
-    assert [line["event"] for line in told] == ["keys.unreadable"], "each change is logged once"
+    assert [line["event"] for line in log_lines] == ["keys.unreadable"], (
+        "each change is logged once"
+    )
 
 
 async def test_token_with_a_too_long_life_is_refused(folder: Path) -> None:
@@ -282,7 +286,7 @@ async def test_token_with_a_too_long_life_is_refused(folder: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("changed", "said"),
+    ("changed", "reason"),
     [
         ({"exp": NOON - LIFE}, "it has expired; compare the clocks of the two machines"),
         ({"iat": NOON + 10**6}, "its times are wrong; compare the clocks of the two machines"),
@@ -291,7 +295,7 @@ async def test_token_with_a_too_long_life_is_refused(folder: Path) -> None:
     ],
 )
 async def test_refusal_of_a_token_says_what_is_wrong(
-    folder: Path, changed: dict[str, object], said: str
+    folder: Path, changed: dict[str, object], reason: str
 ) -> None:
     key = ServiceKeys(folder, DMS).own()
     claims = {"iss": DMS, "aud": WMS, "iat": NOON, "exp": NOON + LIFE} | changed
@@ -299,7 +303,7 @@ async def test_refusal_of_a_token_says_what_is_wrong(
     token = jwt.encode(header, claims, key, algorithms=["Ed25519"])
     with pytest.raises(Unauthenticated) as raised:
         await tokens(folder).principal(token)
-    assert raised.value.detail == f"the token of the service {DMS} is not valid here: {said}"
+    assert raised.value.detail == f"the token of the service {DMS} is not valid here: {reason}"
 
 
 async def test_signed_token_with_unreadable_claims_is_refused(folder: Path) -> None:
@@ -312,8 +316,8 @@ async def test_signed_token_with_unreadable_claims_is_refused(folder: Path) -> N
 
 def test_concurrent_key_generation_makes_each_key_once(tmp_path: Path) -> None:
     with ThreadPoolExecutor(4) as threads:
-        made = list(threads.map(make_keys, [tmp_path] * 4))
-    assert sorted(map(len, made)) == [0, 0, 0, 7]
+        key_lists = list(threads.map(make_keys, [tmp_path] * 4))
+    assert sorted(map(len, key_lists)) == [0, 0, 0, 7]
     for service in (DMS, WMS, CHAINS):
         ServiceKeys(tmp_path, service)
 

@@ -33,8 +33,8 @@ async def test_service_token_for_another_service_is_refused_at_each_route(
         one.service: one.token(other)
         for one in (ServiceSigner(ServiceKeys(keys, each)) for each in SERVICES)
     }
-    known = ServiceTokens(ServiceKeys(keys, service))
-    app = protect_without_accounts(build_app(service), [known], for_people=False)
+    service_tokens = ServiceTokens(ServiceKeys(keys, service))
+    app = protect_without_accounts(build_app(service), [service_tokens], for_people=False)
     assert await _statuses(app, service, foreign) == {401}
 
 
@@ -46,7 +46,7 @@ async def test_pilot_token_is_refused_at_each_route_of_another_pilot(service: st
 
 
 async def _statuses(app: object, service: str, tokens: dict[str, str]) -> set[int]:
-    found = set()
+    statuses = set()
     transport = httpx.ASGITransport(app, raise_app_exceptions=False)  # type: ignore[arg-type] # any
     async with httpx.AsyncClient(transport=transport, base_url=f"http://{service}") as http:
         with capture_logs():
@@ -55,5 +55,5 @@ async def _statuses(app: object, service: str, tokens: dict[str, str]) -> set[in
                     for token in tokens.values():
                         headers = {"authorization": f"Bearer {token}"}
                         answer = await http.request(row.method, row.path, headers=headers)
-                        found.add(answer.status_code)
-    return found
+                        statuses.add(answer.status_code)
+    return statuses

@@ -116,9 +116,9 @@ async def test_wrong_password_does_not_sign_in_even_with_a_valid_token(
     assert "set-cookie" not in answer.headers
 
 
-@pytest.mark.parametrize("asked", ["sign-in", "sign-out", "a page"])
+@pytest.mark.parametrize("operation", ["sign-in", "sign-out", "a page"])
 async def test_database_failure_does_not_end_the_session(
-    people: RememberedPeople, monkeypatch: pytest.MonkeyPatch, asked: str
+    people: RememberedPeople, monkeypatch: pytest.MonkeyPatch, operation: str
 ) -> None:
     async def away(*_: object, **__: object) -> None:
         raise OSError("the database is gone")
@@ -127,11 +127,11 @@ async def test_database_failure_does_not_end_the_session(
         await browser.post("/sign-in", data={"token": TOKEN})
         for what in ("begin_session", "end_session", "in_session"):
             monkeypatch.setattr(people, what, away)
-        match asked:
+        match operation:
             case "a page":
                 answer = await browser.get("/")
             case _:
-                answer = await browser.post(f"/{asked}", data={"token": TOKEN})
+                answer = await browser.post(f"/{operation}", data={"token": TOKEN})
 
     assert (answer.status_code, "set-cookie" in answer.headers) == (503, False)
 
@@ -175,12 +175,12 @@ async def test_address_with_a_token_does_not_redirect_to_another_site(
 async def test_sign_out_ends_the_session(browser: httpx.AsyncClient) -> None:
     await browser.get(f"/?token={TOKEN}")
 
-    kept = dict(browser.cookies)
+    cookies = dict(browser.cookies)
     left = await browser.post("/sign-out")
 
     assert (left.status_code, left.headers["location"]) == (303, "/")
     assert (await browser.get("/")).text == "None at /?"
-    copied = await browser.get("/", headers={"cookie": f"{COOKIE}={kept[COOKIE]}"})
+    copied = await browser.get("/", headers={"cookie": f"{COOKIE}={cookies[COOKIE]}"})
     assert copied.text == "None at /?", "a copy of the cookie is not valid any more"
 
 
@@ -204,12 +204,12 @@ async def test_session_cookie_is_protected_from_scripts_and_other_sites(
     async with asking(app) as plain, asking(app, "https") as private:
         by_http = (await plain.get(f"/?token={TOKEN}")).headers["set-cookie"].split("; ")
         by_tls = (await private.get(f"/?token={TOKEN}")).headers["set-cookie"].split("; ")
-        gone = (await plain.post("/sign-out")).headers["set-cookie"].split("; ")
+        attributes = (await plain.post("/sign-out")).headers["set-cookie"].split("; ")
 
     assert {"HttpOnly", "SameSite=Lax", "Path=/"} <= set(by_http)
     assert "Secure" not in by_http
     assert "Secure" in by_tls
-    assert "Max-Age=0" in gone
+    assert "Max-Age=0" in attributes
 
 
 @pytest.mark.parametrize("cookies", ["", "whose", "whose=", "=;;=", "whose=other", "who se=1"])

@@ -34,11 +34,11 @@ def later(monkeypatch: pytest.MonkeyPatch) -> Callable[[int], None]:
 
 
 async def test_fixed_token_identifies_its_owner_only_if_it_is_exact() -> None:
-    known = FixedTokens({"open-sesame": ANNA})
+    fixed_tokens = FixedTokens({"open-sesame": ANNA})
 
-    assert await known.principal("open-sesame") == ANNA
+    assert await fixed_tokens.principal("open-sesame") == ANNA
     assert [
-        await known.principal(t) for t in ("open-sesam", "", "open-sesame ", "OPEN-SESAME")
+        await fixed_tokens.principal(t) for t in ("open-sesam", "", "open-sesame ", "OPEN-SESAME")
     ] == [None] * 4
 
 
@@ -84,8 +84,8 @@ async def test_keys_of_pilot_tokens_can_be_rotated() -> None:
 
 async def test_first_authenticator_that_knows_a_token_gives_its_principal() -> None:
     tokens = PilotTokens(["key"])
-    known = AuthenticatorChain([FixedTokens({"open-sesame": ANNA}), tokens])
+    authenticators = AuthenticatorChain([FixedTokens({"open-sesame": ANNA}), tokens])
 
-    assert await known.principal("open-sesame") == ANNA
-    assert await known.principal(tokens.give(PILOT)) == PilotCaller(PILOT)
-    assert await known.principal("something else") is None
+    assert await authenticators.principal("open-sesame") == ANNA
+    assert await authenticators.principal(tokens.give(PILOT)) == PilotCaller(PILOT)
+    assert await authenticators.principal("something else") is None

@@ -14,8 +14,8 @@ PNG = base64.b64decode(
 )
 
 
-def of_json(found: Any, show: Show = Show.TEXT) -> ItemContent:
-    return read_content(json.dumps(found).encode(), show)
+def of_json(document: Any, show: Show = Show.TEXT) -> ItemContent:
+    return read_content(json.dumps(document).encode(), show)
 
 
 def test_plain_file_is_shown_as_text() -> None:
@@ -23,13 +23,13 @@ def test_plain_file_is_shown_as_text() -> None:
 
 
 def test_json_object_has_text_mark_and_title() -> None:
-    found = of_json({"text": "at 7:00 or 9:00", "mark": [3, 7], "title": "St. Anne", "id": 4})
-    assert (found.text, found.mark, found.title) == ("at 7:00 or 9:00", (3, 7), "St. Anne")
-    assert found.item["id"] == 4
+    content = of_json({"text": "at 7:00 or 9:00", "mark": [3, 7], "title": "St. Anne", "id": 4})
+    assert (content.text, content.mark, content.title) == ("at 7:00 or 9:00", (3, 7), "St. Anne")
+    assert content.item["id"] == 4
 
 
 @pytest.mark.parametrize(
-    ("given", "reason"),
+    ("document", "reason"),
     [
         ({"html": "x"}, "without a text 'text'"),
         ({"text": 7}, "without a text 'text'"),
@@ -40,9 +40,9 @@ def test_json_object_has_text_mark_and_title() -> None:
         ({"text": "abc", "answer": 1}, "'answer' is no text"),
     ],
 )
-def test_json_object_of_another_form_is_refused(given: Any, reason: str) -> None:
+def test_json_object_of_another_form_is_refused(document: Any, reason: str) -> None:
     with pytest.raises(Unreadable) as refused:
-        of_json(given)
+        of_json(document)
     assert reason in str(refused.value)
 
 
@@ -84,9 +84,9 @@ def test_cleaned_html_keeps_its_content() -> None:
 def test_image_type_is_recognized_by_its_content() -> None:
     assert read_content(PNG, Show.IMAGE) == ItemContent()
     assert read_shown_image(PNG) == (PNG, "image/png")
-    found = of_json({"image": base64.b64encode(PNG).decode(), "box": [0, 0, 1, 0.5]}, Show.IMAGE)
-    assert found.box == (0, 0, 1, 0.5)
-    assert "image" not in found.item
+    content = of_json({"image": base64.b64encode(PNG).decode(), "box": [0, 0, 1, 0.5]}, Show.IMAGE)
+    assert content.box == (0, 0, 1, 0.5)
+    assert "image" not in content.item
 
 
 @pytest.mark.parametrize(

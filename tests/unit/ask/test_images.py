@@ -43,8 +43,8 @@ def png(width: int, height: int) -> bytes:
 
 
 def content_with_box(data: bytes, box: Any) -> ItemContent:
-    found = {"image": base64.b64encode(data).decode(), "box": box}
-    return read_content(json.dumps(found).encode(), Show.IMAGE)
+    document = {"image": base64.b64encode(data).decode(), "box": box}
+    return read_content(json.dumps(document).encode(), Show.IMAGE)
 
 
 @pytest.mark.parametrize("kind", KINDS)

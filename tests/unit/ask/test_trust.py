@@ -64,19 +64,19 @@ def answers_until_found(
 @pytest.mark.parametrize("gold", [True, False])
 @pytest.mark.parametrize("answerer", [by_chance, mostly_no, always("yes"), always("no")])
 def test_annotator_who_does_not_look_is_excluded(answerer: Answerer, gold: bool) -> None:
-    found = [
+    answer_counts = [
         answers_until_found(answerer, Random(seed), most=150, gold=gold) for seed in range(100)
     ]
-    assert sum(number is not None for number in found) >= 95
+    assert sum(number is not None for number in answer_counts) >= 95
 
 
 @pytest.mark.parametrize("gold", [True, False])
 @pytest.mark.parametrize("answerer", [careful, careless])
 def test_careful_and_careless_annotators_are_not_excluded(answerer: Answerer, gold: bool) -> None:
-    found = [
+    answer_counts = [
         answers_until_found(answerer, Random(seed), most=120, gold=gold) for seed in range(400)
     ]
-    assert sum(number is not None for number in found) <= 8  # two percent
+    assert sum(number is not None for number in answer_counts) <= 8  # two percent
 
 
 @pytest.mark.parametrize("gold", [True, False])
@@ -85,11 +85,11 @@ def test_careful_and_careless_annotators_are_not_excluded(answerer: Answerer, go
 def test_careful_annotator_is_not_excluded_if_nearly_all_answers_are_equal(
     answerer: Answerer, yes: float, gold: bool
 ) -> None:
-    found = [
+    answer_counts = [
         answers_until_found(answerer, Random(seed), most=300, gold=gold, yes=yes)
         for seed in range(50)
     ]
-    assert sum(number is not None for number in found) <= 1
+    assert sum(number is not None for number in answer_counts) <= 1
 
 
 def test_no_evidence_scores_zero() -> None:

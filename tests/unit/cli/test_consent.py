@@ -90,7 +90,11 @@ def test_person_at_a_terminal_is_asked_for_consent(
 
 
 def test_each_destructive_command_needs_consent() -> None:
-    found = dict(commands(get_command(command_line())))
-    destructive = {name for name in found if name.split()[-1] in DESTRUCTIVE} | {"ask end"}
+    options_by_command = dict(commands(get_command(command_line())))
+    destructive = {name for name in options_by_command if name.split()[-1] in DESTRUCTIVE} | {
+        "ask end"
+    }
     assert {"dataset delete", "chain delete", "queue drop", "pilot stop"} <= destructive
-    assert {name for name in destructive if not {"--yes", "--dry-run"} <= found[name]} == set()
+    assert {
+        name for name in destructive if not {"--yes", "--dry-run"} <= options_by_command[name]
+    } == set()

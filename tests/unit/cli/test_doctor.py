@@ -21,9 +21,9 @@ def finding_about(home: Path, subject: str) -> MachineFinding:
 
 
 def test_version_is_shown() -> None:
-    said = CliRunner().invoke(command_line(), ["--version"])
-    assert said.exit_code == 0
-    assert said.output.startswith("sluice 0.")
+    result = CliRunner().invoke(command_line(), ["--version"])
+    assert result.exit_code == 0
+    assert result.output.startswith("sluice 0.")
 
 
 def test_doctor_examines_the_machine_with_the_functions_of_the_pilot(tmp_path: Path) -> None:
@@ -59,13 +59,13 @@ def test_doctor_reports_path_locale_proxy_and_port(
     with socket.create_server(("127.0.0.1", 0)) as other:
         monkeypatch.setenv("SLUICE_PORT", str(other.getsockname()[1]))
         findings = list(examine(tmp_path))
-    told = {finding.subject: finding for finding in findings}
+    findings_by_subject = {finding.subject: finding for finding in findings}
     entries = [finding.found for finding in findings if finding.subject == "PATH"]
     assert ["'bin'" in entries[0], "''" in entries[1], len(entries)] == [True, True, 2]
-    assert told["locale"].found == "xx_XX.UTF-8 is not installed"
-    assert "socksio" in told["https_proxy"].follows
-    assert "hidden" not in told["https_proxy"].found
-    assert "is in use" in told["port"].found
+    assert findings_by_subject["locale"].found == "xx_XX.UTF-8 is not installed"
+    assert "socksio" in findings_by_subject["https_proxy"].follows
+    assert "hidden" not in findings_by_subject["https_proxy"].found
+    assert "is in use" in findings_by_subject["port"].found
 
 
 def test_full_disk_is_an_error_and_the_command_fails(
@@ -73,9 +73,9 @@ def test_full_disk_is_an_error_and_the_command_fails(
 ) -> None:
     monkeypatch.setattr(doctor, "_LEAST_DISK", 2**62)
     monkeypatch.setenv("SLUICE_PILOT_CONTAINERS", "[]")
-    said = CliRunner().invoke(command_line("doctor"), ["doctor", "--home", str(tmp_path)])
-    assert said.exit_code == 1
-    assert "Sluice does not work here" in said.output
+    result = CliRunner().invoke(command_line("doctor"), ["doctor", "--home", str(tmp_path)])
+    assert result.exit_code == 1
+    assert "Sluice does not work here" in result.output
 
 
 def test_each_fact_about_the_node_is_reported_once(

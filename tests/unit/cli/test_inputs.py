@@ -164,9 +164,11 @@ def test_entries_have_the_requested_order(
         path.parent.mkdir(exist_ok=True)
         path.write_text("")
         os.utime(path, (time, time))
-    given = [tmp_path / "b" / "p9.txt", tmp_path / "c" / "p2.txt", tmp_path / "a"]
-    found = list_entries(given, DataEntries(), order=order)
-    assert [str(path.relative_to(tmp_path)) for path in found if isinstance(path, Path)] == expected
+    paths = [tmp_path / "b" / "p9.txt", tmp_path / "c" / "p2.txt", tmp_path / "a"]
+    entries = list_entries(paths, DataEntries(), order=order)
+    assert [
+        str(path.relative_to(tmp_path)) for path in entries if isinstance(path, Path)
+    ] == expected
 
 
 def _write(folder: Path, *names: str) -> None:
@@ -179,8 +181,8 @@ def test_hidden_files_of_a_folder_are_left_out_with_a_message(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     _write(tmp_path, ".DS_Store", "._a.txt", "a.txt", ".git/config", "deep/.x", "deep/b.txt")
-    found = list_files([tmp_path], recursive=True)
-    assert found == [tmp_path / "a.txt", tmp_path / "deep" / "b.txt"]
+    paths = list_files([tmp_path], recursive=True)
+    assert paths == [tmp_path / "a.txt", tmp_path / "deep" / "b.txt"]
     assert capsys.readouterr().err.startswith("4 hidden files are left out: ")
     assert list_files([tmp_path / "._a.txt"]) == [tmp_path / "._a.txt"], (
         "a hidden file is taken if it is named"
@@ -198,11 +200,11 @@ def test_link_out_of_a_folder_is_refused(kind: str, tmp_path: Path) -> None:
     (folder / "a.txt").write_text("x")
     (folder / "deep" / "inside.txt").symlink_to("../a.txt")
     (tmp_path / "secret").write_text("x")
-    wanted = DataEntries(type=kind)
-    assert list_entries([folder], wanted, recursive=True)
+    data_entries = DataEntries(type=kind)
+    assert list_entries([folder], data_entries, recursive=True)
     (folder / "deep" / "out.txt").symlink_to(tmp_path / "secret")
     with pytest.raises(Unprocessable, match=r"out\.txt: a link that leads out of its folder"):
-        list_entries([folder], wanted, recursive=True)
+        list_entries([folder], data_entries, recursive=True)
 
 
 def test_links_out_of_a_folder_are_reported_with_other_faults(tmp_path: Path) -> None:

@@ -9,16 +9,18 @@ from sluice.contracts.jobs.logs import FollowedLog, LiveStream
 
 
 def followed_log(attempt: int = 1, **streams: tuple[int, bytes]) -> FollowedLog:
-    made = {name: LiveStream(start=start, data=data) for name, (start, data) in streams.items()}
-    return FollowedLog(state=JobState.RUNNING, attempt=attempt, streams=made)
+    live_streams = {
+        name: LiveStream(start=start, data=data) for name, (start, data) in streams.items()
+    }
+    return FollowedLog(state=JobState.RUNNING, attempt=attempt, streams=live_streams)
 
 
 def printed_bytes(*looks: FollowedLog) -> bytes:
-    said: list[bytes] = []
-    follower = Follower(said.append)
+    pieces: list[bytes] = []
+    follower = Follower(pieces.append)
     for look in looks:
         follower.take(look)
-    return b"".join(said)
+    return b"".join(pieces)
 
 
 @given(st.binary(max_size=60), st.lists(st.integers(0, 60), max_size=8), st.integers(1, 60))
@@ -28,17 +30,17 @@ def test_each_byte_of_a_log_is_printed_once_or_counted_as_left_out(
     """Each look at the growing text sees only its last ``window`` bytes."""
     grown = [text[:size] for size in sorted(sizes)] + [text]
     looks = [followed_log(stdout=(max(0, len(part) - window), part[-window:])) for part in grown]
-    said = printed_bytes(*looks)
-    gaps = [int(gap) for gap in _gaps(said)]
+    output = printed_bytes(*looks)
+    gaps = [int(gap) for gap in _gaps(output)]
     if not gaps:
-        assert said == text
-    assert len(said) - sum(len(f"\n… {gap} bytes left out …\n".encode()) for gap in gaps) + sum(
+        assert output == text
+    assert len(output) - sum(len(f"\n… {gap} bytes left out …\n".encode()) for gap in gaps) + sum(
         gaps
     ) == len(text)
 
 
-def _gaps(said: bytes) -> list[bytes]:
-    parts = said.split("\n… ".encode())[1:]
+def _gaps(output: bytes) -> list[bytes]:
+    parts = output.split("\n… ".encode())[1:]
     return [part.split(b" ")[0] for part in parts if " bytes left out …\n".encode() in part]
 
 

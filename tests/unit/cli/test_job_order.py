@@ -54,7 +54,7 @@ def test_json_job_order_is_read_unchanged(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("[1, 2]", "this is not a job order"),
         ("", "this is not a job order"),
@@ -66,10 +66,10 @@ def test_json_job_order_is_read_unchanged(tmp_path: Path) -> None:
         ("n: 1\nid: caf\udce9\n", ":2:8: the job order is not valid UTF-8"),
     ],
 )
-def test_invalid_job_order_is_refused_by_name(tmp_path: Path, text: str, said: str) -> None:
+def test_invalid_job_order_is_refused_by_name(tmp_path: Path, text: str, message: str) -> None:
     path = tmp_path / "order.yml"
     path.write_bytes(text.encode(errors="surrogateescape"))
-    with pytest.raises(Unprocessable, match=said) as refused:
+    with pytest.raises(Unprocessable, match=message) as refused:
         read_job_order(path)
     assert str(path) in refused.value.detail
     assert "unicode string" not in refused.value.detail
@@ -78,6 +78,6 @@ def test_invalid_job_order_is_refused_by_name(tmp_path: Path, text: str, said: s
 def test_typed_parameters_override_the_job_order(tmp_path: Path) -> None:
     path = tmp_path / "order.yml"
     path.write_text("a: 1\nb: 2\n")
-    given = read_parameters(["b=3"], job=path)
-    assert given.values == {"a": 1, "b": 3}
-    assert given.texts == {"b": "3"}
+    parameters = read_parameters(["b=3"], job=path)
+    assert parameters.values == {"a": 1, "b": 3}
+    assert parameters.texts == {"b": "3"}

@@ -26,13 +26,13 @@ def output_of(*arguments: str, code: int) -> str:
 
 @pytest.mark.parametrize("port", ["80000", "-1"])
 def test_impossible_port_is_refused(port: str, tmp_path: Path) -> None:
-    said = output_of("up", "--home", str(tmp_path / "home"), "--port", port, code=2)
-    assert "Invalid value for '--port'" in said
+    output = output_of("up", "--home", str(tmp_path / "home"), "--port", port, code=2)
+    assert "Invalid value for '--port'" in output
     assert not (tmp_path / "home").exists()
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "message"),
     [
         (("dataset", "list", "--state", "bogus"), "'--state': 'bogus' is not one of 'open',"),
         (("chain", "list", "--state", "bogus"), "'finished', 'incomplete', 'failed', 'canceled'."),
@@ -49,19 +49,21 @@ def test_impossible_port_is_refused(port: str, tmp_path: Path) -> None:
         (("chain", "list", "--limit", "0"), "it should be greater than or equal to 1, not '0'"),
     ],
 )
-def test_wrong_option_value_is_explained_in_words(arguments: tuple[str, ...], told: str) -> None:
-    said = output_of(*arguments, code=2)
-    assert told in said
-    assert "Value error" not in said
+def test_wrong_option_value_is_explained_in_words(arguments: tuple[str, ...], message: str) -> None:
+    output = output_of(*arguments, code=2)
+    assert message in output
+    assert "Value error" not in output
 
 
 def test_invalid_name_is_refused(tmp_path: Path) -> None:
     (tmp_path / "tool.cwl").write_text(TOOL)
-    told = "name: 'bad name!' has '!': a name has letters"
-    assert told in output_of(
+    message = "name: 'bad name!' has '!': a name has letters"
+    assert message in output_of(
         "template", "publish", str(tmp_path / "tool.cwl"), "--yes", "--name", "bad name!", code=1
     )
-    assert told in output_of("storage", "add", "bad name!", "input", f"file://{tmp_path}", code=1)
+    assert message in output_of(
+        "storage", "add", "bad name!", "input", f"file://{tmp_path}", code=1
+    )
 
 
 def test_invalid_address_is_refused(tmp_path: Path) -> None:

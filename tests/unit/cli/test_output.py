@@ -75,12 +75,15 @@ def test_refusal_names_the_force_option_of_the_command(
 def test_finding_is_printed_if_it_adds_to_the_sentence(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    said = Finding(message="there is no secret 'key'")
-    placed = Finding(message=said.message, file="wf.cwl", line=3, column=1)
+    plain_finding = Finding(message="there is no secret 'key'")
+    placed = Finding(message=plain_finding.message, file="wf.cwl", line=3, column=1)
     more = Finding(message="nor is there a file")
     old = Finding(message="it is old", severity="warning")
     print_problem(
-        Unprocessable(f"no chain is made: {said.message}", findings=[said, placed, more, old])
+        Unprocessable(
+            f"no chain is made: {plain_finding.message}",
+            findings=[plain_finding, placed, more, old],
+        )
     )
     printed = capsys.readouterr().err.splitlines()
     assert printed == [

@@ -79,9 +79,10 @@ def test_directories_of_the_same_name_do_not_mix(tmp_path: Path, out: Path) -> N
     written = unpack_output(files, output(), out)
     expected = ["found/000003/tree/only-3", "found/000007/tree/only-7"]
     assert list(listing(out)) == expected
-    assert [(found.path.relative_to(out).as_posix(), found.file.seq) for found in written] == list(
-        zip(expected, (3, 7), strict=True)
-    )
+    assert [
+        (written_file.path.relative_to(out).as_posix(), written_file.file.seq)
+        for written_file in written
+    ] == list(zip(expected, (3, 7), strict=True))
     assert unpack_output(files[:1], output(), out)[0].path == out / "found" / "tree" / "only-3", (
         "a single directory needs no number"
     )
@@ -106,7 +107,7 @@ def test_folders_lists_and_secondary_files_go_to_a_relative_folder(
     assert [name for name in listing(out) if name != "found.json"] == [
         f"found/{name}" for name in expected
     ]
-    assert {found.path for found in written} == {
+    assert {written_file.path for written_file in written} == {
         Path("out/found.json"),
         *(Path("out/found", name) for name in expected),
     }
@@ -144,8 +145,12 @@ def test_lists_with_equal_names_are_separated_and_described(tmp_path: Path, out:
         "found/000000/a": "1 a",
         "found/000000/b": "1 b",
     }
-    [told] = json.loads((out / "found.json").read_text())
-    assert [one["path"] for one in told] == ["found/000000/a", "found/000000/b", "found/000000/3/a"]
+    [descriptions] = json.loads((out / "found.json").read_text())
+    assert [one["path"] for one in descriptions] == [
+        "found/000000/a",
+        "found/000000/b",
+        "found/000000/3/a",
+    ]
 
 
 def test_no_output_file_overwrites_another(tmp_path: Path, out: Path) -> None:

@@ -91,8 +91,8 @@ def bundle(entry: InputEntry) -> tuple[str, list[str]]:
     return f"{entry.value['class']} {entry.value['basename']}", beside
 
 
-def bundles(**given: Any) -> list[tuple[str, list[str]]]:
-    (entries,) = local_files(PLAN, given).values()
+def bundles(**parameters: Any) -> list[tuple[str, list[str]]]:
+    (entries,) = local_files(PLAN, parameters).values()
     return [bundle(entry) for entry in entries]
 
 
@@ -150,14 +150,14 @@ def test_data_set_may_be_named_in_a_job_order(mates: list[Path]) -> None:
             dataset_entries(PLAN, value)
 
 
-def _entry(given: str, folder: Path) -> InputEntry:
+def _entry(way: str, folder: Path) -> InputEntry:
     """Return a directory as an entry, given in one of the possible ways."""
-    if given == "data set":
+    if way == "data set":
         [entry] = list_entries([folder], DataEntries(type="Directory"))
-    elif given == "job order":
+    elif way == "job order":
         given_there = {"class": "Directory", "location": folder.as_uri()}
         [entry] = local_files(PLAN, {"trees": [given_there]})["trees"]
-    elif given == "parameter":
+    elif way == "parameter":
         [entry] = local_files(PLAN, {"tree": str(folder)})["tree"]
     else:
         first = folder.parent / "first.bam"
@@ -177,30 +177,30 @@ def _write(*paths: Path) -> None:
 WAYS = ["data set", "job order", "parameter", "secondary file"]
 
 
-@pytest.mark.parametrize("given", WAYS)
+@pytest.mark.parametrize("way", WAYS)
 def test_hidden_files_of_a_directory_are_left_out_with_a_message(
-    given: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    way: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     folder = tmp_path / "in"
     _write(*(folder / name for name in ("a.txt", ".DS_Store", "deep/._b.txt", "deep/b.txt")))
     _write(folder / ".git" / "config")
-    entry = _entry(given, folder)
-    said = capsys.readouterr().err.replace("\n", " ")
-    assert said.count("3 hidden files are left out: ") == 1
+    entry = _entry(way, folder)
+    stderr = capsys.readouterr().err.replace("\n", " ")
+    assert stderr.count("3 hidden files are left out: ") == 1
     store_entry(entry, (tmp_path / "bundle").as_uri(), lambda: None)
     with tarfile.open(tmp_path / "bundle") as archive:
         names = {Path(member.name).name for member in archive if member.isreg()}
     assert names - {"value.json", "first.bam", "first.bam.bai"} == {"a.txt", "b.txt"}
 
 
-@pytest.mark.parametrize("given", WAYS)
+@pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("target", ["secret.txt", "outside", "missing"])
-def test_link_out_of_a_directory_is_refused(given: str, target: str, tmp_path: Path) -> None:
+def test_link_out_of_a_directory_is_refused(way: str, target: str, tmp_path: Path) -> None:
     folder = tmp_path / "in"
     _write(folder / "deep" / "a.txt", tmp_path / "secret.txt", tmp_path / "outside" / "b.txt")
     (folder / "deep" / "inside").symlink_to("a.txt")
-    _entry(given, folder)
+    _entry(way, folder)
     (folder / "deep" / "out").symlink_to(tmp_path / target)
     with pytest.raises(Unprocessable, match="leads out of its folder") as refused:
-        _entry(given, folder)
+        _entry(way, folder)
     assert str(folder / "deep" / "out") in refused.value.detail

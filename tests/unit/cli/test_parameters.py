@@ -66,9 +66,9 @@ def test_input_named_like_a_key_of_runners_is_kept(name: str, tmp_path: Path) ->
     without = plan(step("only"), outputs=[("only", "out")], parameters=parameters)
     parameters[name] = Parameter(type="string", default="nobody")
     with_it = plan(step("only"), outputs=[("only", "out")], parameters=parameters)
-    given = read_parameters([], job=order)
-    assert given.fit_to_plan(with_it, NO_DATASET, files=()) == {name: "sample-7", "x": 2}
-    assert given.fit_to_plan(without, NO_DATASET, files=()) == {"x": 2}
+    order_parameters = read_parameters([], job=order)
+    assert order_parameters.fit_to_plan(with_it, NO_DATASET, files=()) == {name: "sample-7", "x": 2}
+    assert order_parameters.fit_to_plan(without, NO_DATASET, files=()) == {"x": 2}
     with pytest.raises(Unprocessable):  # a typed name is an input
         read_parameters([f"{name}=a"]).fit_to_plan(without, NO_DATASET, files=())
 
@@ -133,9 +133,9 @@ def test_number_that_json_cannot_express_is_refused(text: str) -> None:
         key_values([f"z={text}"], option="--meta")
     with pytest.raises(Unprocessable) as refusal:
         fitted_values(f"gain={text}")
-    said = refusal.value.findings[0].message
-    assert said.startswith("parameter 'gain' (float): ")
-    assert said.endswith("is not accepted as a number: give a finite number")
+    message = refusal.value.findings[0].message
+    assert message.startswith("parameter 'gain' (float): ")
+    assert message.endswith("is not accepted as a number: give a finite number")
     assert fitted_values(f"label={text}", "gain=1e308") == {"label": text, "gain": 1e308}, (
         "a text parameter takes the word as text"
     )

@@ -71,21 +71,23 @@ async def test_task_that_has_not_reached_the_wms_is_described_as_starting() -> N
     async with httpx.AsyncClient(transport=transport, base_url="http://system") as http:
         connection = Connection("http://system", OperatorClient(http), DmsClient(http))
         for state in (StepState.STARTING, StepState.IN_PROGRESS):
-            said = await explain_task(connection, task_of(chain, state))
-            assert said == "The step starts: its task has not reached the WMS yet."
+            description = await explain_task(connection, task_of(chain, state))
+            assert description == "The step starts: its task has not reached the WMS yet."
         with pytest.raises(NotFound):
             await explain_task(connection, task_of(chain, StepState.FAILED))
 
 
 @pytest.mark.parametrize(
-    ("state", "said"),
+    ("state", "expected_note"),
     [
         (StepState.FAILED, "1 of 30 jobs failed"),
         (StepState.FINISHED, "done, 1 of 30 jobs failed"),
         (StepState.IN_PROGRESS, "1 of 30 jobs failed"),
     ],
 )
-def test_progress_bar_shows_the_number_of_failed_jobs_once(state: StepState, said: str) -> None:
+def test_progress_bar_shows_the_number_of_failed_jobs_once(
+    state: StepState, expected_note: str
+) -> None:
     console = Console(file=io.StringIO())
     progress = Progress(TextColumn("{task.fields[note]}"), console=console)
     chain = chain_with(ChainStep(name="cut", state=state))
@@ -94,7 +96,7 @@ def test_progress_bar_shows_the_number_of_failed_jobs_once(state: StepState, sai
     StepBars(progress).show(chain, [task])
     [bar] = progress.tasks
     note = bar.fields["note"].replace("[red]", "").replace("[/]", "")
-    assert note == said
+    assert note == expected_note
 
 
 def test_clock_of_a_step_runs_from_its_first_job_to_its_end() -> None:

@@ -17,18 +17,18 @@ RAW = {"queue body"}
 
 
 def test_command_gets_its_system_and_its_own_options(tmp_path: Path) -> None:
-    app, told = typer.Typer(), list[tuple[System, str, int]]()
+    app, calls = typer.Typer(), list[tuple[System, str, int]]()
 
     @app.command()
     @with_system
     def rank(system: System, task: str, *, rank: int = 7) -> None:
-        told.append((system, task, rank))
+        calls.append((system, task, rank))
 
     runner = CliRunner()
     assert runner.invoke(app, ["mine", "--home", str(tmp_path)]).exit_code == 0
     environment = {"SLUICE_URL": "http://127.0.0.1:9", "SLUICE_HOME": str(tmp_path)}
     assert runner.invoke(app, ["yours", "--rank", "3", "--json"], env=environment).exit_code == 0
-    assert told == [
+    assert calls == [
         (System(None, tmp_path), "mine", 7),
         (System("http://127.0.0.1:9", tmp_path, as_json=True), "yours", 3),
     ]
@@ -37,25 +37,25 @@ def test_command_gets_its_system_and_its_own_options(tmp_path: Path) -> None:
 def test_home_on_the_command_line_overrides_an_address_in_the_environment(
     tmp_path: Path,
 ) -> None:
-    app, told = typer.Typer(), list[str | None]()
+    app, addresses = typer.Typer(), list[str | None]()
 
     @app.command()
     @with_system
     def show(system: System) -> None:
-        told.append(system.url)
+        addresses.append(system.url)
 
     runner = CliRunner(env={"SLUICE_URL": "http://127.0.0.1:9"})
     for words in (["--home", str(tmp_path)], ["--home", str(tmp_path), "--url", "http://b"], []):
         assert runner.invoke(app, words).exit_code == 0
-    assert told == [None, "http://b", "http://127.0.0.1:9"]
+    assert addresses == [None, "http://b", "http://127.0.0.1:9"]
 
 
 def test_each_command_for_a_system_has_the_same_options() -> None:
-    found = dict(commands(get_command(command_line())))
-    asking = {name for name, options in found.items() if "--url" in options}
+    options_by_command = dict(commands(get_command(command_line())))
+    asking = {name for name, options in options_by_command.items() if "--url" in options}
     assert len(asking) > 30
-    assert {name for name in asking if "--home" not in found[name]} == set()
-    assert {name for name in asking if "--json" not in found[name]} == RAW
+    assert {name for name in asking if "--home" not in options_by_command[name]} == set()
+    assert {name for name in asking if "--json" not in options_by_command[name]} == RAW
 
 
 def commands(command: Any, name: str = "") -> Iterator[tuple[str, set[str]]]:

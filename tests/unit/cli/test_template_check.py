@@ -21,7 +21,7 @@ def good(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def wrong(tmp_path: Path) -> Path:
+def wrong_template(tmp_path: Path) -> Path:
     path = tmp_path / "wrong.cwl"
     path.write_text(
         edited(("type: int\n    default: 5", "type: int\n    default: five"), text=LINEAR)
@@ -34,34 +34,41 @@ def check(*arguments: str | Path) -> tuple[int, str]:
     return result.exit_code, result.output
 
 
-def test_check_prints_a_summary_or_errors_as_text(good: Path, wrong: Path) -> None:
+def test_check_prints_a_summary_or_errors_as_text(good: Path, wrong_template: Path) -> None:
     code, text = check(good)
     assert code == 0
     assert f"{good}: fine; 2 steps: count (map), join (merge)" in text
-    kept = "sluice:checkpoint: {files: [state/*], every: 30}"
-    good.write_text(good.read_text().replace("sluice:boundary: {minimum: 0.9}", kept))
+    checkpoint = "sluice:checkpoint: {files: [state/*], every: 30}"
+    good.write_text(good.read_text().replace("sluice:boundary: {minimum: 0.9}", checkpoint))
     assert "count (map, a checkpoint every 30 s), join (merge)" in check(good)[1]
-    code, text = check(good, wrong)
+    code, text = check(good, wrong_template)
     assert code == 1
-    assert f"{wrong}:13:5: error: the default of parameter 'limit' must be of type int" in text
+    assert (
+        f"{wrong_template}:13:5: error: the default of parameter 'limit' must be of type int"
+        in text
+    )
 
 
-def test_check_prints_json_for_one_template_and_for_several(good: Path, wrong: Path) -> None:
+def test_check_prints_json_for_one_template_and_for_several(
+    good: Path, wrong_template: Path
+) -> None:
     code, text = check("--format", "json", good)
     assert (code, json.loads(text)["plan"]["name"]) == (0, "good")
-    code, text = check("--format", "json", wrong, good)
+    code, text = check("--format", "json", wrong_template, good)
     assert code == 1
     assert [one["plan"] is None for one in json.loads(text)] == [True, False]
 
 
-def test_check_prints_annotations_for_github(good: Path, wrong: Path) -> None:
-    code, text = check("--format", "github", good, wrong)
+def test_check_prints_annotations_for_github(good: Path, wrong_template: Path) -> None:
+    code, text = check("--format", "github", good, wrong_template)
     assert code == 1
     warning, error = text.splitlines()
     assert warning.startswith(
         f"::warning file={good},line=20,col=3::step 'count' has no time limit"
     )
-    assert error.startswith(f"::error file={wrong},line=13,col=5::the default of parameter 'limit'")
+    assert error.startswith(
+        f"::error file={wrong_template},line=13,col=5::the default of parameter 'limit'"
+    )
 
 
 def test_annotations_are_escaped() -> None:

@@ -25,22 +25,25 @@ def folder(tmp_path: Path) -> Path:
 
 
 def test_workflow_file_is_uploaded_with_the_files_it_refers_to(folder: Path) -> None:
-    found = read_template_files([folder / "workflow.cwl"])
-    assert (found.name, found.upload.main) == ("flow", "workflow.cwl")
-    assert found.upload.texts == {"workflow.cwl": WORKFLOW, "tools/join.cwl": TOOL}
-    assert found.display_path("tools/join.cwl") == str(folder / "tools" / "join.cwl")
+    template_files = read_template_files([folder / "workflow.cwl"])
+    assert (template_files.name, template_files.upload.main) == ("flow", "workflow.cwl")
+    assert template_files.upload.texts == {"workflow.cwl": WORKFLOW, "tools/join.cwl": TOOL}
+    assert template_files.display_path("tools/join.cwl") == str(folder / "tools" / "join.cwl")
     deeper = folder / "sub" / "main.cwl"
     deeper.parent.mkdir()
     deeper.write_text(WORKFLOW.replace("tools/", "../tools/"))
-    found = read_template_files([deeper])
-    assert (found.name, sorted(found.upload.texts)) == ("sub", ["sub/main.cwl", "tools/join.cwl"])
-    assert found.display_path("sub/main.cwl") == str(deeper)
+    template_files = read_template_files([deeper])
+    assert (template_files.name, sorted(template_files.upload.texts)) == (
+        "sub",
+        ["sub/main.cwl", "tools/join.cwl"],
+    )
+    assert template_files.display_path("sub/main.cwl") == str(deeper)
 
 
 def test_folder_is_uploaded_without_hidden_files_and_links_out_of_it(folder: Path) -> None:
-    found = read_template_files([folder])
-    assert found.name == "flow"
-    assert sorted(found.upload.texts) == ["readme.md", "tools/join.cwl", "workflow.cwl"]
+    template_files = read_template_files([folder])
+    assert template_files.name == "flow"
+    assert sorted(template_files.upload.texts) == ["readme.md", "tools/join.cwl", "workflow.cwl"]
 
 
 def test_several_files_and_a_zip_are_uploaded(folder: Path) -> None:

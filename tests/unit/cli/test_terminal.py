@@ -46,10 +46,10 @@ def test_files_and_pipes_get_the_text_unchanged() -> None:
 def test_streamed_bytes_are_made_visible_only_at_a_terminal(
     terminal: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    kept = io.BytesIO()
-    output = io.TextIOWrapper(kept, encoding="utf-8", write_through=True)
+    buffer = io.BytesIO()
+    output = io.TextIOWrapper(buffer, encoding="utf-8", write_through=True)
     monkeypatch.setattr(output, "isatty", lambda: terminal)
     tell = byte_writer(output)
     for piece in (b"\x1b[2Jgr\xc3", b"\xbcn\n"):
         tell(piece)
-    assert kept.getvalue().decode() == ("\u241b[2Jgrün\n" if terminal else "\x1b[2Jgrün\n")
+    assert buffer.getvalue().decode() == ("\u241b[2Jgrün\n" if terminal else "\x1b[2Jgrün\n")

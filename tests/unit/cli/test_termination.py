@@ -54,11 +54,11 @@ def test_command_says_which_signal_ended_it(
         connection, _ = silent.accept()
         with connection:
             command.send_signal(number)
-            _, said = command.communicate(timeout=60)
+            _, stderr = command.communicate(timeout=60)
     assert command.returncode == 128 + number
-    assert f"ended by {number.name}" in said
-    assert consequence in said
-    assert "Traceback" not in said
+    assert f"ended by {number.name}" in stderr
+    assert consequence in stderr
+    assert "Traceback" not in stderr
 
 
 @pytest.mark.parametrize("module", ["asyncio", "typer", "sluice.cli.commands.chains.run"])
@@ -103,34 +103,34 @@ def test_command_without_its_terminal_ends_with_the_status_of_the_signal(
 
 
 async def test_canceled_request_is_completed_before_its_caller_ends() -> None:
-    asked, answer, known = asyncio.Event(), asyncio.Event(), []
+    request_sent, answer, known_chains = asyncio.Event(), asyncio.Event(), []
 
     async def request() -> None:
-        asked.set()
+        request_sent.set()
         await answer.wait()
-        known.append(CHAIN)
+        known_chains.append(CHAIN)
 
     caller = asyncio.create_task(complete(request()))
-    await asked.wait()
+    await request_sent.wait()
     caller.cancel()
     asyncio.get_running_loop().call_soon(answer.set)
     with pytest.raises(asyncio.CancelledError):
         await caller
-    assert known == [CHAIN]
+    assert known_chains == [CHAIN]
 
 
 async def test_second_cancellation_ends_a_request() -> None:
-    asked, ended = asyncio.Event(), asyncio.Event()
+    request_sent, ended = asyncio.Event(), asyncio.Event()
 
     async def request() -> None:
-        asked.set()
+        request_sent.set()
         try:
             await asyncio.Event().wait()
         finally:
             ended.set()
 
     caller = asyncio.create_task(complete(request()))
-    await asked.wait()
+    await request_sent.wait()
     caller.cancel()
     await asyncio.wait([caller], timeout=0.1)
     assert not caller.done()

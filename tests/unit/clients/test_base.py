@@ -29,10 +29,10 @@ def client(handler: Handler) -> ServiceClient:
 
 
 async def test_call_sends_body_and_parameters_and_reads_the_answer() -> None:
-    seen: list[httpx.Request] = []
+    requests: list[httpx.Request] = []
 
     def handler(request: httpx.Request) -> httpx.Response:
-        seen.append(request)
+        requests.append(request)
         return httpx.Response(200, json={"text": "waits for files"})
 
     answer = await client(handler).call(
@@ -43,8 +43,8 @@ async def test_call_sends_body_and_parameters_and_reads_the_answer() -> None:
         params={"uid": ["a", "b"], "none": None, "flag": True, "limit": 3},
     )
     assert answer == Explanation(text="waits for files")
-    assert str(seen[0].url) == "http://wms/api/v1/x?uid=a&uid=b&flag=true&limit=3"
-    assert (seen[0].content, seen[0].headers["content-type"]) == (
+    assert str(requests[0].url) == "http://wms/api/v1/x?uid=a&uid=b&flag=true&limit=3"
+    assert (requests[0].content, requests[0].headers["content-type"]) == (
         b'{"rank":2.5}',
         "application/json",
     )

@@ -78,12 +78,12 @@ def test_equal_seeds_draw_equal_photos(tmp_path: Path) -> None:
 
 def test_default_size_limit_of_the_workflow_equals_that_of_the_programs() -> None:
     documents = map(_read, [PACK / "workflow.cwl", *TOOLS])
-    found = [
+    limits = [
         document["inputs"]["max_megapixels"]["default"]
         for document in documents
         if "max_megapixels" in document["inputs"]
     ]
-    assert found == [MAX_MEGAPIXELS] * 3
+    assert limits == [MAX_MEGAPIXELS] * 3
 
 
 def test_each_tool_is_an_installed_program_with_a_description() -> None:

@@ -44,9 +44,9 @@ def test_impossible_options_are_refused_in_one_line(
     options: list[str], status: int, why: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["--wms-url", "http://127.0.0.1:1", "--home", str(tmp_path), *options]) == status
-    said = capsys.readouterr().err
-    assert why in said
-    assert said.count("\n") == 1
+    stderr = capsys.readouterr().err
+    assert why in stderr
+    assert stderr.count("\n") == 1
 
 
 def test_statistics_of_all_workers_are_one_table(

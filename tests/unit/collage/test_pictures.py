@@ -23,9 +23,9 @@ def saved(image: Image.Image, path: Path, **options: object) -> Path:
 
 
 def colour_at(picture: Image.Image, x: int, y: int) -> tuple[int, ...]:
-    found = picture.getpixel((x, y))
-    assert isinstance(found, tuple)
-    return tuple(int(value) for value in found)
+    pixel = picture.getpixel((x, y))
+    assert isinstance(pixel, tuple)
+    return tuple(int(value) for value in pixel)
 
 
 def test_each_kind_of_photo_is_read(photos: list[Path]) -> None:
@@ -116,11 +116,13 @@ def test_photo_is_converted_to_srgb(tmp_path: Path) -> None:
     lab = ImageCms.ImageCmsProfile(ImageCms.createProfile("LAB")).tobytes()
     srgb = ImageCms.ImageCmsProfile(ImageCms.createProfile("sRGB")).tobytes()
     photo = Image.new("RGB", (3, 3), (10, 100, 200))
-    seen = resize(saved(photo, tmp_path / "srgb.png", icc_profile=srgb), 3)
-    assert all(abs(a - b) <= 1 for a, b in zip(colour_at(seen, 1, 1), (10, 100, 200), strict=True))
+    resized = resize(saved(photo, tmp_path / "srgb.png", icc_profile=srgb), 3)
+    assert all(
+        abs(a - b) <= 1 for a, b in zip(colour_at(resized, 1, 1), (10, 100, 200), strict=True)
+    )
     # A profile for another kind of pixels is ignored.
-    seen = resize(saved(photo, tmp_path / "lab.png", icc_profile=lab), 3)
-    assert colour_at(seen, 1, 1) == (10, 100, 200)
+    resized = resize(saved(photo, tmp_path / "lab.png", icc_profile=lab), 3)
+    assert colour_at(resized, 1, 1) == (10, 100, 200)
 
 
 def test_colour_profile_changes_the_colours(tmp_path: Path) -> None:

@@ -57,7 +57,7 @@ def dataset(meta: dict[str, Any]) -> Dataset:
 
 
 def file(**other: Any) -> NewFile:
-    given = {
+    fields = {
         "seq": 0,
         "name": "a.raw",
         "size": 1,
@@ -65,7 +65,7 @@ def file(**other: Any) -> NewFile:
         "url": "file:///s/a.raw",
         **other,
     }
-    return NewFile(**given)
+    return NewFile(**fields)
 
 
 META: dict[str, Callable[[dict[str, Any]], object]] = {
@@ -89,48 +89,52 @@ PARAMS: dict[str, Callable[[dict[str, Any]], object]] = {
 }
 
 
-@pytest.mark.parametrize("made", [pytest.param(made, id=what) for what, made in META.items()])
-def test_metadata_of_a_request_are_bounded(made: Callable[[dict[str, Any]], object]) -> None:
-    made(object_of_size(MAX_META))
+@pytest.mark.parametrize(
+    "build", [pytest.param(request, id=what) for what, request in META.items()]
+)
+def test_metadata_of_a_request_are_bounded(build: Callable[[dict[str, Any]], object]) -> None:
+    build(object_of_size(MAX_META))
     with pytest.raises(
         ValidationError,
         match=rf"may have {MAX_META} bytes as JSON, and these have {MAX_META + 1}: ",
     ):
-        made(object_of_size(MAX_META + 1))
+        build(object_of_size(MAX_META + 1))
 
 
-@pytest.mark.parametrize("made", [pytest.param(made, id=what) for what, made in PARAMS.items()])
-def test_parameters_of_a_request_are_bounded(made: Callable[[dict[str, Any]], object]) -> None:
-    made(object_of_size(MAX_PARAMS))
+@pytest.mark.parametrize(
+    "build", [pytest.param(request, id=what) for what, request in PARAMS.items()]
+)
+def test_parameters_of_a_request_are_bounded(build: Callable[[dict[str, Any]], object]) -> None:
+    build(object_of_size(MAX_PARAMS))
     with pytest.raises(
         ValidationError,
         match=f"may have {MAX_PARAMS} bytes as JSON, and these have {MAX_PARAMS + 1}: ",
     ):
-        made(object_of_size(MAX_PARAMS + 1))
+        build(object_of_size(MAX_PARAMS + 1))
 
 
 @pytest.mark.parametrize(
-    "made", [pytest.param(made, id=what) for what, made in {**META, **PARAMS}.items()]
+    "build", [pytest.param(request, id=what) for what, request in {**META, **PARAMS}.items()]
 )
-def test_nesting_of_a_request_is_bounded(made: Callable[[dict[str, Any]], object]) -> None:
-    made(nested_object(DEEPEST))
+def test_nesting_of_a_request_is_bounded(build: Callable[[dict[str, Any]], object]) -> None:
+    build(nested_object(DEEPEST))
     with pytest.raises(ValidationError, match=f"may nest objects and lists {DEEPEST} deep"):
-        made(nested_object(DEEPEST + 1))
+        build(nested_object(DEEPEST + 1))
     with pytest.raises(ValidationError, match=f"may nest objects and lists {DEEPEST} deep"):
-        made(nested_object(5_000))
+        build(nested_object(5_000))
 
 
 @pytest.mark.parametrize("number", [math.nan, math.inf, -math.inf])
 @pytest.mark.parametrize(
-    "made", [pytest.param(made, id=what) for what, made in {**META, **PARAMS}.items()]
+    "build", [pytest.param(request, id=what) for what, request in {**META, **PARAMS}.items()]
 )
 def test_number_that_json_cannot_express_is_refused(
-    made: Callable[[dict[str, Any]], object], number: float
+    build: Callable[[dict[str, Any]], object], number: float
 ) -> None:
     """JSON would store it as null."""
     with pytest.raises(ValidationError, match="numbers that JSON knows"):
-        made({"x": [{"y": number}]})
-    made({"x": [{"y": 1e308}], "z": None, "word": "null"})
+        build({"x": [{"y": number}]})
+    build({"x": [{"y": 1e308}], "z": None, "word": "null"})
 
 
 def test_error_in_a_list_of_files_names_the_file() -> None:
@@ -145,7 +149,7 @@ def test_error_in_a_list_of_files_names_the_file() -> None:
 
 
 @pytest.mark.parametrize(
-    "made",
+    "build",
     [
         lambda text: NewPeriod(name="p", goal=text),
         lambda text: NewDataset(name="d", url=f"file:///{text}"),
@@ -157,10 +161,10 @@ def test_error_in_a_list_of_files_names_the_file() -> None:
         lambda text: pilot(resources=NodeResources(cores=1, ram=1, disk=1, gpus=list(text))),
     ],
 )
-def test_texts_and_lists_of_a_request_are_bounded(made: Callable[[str], object]) -> None:
-    made("x" * 200)
+def test_texts_and_lists_of_a_request_are_bounded(build: Callable[[str], object]) -> None:
+    build("x" * 200)
     with pytest.raises(ValidationError):
-        made("x" * 5_000)
+        build("x" * 5_000)
 
 
 def pilot(**other: Any) -> RegisterPilot:
@@ -193,9 +197,9 @@ def test_stored_values_beyond_the_bounds_are_read_and_sent_between_services() ->
     Period(name="p", goal=long)
     Run(number=1, period="p", conditions=large)
     Frame(number=1, run=1, meta=large)
-    known = file(meta=large, origin=large)
-    File(id=1, dataset_uid=UID, **known.model_dump())
-    RegisterFiles(dataset_uid=UID, files=[known])
+    known_file = file(meta=large, origin=large)
+    File(id=1, dataset_uid=UID, **known_file.model_dump())
+    RegisterFiles(dataset_uid=UID, files=[known_file])
     Chain(
         uid=uuid4(),
         state=ChainState.FINISHED,
@@ -216,33 +220,33 @@ TWICE = [{"uuid": "a"}, {"uuid": "a"}]
 
 
 @pytest.mark.parametrize(
-    "wrong",
+    "bad_resources",
     [{"cores": float("inf")}, {"cores": float("nan")}, {"ram": -1}, {"disk": 2**63},
      {"devices": TWICE}],
 )  # fmt: skip
-def test_impossible_resources_of_a_node_are_refused(wrong: dict[str, Any]) -> None:
+def test_impossible_resources_of_a_node_are_refused(bad_resources: dict[str, Any]) -> None:
     """One wrong stored node would make the list of all nodes unreadable."""
     plain = {"uid": uuid4(), "name": "p", "host": "h", "slots": 1, "version": "1"}
     assert RegisterPilot.model_validate({**plain, "resources": NODE})
     with pytest.raises(ValidationError):
-        RegisterPilot.model_validate({**plain, "resources": {**NODE, **wrong}})
+        RegisterPilot.model_validate({**plain, "resources": {**NODE, **bad_resources}})
 
 
 @pytest.mark.parametrize(
-    "wrong",
+    "bad_values",
     [{"ended_at": "2126-01-01T00:00:00Z"}, {"started_at": "0001-01-01T00:00:00Z"},
      {"outputs": [{"size": 2**53 + 1}]}, {"peak_memory": float("inf")},
      {"peak_memory": float("nan")}, {"cpu_seconds": -1},
      {"outputs": [{"size": -1}]}, {"outputs": [{"size": 2**63}]}, {"log": {"size": -1}}],
 )  # fmt: skip
-def test_impossible_values_in_a_report_are_refused(wrong: dict[str, Any]) -> None:
+def test_impossible_values_in_a_report_are_refused(bad_values: dict[str, Any]) -> None:
     """The catalogue would refuse the files of other jobs in the same message, too."""
     file = {"name": "a", "size": 1, "checksum": "sha256:" + "0" * 64, "url": "file:///a"}
     plain = {"id": 1, "attempt": 1, "outcome": AttemptOutcome.FINISHED, "ended_at": AT}
     filled = {
         key: [{"port": "o", **file, **value[0]}] if key == "outputs"
         else {**file, **value} if key == "log" else value
-        for key, value in wrong.items()
+        for key, value in bad_values.items()
     }  # fmt: skip
     with pytest.raises(ValidationError) as refused:
         AttemptReport.model_validate({**plain, **filled})

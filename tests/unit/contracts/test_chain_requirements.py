@@ -81,7 +81,7 @@ def test_unmet_requirements_are_reported_with_their_values() -> None:
 
 
 @pytest.mark.parametrize(
-    ("condition", "value", "found"),
+    ("condition", "value", "actual"),
     [
         (Glob(pattern="2.*"), 2.1, "the number 2.1 and no text"),
         (Equals(value="2.1"), 2.1, "the number 2.1 and no text"),
@@ -92,17 +92,17 @@ def test_unmet_requirements_are_reported_with_their_values() -> None:
     ],
 )
 def test_number_in_place_of_a_text_is_explained(
-    condition: Condition, value: object, found: str
+    condition: Condition, value: object, actual: str
 ) -> None:
     broken = unmet_dataset(
         workflow(Require(meta={"version": condition})), subject(files=1, size=1, version=value)
     )
     how = (
         """ (in quotes it is one: "2.1" in JSON, 'version="2.1"' on the command line)"""
-        if "text" in found
+        if "text" in actual
         else ""
     )
-    assert [one.partition(", which is ")[2] for one in broken] == [f"{found}{how}"]
+    assert [one.partition(", which is ")[2] for one in broken] == [f"{actual}{how}"]
 
 
 def test_requirements_are_listed_by_their_subjects() -> None:
@@ -123,7 +123,7 @@ def test_unknown_number_of_bytes_is_not_checked() -> None:
 
 
 @pytest.mark.parametrize(
-    ("condition", "told"),
+    ("condition", "messages"),
     [
         (Between(minimum=2), []),
         (Between(minimum=9), ["files from 9 to ∞, which is 3 so far: the data set is still open"]),
@@ -135,11 +135,11 @@ def test_unknown_number_of_bytes_is_not_checked() -> None:
     ],
 )
 def test_open_data_set_meets_only_requirements_that_stay_true(
-    condition: Condition, told: list[str]
+    condition: Condition, messages: list[str]
 ) -> None:
     assert (
         unmet_dataset(
             workflow(Require(files=condition)), subject(files=3, size=1, state=DatasetState.OPEN)
         )
-        == told
+        == messages
     )

@@ -41,9 +41,9 @@ def test_names_with_whole_numbers_are_counts() -> None:
     ],
 )
 def test_invalid_counts_are_refused_and_never_added(value: Any, why: str) -> None:
-    with pytest.raises(WrongCounts) as wrong:
+    with pytest.raises(WrongCounts) as refusal:
         require_counts(value)
-    assert why in str(wrong.value)
+    assert why in str(refusal.value)
     assert counts_in({COUNTS: value}) == {}
 
 

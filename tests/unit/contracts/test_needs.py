@@ -89,8 +89,8 @@ def test_new_property_reaches_the_pilot(monkeypatch: pytest.MonkeyPatch) -> None
     message = message_of(stored)
     assert message["needs"] == {"note": "by hand", "resources": {"cores": 2.0}}
     leased = build_cached_task(NotedTask.model_validate(message))
-    told = NotedPilotTask.model_validate_json(leased.pilot_json).needs
-    assert told == NotedNeeds(note="by hand", resources=Resources(cores=2))
+    pilot_needs = NotedPilotTask.model_validate_json(leased.pilot_json).needs
+    assert pilot_needs == NotedNeeds(note="by hand", resources=Resources(cores=2))
 
 
 def test_step_field_named_like_a_property_sets_the_property(

@@ -20,7 +20,7 @@ GROWN = Trigger(every=GrowthTrigger(files=1))
 def template(
     name: str, takes: str, *gives: str, due: Trigger | None = GROWN, **more: Any
 ) -> Template:
-    made = plan(
+    template_plan = plan(
         *(step(f"s{number}") for number in range(len(gives) or 1)),
         outputs=[(f"s{number}", "out") for number in range(len(gives))],
         match={"type": Equals(value=takes)},
@@ -28,14 +28,14 @@ def template(
     )
     outputs = [
         output.model_copy(update={"collect": Collect(name=f"the-{into}", type=into)})
-        for output, into in zip(made.outputs, gives, strict=True)
+        for output, into in zip(template_plan.outputs, gives, strict=True)
     ]
     return Template(
         id=UUID(int=3),
         name=name,
         version=1,
         created_at=START,
-        plan=made.model_copy(update={"outputs": outputs}),
+        plan=template_plan.model_copy(update={"outputs": outputs}),
         **more,
     )
 
@@ -47,10 +47,10 @@ def append_only_dataset(
     one = corpus().model_copy(update={"generation": generation})
     if reader is None:
         return one
-    given = SliceConsumer(
+    consumer = SliceConsumer(
         name="la", used=used, slices=1, last_at=START, last=UUID(int=2), generation=reader
     )
-    return one.model_copy(update={"readers": [given]})
+    return one.model_copy(update={"readers": [consumer]})
 
 
 LA, LB = template("la", "a", "b"), template("lb", "b", "a")
@@ -95,7 +95,7 @@ def test_cycle_hides_the_names_of_templates_of_other_groups() -> None:
 
 
 @pytest.mark.parametrize(
-    ("one", "held"),
+    ("one", "is_stopped"),
     [
         (append_only_dataset(4), False),
         (append_only_dataset(5), True),
@@ -106,9 +106,9 @@ def test_cycle_hides_the_names_of_templates_of_other_groups() -> None:
     ids=["below", "reached", "used up", "what is new", "nothing new"],
 )
 def test_trigger_cycle_stops_at_the_highest_generation(
-    one: AppendOnlyDataset, *, held: bool
+    one: AppendOnlyDataset, *, is_stopped: bool
 ) -> None:
-    assert (why_cycle(LA, one, [LA, LB], most=5) is not None) is held
+    assert (why_cycle(LA, one, [LA, LB], most=5) is not None) is is_stopped
 
 
 def test_trigger_on_all_files_counts_the_generation_of_all_files() -> None:
@@ -123,8 +123,8 @@ def test_templates_without_a_cycle_never_stop() -> None:
 
 
 def test_reason_names_the_cycle_and_the_commands_that_help() -> None:
-    said = why_cycle(LA, append_only_dataset(5), [LA, LB], most=5)
-    assert said is not None
+    reason = why_cycle(LA, append_only_dataset(5), [LA, LB], most=5)
+    assert reason is not None
     for part in (
         "5 chains have begun so",
         "la → lb → la",
@@ -132,4 +132,4 @@ def test_reason_names_the_cycle_and_the_commands_that_help() -> None:
         "sluice chain start DATASET la",
         "SLUICE_INTAKE_GENERATIONS be more than 5",
     ):
-        assert part in said
+        assert part in reason

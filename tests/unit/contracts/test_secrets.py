@@ -10,7 +10,7 @@ from sluice.contracts.access.secrets import (
     SecretValues,
     may_use,
 )
-from sluice.contracts.common.wording import names_value, sentence_of
+from sluice.contracts.common.wording import names_value, validation_sentence
 
 VALUE = "hunter2-hunter2"
 
@@ -37,8 +37,8 @@ def test_error_about_a_secret_does_not_contain_the_value(value: str, sentence: s
         NewSecret(name="a", value=SecretStr(value))
     assert VALUE not in str(refused.value)
     [error] = refused.value.errors()
-    assert sentence in sentence_of(error)
-    assert VALUE not in sentence_of(error)
+    assert sentence in validation_sentence(error)
+    assert VALUE not in validation_sentence(error)
     assert names_value(error), "otherwise the command would add the value to the error"
 
 
@@ -52,7 +52,7 @@ def test_errors_of_other_fields_do_not_show_the_secret() -> None:
             f'{{"name": "a", "value": ["{VALUE}"], "templates": [], "more": 1}}'
         )
     assert VALUE not in str(refused.value)
-    assert not any(VALUE in sentence_of(error) for error in refused.value.errors())
+    assert not any(VALUE in validation_sentence(error) for error in refused.value.errors())
 
 
 def test_templates_allowed_to_use_a_secret_are_matched_by_pattern() -> None:

@@ -7,7 +7,7 @@ from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from sluice.contracts.chains.attention import PersonName
 from sluice.contracts.common.base import Checksum, FileName, ImageName, Name, StorageUrl
-from sluice.contracts.common.wording import sentence_of
+from sluice.contracts.common.wording import validation_sentence
 from tests.contract.models import contract_models
 
 
@@ -15,7 +15,7 @@ def message_for(kind: Any, text: object) -> str:
     with pytest.raises(ValidationError) as refused:
         TypeAdapter(kind).validate_python(text)
     [error] = refused.value.errors()
-    return sentence_of(error)
+    return validation_sentence(error)
 
 
 @pytest.mark.parametrize(

@@ -19,78 +19,68 @@ _NAMES = "x a/b a#b # / #main $(x) $(inputs ${ File File[] [] a?b http://x"
 #: Text that is inserted into a template or replaces a part of its text.
 PIECES = [
     *_WORDS.split(),
-    *(
-        "? ",
-        "- ",
-        ": ",
-        "\t",
-        " ",
-        "\n",
-        "\r",
-        "\ufeff",
-        "\u2028",
-        "\ud800",
-        "\0",
-        "x" * 300,
-        "[a, b]",
-        "{a: {b: []}}",
-    ),
-    *(
-        "!!float x",
-        "!!int ''",
-        "!x y",
-        "&a [*a]",
-        "${return 1;}",
-        "{class: File}",
-        "{class: Workflow}",
-    ),
-    *("{type: array, items: File}", "{type: record, fields: []}", "{type: enum, symbols: []}"),
+    "? ",
+    "- ",
+    ": ",
+    "\t",
+    " ",
+    "\n",
+    "\r",
+    "\ufeff",
+    "\u2028",
+    "\ud800",
+    "\0",
+    "x" * 300,
+    "[a, b]",
+    "{a: {b: []}}",
+    "!!float x",
+    "!!int ''",
+    "!x y",
+    "&a [*a]",
+    "${return 1;}",
+    "{class: File}",
+    "{class: Workflow}",
+    "{type: array, items: File}",
+    "{type: record, fields: []}",
+    "{type: enum, symbols: []}",
 ]
 #: Values that replace a value of a template.
 VALUES: list[Any] = [
     *_NAMES.split(),
-    *(
-        None,
-        True,
-        False,
-        0,
-        -1,
-        5,
-        1.5,
-        2**70,
-        -(2**63),
-        1e308,
-        "",
-        "x" * 300,
-        [],
-        {},
-        [[]],
-        [None],
-        [{}],
-        ["x", "x"],
-    ),
-    *(
-        {"": ""},
-        {"": {}},
-        {"a": None},
-        {"id": 5},
-        {"id": []},
-        [{"id": {}}],
-        {"$import": "x"},
-        {"expression": "x"},
-    ),
-    *(
-        {"class": "File"},
-        {"class": None},
-        {"class": []},
-        {"class": "Workflow"},
-        {"class": "Operation", "inputs": [], "outputs": []},
-    ),
-    *(
-        {"type": "array"},
-        {"type": {"type": "array", "items": "File"}},
-        {"type": "record", "fields": {}},
-    ),
+    None,
+    True,
+    False,
+    0,
+    -1,
+    5,
+    1.5,
+    2**70,
+    -(2**63),
+    1e308,
+    "",
+    "x" * 300,
+    [],
+    {},
+    [[]],
+    [None],
+    [{}],
+    ["x", "x"],
+    {"": ""},
+    {"": {}},
+    {"a": None},
+    {"id": 5},
+    {"id": []},
+    [{"id": {}}],
+    {"$import": "x"},
+    {"expression": "x"},
+    {"class": "File"},
+    {"class": None},
+    {"class": []},
+    {"class": "Workflow"},
+    {"class": "Operation", "inputs": [], "outputs": []},
+    {"type": "array"},
+    {"type": {"type": "array", "items": "File"}},
+    {"type": "record", "fields": {}},
 ]
 
 Files = dict[str, str | bytes]
@@ -98,7 +88,7 @@ Files = dict[str, str | bytes]
 
 def _real() -> list[tuple[dict[str, str], str]]:
     """Return valid and invalid templates, each with its main file."""
-    found = [(wrong.files, wrong.main) for wrong in wrong_templates().values()]
+    templates = [(template.files, template.main) for template in wrong_templates().values()]
     folder = Path(__file__).parents[2] / "differential" / "templates"
     others = {
         file.relative_to(folder).as_posix(): file.read_text()
@@ -110,8 +100,8 @@ def _real() -> list[tuple[dict[str, str], str]]:
     }
     for file in sorted(folder.glob("*.cwl")):
         text = file.read_text()
-        found.append(({file.name: text} | (others if "parts/" in text else {}), file.name))
-    return [*found, ({"linear.cwl": LINEAR}, "linear.cwl"), ({"graph.cwl": GRAPH}, "graph.cwl")]
+        templates.append(({file.name: text} | (others if "parts/" in text else {}), file.name))
+    return [*templates, ({"linear.cwl": LINEAR}, "linear.cwl"), ({"graph.cwl": GRAPH}, "graph.cwl")]
 
 
 REAL = _real()

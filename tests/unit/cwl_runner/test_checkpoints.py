@@ -11,16 +11,16 @@ from sluice.cwl_runner.checkpoints import add_checkpoint, read_checkpoint
 from sluice.cwl_runner.template import InvocationNeeds
 
 FIELD = "urn:sluice:cwl:checkpoint"
-KEPT = Checkpoint(files=["state/*", "a'b"], every=30)
+CHECKPOINT = Checkpoint(files=["state/*", "a'b"], every=30)
 
 
 def test_jobs_of_an_invocation_keep_the_checkpoint_of_their_tool() -> None:
-    found = compile_template(add_checkpoint(KEPT, InvocationNeeds()).text, name="t")
-    assert found.plan is not None, found.errors
-    [step] = found.plan.steps
-    assert step.needs.checkpoint == KEPT
+    result = compile_template(add_checkpoint(CHECKPOINT, InvocationNeeds()).text, name="t")
+    assert result.plan is not None, result.errors
+    [step] = result.plan.steps
+    assert step.needs.checkpoint == CHECKPOINT
     assert add_checkpoint(None, InvocationNeeds()) == InvocationNeeds()
-    assert add_checkpoint(KEPT, InvocationNeeds()).name != InvocationNeeds().name
+    assert add_checkpoint(CHECKPOINT, InvocationNeeds()).name != InvocationNeeds().name
 
 
 def test_checkpoint_is_read_with_and_without_prefixed_keys() -> None:
@@ -32,14 +32,14 @@ def test_checkpoint_is_read_with_and_without_prefixed_keys() -> None:
 
 
 @pytest.mark.parametrize(
-    ("written", "said"),
+    ("written", "message"),
     [
         (True, "is a mapping; sluice:checkpoint: {files"),
         ({"files": ["/etc/*"]}, "leaves the folder"),
         ({"files": ["a"], "every": 0}, "every: Input should be greater than or equal to 1"),
     ],
 )
-def test_wrong_checkpoint_is_reported(written: Any, said: str) -> None:
+def test_wrong_checkpoint_is_reported(written: Any, message: str) -> None:
     with pytest.raises(ValidationException, match="tool t: 'sluice:checkpoint'") as error:
         read_checkpoint({FIELD: written}, "tool t")
-    assert said in str(error.value)
+    assert message in str(error.value)

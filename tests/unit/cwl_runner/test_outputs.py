@@ -17,9 +17,11 @@ def file(path: Path, text: str) -> dict[str, Any]:
 
 def test_output_files_are_moved_and_described(tmp_path: Path) -> None:
     out = tmp_path / "out dir"
-    told = place_outputs({"o": file(tmp_path / "1" / "a#.txt", "text"), "n": 3, "none": None}, out)
+    placed_outputs = place_outputs(
+        {"o": file(tmp_path / "1" / "a#.txt", "text"), "n": 3, "none": None}, out
+    )
     sha1 = hashlib.sha1(b"text", usedforsecurity=False).hexdigest()
-    assert told == {
+    assert placed_outputs == {
         "o": {
             "class": "File",
             "location": (out / "a#.txt").as_uri(),
@@ -38,17 +40,23 @@ def test_output_with_a_taken_name_gets_a_number(tmp_path: Path) -> None:
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "a.txt").write_text("of a run before")
     same = file(tmp_path / "1" / "a.txt", "1")
-    told = place_outputs([same, file(tmp_path / "2" / "a.txt", "2"), same], tmp_path / "out")
-    assert [one["basename"] for one in told] == ["a.txt", "a_2.txt", "a.txt"]
-    assert [(tmp_path / "out" / one["basename"]).read_text() for one in told] == ["1", "2", "1"]
+    placed_outputs = place_outputs(
+        [same, file(tmp_path / "2" / "a.txt", "2"), same], tmp_path / "out"
+    )
+    assert [one["basename"] for one in placed_outputs] == ["a.txt", "a_2.txt", "a.txt"]
+    assert [(tmp_path / "out" / one["basename"]).read_text() for one in placed_outputs] == [
+        "1",
+        "2",
+        "1",
+    ]
 
 
 def test_secondary_files_stay_beside_their_file(tmp_path: Path) -> None:
     primary = file(tmp_path / "1" / "x.bam", "x") | {
         "secondaryFiles": [file(tmp_path / "1" / "x.bam.bai", "i")]
     }
-    told = place_outputs(primary, tmp_path / "out")
-    assert told["secondaryFiles"][0]["path"] == str(tmp_path / "out" / "x.bam.bai")
+    placed_outputs = place_outputs(primary, tmp_path / "out")
+    assert placed_outputs["secondaryFiles"][0]["path"] == str(tmp_path / "out" / "x.bam.bai")
 
 
 def test_directories_and_literals_are_written(tmp_path: Path) -> None:
@@ -59,14 +67,14 @@ def test_directories_and_literals_are_written(tmp_path: Path) -> None:
         "basename": "made",
         "listing": [{"class": "File", "basename": "said", "contents": "so"}],
     }
-    found, made = place_outputs([tree, literal], tmp_path / "out")
-    [deep] = found["listing"]
+    placed_tree, placed_literal = place_outputs([tree, literal], tmp_path / "out")
+    [deep] = placed_tree["listing"]
     assert (deep["class"], deep["listing"][0]["basename"], deep["listing"][0]["size"]) == (
         "Directory",
         "leaf",
         4,
     )
-    assert made["listing"][0]["basename"] == "said"
+    assert placed_literal["listing"][0]["basename"] == "said"
     assert (tmp_path / "out" / "made" / "said").read_text() == "so"
 
 
@@ -80,20 +88,20 @@ def test_output_directory_is_merged_into_an_existing_directory(tmp_path: Path) -
     out = tmp_path / "out"
     folder(out / "results", old="of the user", same="before")
     folder(out / "results" / "deep", old="too")
-    made = folder(tmp_path / "1" / "results", new="n", same="after")
+    results_folder = folder(tmp_path / "1" / "results", new="n", same="after")
     folder(tmp_path / "1" / "results" / "deep", new="d")
-    told = place_outputs(made, out)
-    found = {
+    placed_output = place_outputs(results_folder, out)
+    contents = {
         str(path.relative_to(out)): path.read_text() for path in out.rglob("*") if path.is_file()
     }
-    assert found == {
+    assert contents == {
         "results/old": "of the user",
         "results/same": "after",
         "results/new": "n",
         "results/deep/old": "too",
         "results/deep/new": "d",
     }
-    assert [one["basename"] for one in told["listing"]] == ["deep", "new", "same"], (
+    assert [one["basename"] for one in placed_output["listing"]] == ["deep", "new", "same"], (
         "only the entries of the tool must be listed"
     )
 
@@ -107,17 +115,17 @@ def test_conflicting_path_is_reported_before_any_file_is_moved(tmp_path: Path) -
         OutputPathOccupied, match="out/name is a directory, and the output of that name is a file"
     ):
         place_outputs([free, file(tmp_path / "1" / "name", "x")], out)
-    made = folder(tmp_path / "1" / "deep")
+    deep_folder = folder(tmp_path / "1" / "deep")
     folder(tmp_path / "1" / "deep" / "inner", new="n")
     with pytest.raises(
         OutputPathOccupied,
         match="out/deep/inner is a file, and the output of that name is a directory",
     ):
-        place_outputs([free, made], out)
-    found = {
+        place_outputs([free, deep_folder], out)
+    contents = {
         str(path.relative_to(out)): path.read_text() for path in out.rglob("*") if path.is_file()
     }
-    assert found == {"name/old": "of the user", "deep/inner": "a file"}
+    assert contents == {"name/old": "of the user", "deep/inner": "a file"}
 
 
 @pytest.mark.parametrize("name", ["../up", "..", "a/b"])

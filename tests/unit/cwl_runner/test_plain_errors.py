@@ -37,9 +37,9 @@ def test_scatter_over_null_is_explained_without_a_traceback(
     process = tmp_path / "scatter.cwl"
     process.write_text(json.dumps(SCATTER))
     assert main(["--url", "http://127.0.0.1:9", str(process)]) != 0
-    said = capfd.readouterr().err
-    assert "a step scatters over an input that has no value (null)" in said
-    assert "Traceback" not in said
+    stderr = capfd.readouterr().err
+    assert "a step scatters over an input that has no value (null)" in stderr
+    assert "Traceback" not in stderr
 
 
 def test_other_exceptions_become_a_sentence() -> None:

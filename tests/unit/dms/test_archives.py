@@ -38,9 +38,9 @@ def test_tar_archive_contains_the_files() -> None:
     with tarfile.open(
         fileobj=io.BytesIO(packed(create_writer(ArchiveFormat.TAR), largest=[]))
     ) as archive:
-        found = {member.name: archive.extractfile(member).read() for member in archive}  # type: ignore[union-attr]
+        contents = {member.name: archive.extractfile(member).read() for member in archive}  # type: ignore[union-attr]
         times, modes = {member.mtime for member in archive}, {member.mode for member in archive}
-    assert (found, times, modes) == (FILES, {int(TIME.timestamp())}, {0o644})
+    assert (contents, times, modes) == (FILES, {int(TIME.timestamp())}, {0o644})
 
 
 def test_unknown_archive_format_is_an_error() -> None:

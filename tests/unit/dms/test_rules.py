@@ -57,12 +57,12 @@ def _submitted(
     )
 
 
-def _known(places: set[tuple[UUID, str]]) -> dict[str, KnownFile]:
+def _known_files(places: set[tuple[UUID, str]]) -> dict[str, KnownFile]:
     return {"a": KnownFile("a", 1, 10, b"x", frozenset(places))}
 
 
 def test_only_unknown_files_are_new() -> None:
-    moved = _known({(uuid4(), "elsewhere"), (STORAGE, "d/a")})
+    moved = _known_files({(uuid4(), "elsewhere"), (STORAGE, "d/a")})
     other = _submitted("b", path="d/b")
     assert new_files([_submitted(), other, other], moved) == [other]
 
@@ -78,7 +78,7 @@ def test_only_unknown_files_are_new() -> None:
 )
 def test_difference_to_a_registered_file_is_named(sent: SubmittedFile, difference: str) -> None:
     with pytest.raises(FileDiffers, match=rf"file 'a' is registered already, with .*{difference}"):
-        new_files([sent], _known({(STORAGE, "d/a")}))
+        new_files([sent], _known_files({(STORAGE, "d/a")}))
 
 
 def test_contradictory_files_in_a_request_are_refused() -> None:
@@ -96,7 +96,7 @@ def test_contradictory_files_in_a_request_are_refused() -> None:
 
 
 @pytest.mark.parametrize(
-    ("count", "wanted", "used", "text"),
+    ("count", "expected_count", "used", "text"),
     [
         (0, 1, UsedNumbers(), "1 more file: 0 of 1 are registered"),
         (
@@ -117,9 +117,9 @@ def test_contradictory_files_in_a_request_are_refused() -> None:
     ],
 )
 def test_missing_files_are_counted_with_their_numbers(
-    count: int, wanted: int, used: UsedNumbers, text: str
+    count: int, expected_count: int, used: UsedNumbers, text: str
 ) -> None:
-    assert describe_missing_files(count, expected=wanted, used=used) == text
+    assert describe_missing_files(count, expected=expected_count, used=used) == text
 
 
 def test_repeated_request_names_each_field_that_differs() -> None:

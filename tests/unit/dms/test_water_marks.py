@@ -16,11 +16,11 @@ def test_storage_is_filling_from_the_high_mark_until_below_the_low_mark(
     marks: WaterMarks, capacity: int | None
 ) -> None:
     levels = [0, 799, 800, 801, 600, 500, 499, 600, 799, 800]
-    filling, found = False, []
+    filling, states = False, []
     for used in levels:
         filling = fills(used, marks, most=capacity, before=filling)
-        found.append(filling)
-    assert found == [False, False, True, True, True, True, False, False, False, True]
+        states.append(filling)
+    assert states == [False, False, True, True, True, True, False, False, False, True]
 
 
 @pytest.mark.parametrize(
@@ -38,9 +38,9 @@ def test_storage_is_filling_from_the_high_mark_until_below_the_low_mark(
 def test_watermarks_must_fit_the_capacity(
     low: float, high: float, capacity: int | None, why: str
 ) -> None:
-    told = marks_objection(WaterMarks(low=low, high=high), capacity, most=capacity)
-    assert re.search(why, told)
-    assert bool(told) == bool(why)
+    objection = marks_objection(WaterMarks(low=low, high=high), capacity, most=capacity)
+    assert re.search(why, objection)
+    assert bool(objection) == bool(why)
 
 
 def test_shares_without_capacity_refer_to_used_and_free_space() -> None:

@@ -13,7 +13,7 @@ def _structured(**fields: str) -> str:
 
 
 @pytest.mark.parametrize(
-    ("lines", "code", "said"),
+    ("lines", "code", "reason"),
     [
         (["sluice-pilot: --name: 'a/b' has '/'", ""], 2, "--name: 'a/b' has '/'"),
         ([_structured(event="pilot.no_sandbox", reason="no bwrap")], 2, "no bwrap"),
@@ -25,11 +25,11 @@ def _structured(**fields: str) -> str:
     ],
 )
 def test_last_log_line_or_exit_code_gives_the_reason(
-    tmp_path: Path, lines: list[str], code: int, said: str
+    tmp_path: Path, lines: list[str], code: int, reason: str
 ) -> None:
     log = tmp_path / "log"
     log.write_text("of an earlier start\n")
     begin = log.stat().st_size
     with log.open("a") as file:
         file.writelines(f"{line}\n" for line in lines)
-    assert read_exit_reason(log, begin, code) == said
+    assert read_exit_reason(log, begin, code) == reason

@@ -59,7 +59,11 @@ def test_storages_added_later_are_hidden_or_refused_if_tools_can_see_them(
 def test_pilots_of_a_system_hide_its_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SLUICE_PILOT_SANDBOX_HIDDEN", '["/storage"]')
     pilot = LocalPilot(
-        *("one", "http://127.0.0.1:1", None, tmp_path / "pilots" / "one", tmp_path / "log"),
+        "one",
+        "http://127.0.0.1:1",
+        None,
+        tmp_path / "pilots" / "one",
+        tmp_path / "log",
         token=Path("/etc/token"),
         hidden=(tmp_path, Path("/opt/storage")),
     )

@@ -1,7 +1,5 @@
 """A web server that gives prepared answers and records its requests."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -9,7 +7,7 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 #: Status, headers and body of an answer.
-Said = tuple[int, dict[str, str], str | bytes]
+Response = tuple[int, dict[str, str], str | bytes]
 
 
 @dataclass
@@ -17,8 +15,8 @@ class Server:
     """A server; ``answer`` gets path and query, and each list has an entry for each request."""
 
     url: str
-    answer: Callable[[str], Said] = field(default=lambda _: (404, {}, ""))
-    asked: list[str] = field(default_factory=list)
+    answer: Callable[[str], Response] = field(default=lambda _: (404, {}, ""))
+    requested_paths: list[str] = field(default_factory=list)
     agents: list[str] = field(default_factory=list)
     headers: list[dict[str, str]] = field(default_factory=list)
     bodies: list[str] = field(default_factory=list)
@@ -30,12 +28,12 @@ def answering() -> Iterator[Server]:
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
-            server.asked.append(self.path)
+            server.requested_paths.append(self.path)
             server.agents.append(self.headers["User-Agent"])
             server.headers.append(dict(self.headers))
             server.bodies.append(self.rfile.read(int(self.headers["Content-Length"] or 0)).decode())
-            status, headers, said = server.answer(self.path)
-            body = said.encode() if isinstance(said, str) else said
+            status, headers, content = server.answer(self.path)
+            body = content.encode() if isinstance(content, str) else content
             self.send_response(status)
             for name, value in {"Content-Type": "text/html; charset=utf-8", **headers}.items():
                 self.send_header(name, value)

@@ -3,8 +3,6 @@
 Some hours are masses, others are office hours; each wording occurs at several sites.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable
 from pathlib import Path
@@ -25,14 +23,14 @@ def lines_of(text: str, *, site: str, answer: str | None = None) -> list[dict[st
             "id": f"{url}#{number}",
             "domain": site,
             "url": url,
-            "hour": found.hour,
-            "time": found.clock,
-            "context": found.context,
-            "start": found.start,
-            "end": found.end,
+            "hour": candidate.hour,
+            "time": candidate.clock,
+            "context": candidate.context,
+            "start": candidate.start,
+            "end": candidate.end,
             **({"answer": answer} if answer else {}),
         }
-        for number, found in enumerate(find_candidates(text))
+        for number, candidate in enumerate(find_candidates(text))
     ]
 
 

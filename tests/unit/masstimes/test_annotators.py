@@ -26,8 +26,8 @@ from wfms.ask.domain.contents import read_content
 )
 def test_annotators_err_as_often_as_their_manner_says(manner: Manner, errors: float) -> None:
     random = Random(1)
-    wrong = [choose_answer(manner, right, random) != right for right in [True, False] * 5000]
-    assert sum(wrong) / len(wrong) == pytest.approx(errors, abs=0.02)
+    mistakes = [choose_answer(manner, right, random) != right for right in [True, False] * 5000]
+    assert sum(mistakes) / len(mistakes) == pytest.approx(errors, abs=0.02)
 
 
 def test_truth_is_found_by_context_and_mark(tmp_path: Path) -> None:
@@ -35,8 +35,8 @@ def test_truth_is_found_by_context_and_mark(tmp_path: Path) -> None:
     masses = [{"candidate": 1}, {"candidate": None}]
     truth = tmp_path / "truth.json"
     truth.write_text(json.dumps({"pages": {lines[0]["url"]: masses}}))
-    known = read_true_answers(truth, [write(tmp_path / "candidates", lines)])
-    assert [known[line["context"], line["start"], line["end"]] for line in lines] == [
+    true_answers = read_true_answers(truth, [write(tmp_path / "candidates", lines)])
+    assert [true_answers[line["context"], line["start"], line["end"]] for line in lines] == [
         False,
         True,
         False,
@@ -75,7 +75,7 @@ def test_good_run_has_no_faults() -> None:
 
 
 @pytest.mark.parametrize(
-    ("bad", "told"),
+    ("bad", "message"),
     [
         ({"cheats_found": 1}, "1 of 2 cheats were found"),
         ({"honest_excluded": 1}, "1 others taken for some"),
@@ -86,5 +86,5 @@ def test_good_run_has_no_faults() -> None:
         ({"_only_changed": False}, "took other sites"),
     ],
 )
-def test_fault_of_a_run_is_reported(bad: dict[str, Any], told: str) -> None:
-    assert told in " ".join(find_problems({**GOOD, **bad}))
+def test_fault_of_a_run_is_reported(bad: dict[str, Any], message: str) -> None:
+    assert message in " ".join(find_problems({**GOOD, **bad}))

@@ -42,8 +42,8 @@ def test_item_shows_its_hour_and_keeps_the_fields_of_the_candidate(tmp_path: Pat
 
 
 def test_sample_is_spread_evenly_over_the_sites(tmp_path: Path) -> None:
-    found = items(tmp_path, sites(50, 2, 9), "--most", "14")
-    assert Counter(item["domain"] for item in found.values()) == {"0.pl": 6, "1.pl": 2, "2.pl": 6}
+    sample = items(tmp_path, sites(50, 2, 9), "--most", "14")
+    assert Counter(item["domain"] for item in sample.values()) == {"0.pl": 6, "1.pl": 2, "2.pl": 6}
 
 
 def test_sample_depends_on_the_seed_and_names_do_not(tmp_path: Path) -> None:
@@ -67,8 +67,8 @@ def test_files_without_candidates_are_named(
     arguments = [*map(str, [full, *empty]), "--out", str(tmp_path / "out")]
     assert items_command.main(arguments) == 0
     names = ", ".join(f"candidates-{number}.jsonl" for number in range(5))
-    told = capsys.readouterr().err.splitlines()
-    assert told == [
+    messages = capsys.readouterr().err.splitlines()
+    assert messages == [
         "mt-items: 2 items of 1 sites",
         f"mt-items: 6 of 7 files have no candidate: {names} and 1 more",
     ]
@@ -76,10 +76,12 @@ def test_files_without_candidates_are_named(
 
 def answer_file(path: Path, answer: str, item: Any) -> Path:
     """Write the answer file of an item as a human task does."""
-    given = AnswerInFile(
+    answer_in_file = AnswerInFile(
         answer=answer, device_uid=uuid4(), answered_at=datetime.now(UTC), seconds=1.0
     )
-    whole = AnswerFile(answer=answer, agreed=2, name="item.json", item=item, answers=[given] * 2)
+    whole = AnswerFile(
+        answer=answer, agreed=2, name="item.json", item=item, answers=[answer_in_file] * 2
+    )
     path.write_text(whole.model_dump_json())
     return path
 
@@ -93,8 +95,10 @@ def test_answers_to_items_become_labelled_candidates(tmp_path: Path) -> None:
     ]
     out = tmp_path / "labelled.jsonl"
     assert answers_command.main([*files, "--out", str(out)]) == 0
-    said = {item["id"]: answer == "yes" for item, answer in zip(shown, ("yes", "no"), strict=False)}
-    assert {each.id: each.is_mass for each in read_labelled_examples([out], print)} == said
+    answers_by_id = {
+        item["id"]: answer == "yes" for item, answer in zip(shown, ("yes", "no"), strict=False)
+    }
+    assert {each.id: each.is_mass for each in read_labelled_examples([out], print)} == answers_by_id
 
 
 @pytest.mark.parametrize("content", [b"{", b"[]", b"{}", b'{"answer": "yes", "item": "7:00"}'])

@@ -13,7 +13,7 @@ HERE = {"id": "a", "name": "A", "site": "http://127.1.0.1:1/"}
 
 
 @pytest.mark.parametrize(
-    ("content", "options", "code", "told"),
+    ("content", "options", "code", "message"),
     [
         (b"{", (), 65, "not JSON: expecting property name"),
         (b"3", (), 65, "a parish is a JSON object"),
@@ -43,12 +43,12 @@ def test_wrong_parishes_and_options_are_reported(
     content: bytes,
     options: tuple[str, ...],
     code: int,
-    told: str,
+    message: str,
 ) -> None:
     source = tmp_path / "parish.json"
     source.write_bytes(content)
     assert crawl_main([str(source), "--out", str(tmp_path / "out"), *options]) == code
-    assert told in capsys.readouterr().err
+    assert message in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -69,10 +69,17 @@ def test_sites_on_this_machine_are_recognized(tmp_path: Path, site: str, here: b
 
 
 def test_other_programs_start_without_scrapy() -> None:
-    wanted = "import masstimes.commands, masstimes.crawl.command, masstimes.small_web.commands, sys"
-    found = "print([name for name in ('scrapy', 'twisted', 'uvicorn') if name in sys.modules])"
+    imports = (
+        "import masstimes.commands, masstimes.crawl.command, masstimes.small_web.commands, sys"
+    )
+    report_code = (
+        "print([name for name in ('scrapy', 'twisted', 'uvicorn') if name in sys.modules])"
+    )
     done = subprocess.run(
-        [sys.executable, "-c", f"{wanted}; {found}"], capture_output=True, text=True, check=True
+        [sys.executable, "-c", f"{imports}; {report_code}"],
+        capture_output=True,
+        text=True,
+        check=True,
     )
     assert done.stdout == "[]\n"
 
@@ -85,9 +92,9 @@ def test_parishes_without_an_address_are_reported(
     source, out = tmp_path / "parishes.json", tmp_path / "out"
     source.write_text(json.dumps(parishes))
     assert crawl_main([str(source), "--out", str(out)]) == 0
-    told = capsys.readouterr().err
-    assert "6 of 6 parishes have no address to begin at (p0, p1, p2, p3, p4 and 1 more)" in told
-    assert "begins with http:// or https://" in told
+    stderr = capsys.readouterr().err
+    assert "6 of 6 parishes have no address to begin at (p0, p1, p2, p3, p4 and 1 more)" in stderr
+    assert "begins with http:// or https://" in stderr
     summary = (out / "p0.summary.json").read_text()
     assert summary.endswith("}\n")
     assert json.loads(summary)["ended"] == "no-address"

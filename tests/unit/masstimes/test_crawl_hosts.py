@@ -60,5 +60,8 @@ def test_sites_on_a_domain_and_its_subdomains_are_one_group(tmp_path: Path) -> N
     )
     groups = group_by_host(parishes(tmp_path, *sites))
     assert [[each.id for each in group] for group in groups] == [
-        *(["p0", "p2", "p3"], ["p1"], ["p4"], ["p5"]),
+        ["p0", "p2", "p3"],
+        ["p1"],
+        ["p4"],
+        ["p5"],
     ]

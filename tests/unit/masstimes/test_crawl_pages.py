@@ -12,10 +12,10 @@ META = '<meta http-equiv="Content-Type" content="text/html; charset={}">'
 
 @pytest.mark.parametrize("encoding", ["utf-8", "iso-8859-2", "windows-1250"])
 @pytest.mark.parametrize(
-    "said", ["", "utf-8", "iso-8859-2", "windows-1250", "iso-8859-1", "nonsense", "hex"]
+    "charset", ["", "utf-8", "iso-8859-2", "windows-1250", "iso-8859-1", "nonsense", "hex"]
 )
-def test_polish_text_is_decoded_despite_a_wrong_header(encoding: str, said: str) -> None:
-    assert decode_page(TEXT.encode(encoding), f"text/html; charset={said}") == TEXT
+def test_polish_text_is_decoded_despite_a_wrong_header(encoding: str, charset: str) -> None:
+    assert decode_page(TEXT.encode(encoding), f"text/html; charset={charset}") == TEXT
 
 
 @pytest.mark.parametrize(

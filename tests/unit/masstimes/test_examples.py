@@ -43,25 +43,25 @@ def test_one_of_two_sites_is_kept_for_testing(tmp_path: Path) -> None:
 
 def test_majority_answer_counts(tmp_path: Path) -> None:
     [line] = lines_of("Msza 7:00", site="a.pl")
-    said: list[str] = []
+    messages: list[str] = []
 
     def of(*answers: str) -> list[bool]:
         path = write(tmp_path / "answers", [line | {"answer": answer} for answer in answers])
-        return [each.is_mass for each in read_labelled_examples([path], said.append)]
+        return [each.is_mass for each in read_labelled_examples([path], messages.append)]
 
     assert of("yes", "no", "yes") == [True]
     assert of("no") == [False]
-    assert said == []
+    assert messages == []
     assert of("yes", "no") == []
-    assert said == ["1 candidates have as many answers yes as no, and were left out"]
+    assert messages == ["1 candidates have as many answers yes as no, and were left out"]
 
 
 def test_hours_found_by_the_rules_are_positives_unless_people_answered(tmp_path: Path) -> None:
     lines = lines_of("Msze 7:00, 9:00, 11:00", site="a.pl")
     order = {"url": lines[0]["url"], "sundays": ["07:00"], "weekdays": ["09:00"]}
     orders, candidates = write(tmp_path / "o", [order]), write(tmp_path / "c", lines)
-    found = find_rule_examples([orders], [candidates], known_ids={lines[1]["id"]})
-    assert [(each.id, each.is_mass) for each in found] == [(lines[0]["id"], True)]
+    examples = find_rule_examples([orders], [candidates], known_ids={lines[1]["id"]})
+    assert [(each.id, each.is_mass) for each in examples] == [(lines[0]["id"], True)]
 
 
 def test_random_negatives_are_drawn_by_seed(tmp_path: Path) -> None:
@@ -75,7 +75,7 @@ def test_random_negatives_are_drawn_by_seed(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("lines", "told"),
+    ("lines", "message"),
     [
         ([], "there is nothing to learn from"),
         (answered_sites(1, seed=1), "of 1 sites"),
@@ -88,10 +88,10 @@ def test_random_negatives_are_drawn_by_seed(tmp_path: Path) -> None:
     ],
 )
 def test_too_few_or_wrong_answers_are_reported(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], lines: list[dict[str, Any]], told: str
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], lines: list[dict[str, Any]], message: str
 ) -> None:
     assert run(write(tmp_path / "answers", lines)) == 65
-    assert told in capsys.readouterr().err
+    assert message in capsys.readouterr().err
 
 
 def test_missing_torch_is_reported(
@@ -103,10 +103,15 @@ def test_missing_torch_is_reported(
 
 
 def test_measures_without_examples_are_none() -> None:
-    found = measure_answers([(True, True), (True, False), (False, True), (False, False)])
-    assert found == Measures(
+    measures = measure_answers([(True, True), (True, False), (False, True), (False, False)])
+    assert measures == Measures(
         true_positives=1, false_positives=1, false_negatives=1, true_negatives=1
     )
-    assert (found.recall, found.precision, found.f1, found.accuracy) == (0.5, 0.5, 0.5, 0.5)
+    assert (measures.recall, measures.precision, measures.f1, measures.accuracy) == (
+        0.5,
+        0.5,
+        0.5,
+        0.5,
+    )
     nothing = measure_answers([])
     assert (nothing.recall, nothing.precision, nothing.f1, nothing.accuracy) == (None,) * 4

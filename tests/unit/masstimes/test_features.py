@@ -21,15 +21,26 @@ def features_of(context: str, hour: str) -> list[str]:
 
 def test_tokens_normalize_digits_times_and_polish_letters() -> None:
     assert tokenize("Święta Łódź: 7:00, 18.oo i 62-800\n\n tel. 123") == [
-        *("swieta", "lodz", ":", TIME, ",", TIME, "i", "00-000", BREAK, "tel", ".", "000"),
+        "swieta",
+        "lodz",
+        ":",
+        TIME,
+        ",",
+        TIME,
+        "i",
+        "00-000",
+        BREAK,
+        "tel",
+        ".",
+        "000",
     ]
 
 
 def test_hour_becomes_a_mark_and_its_format() -> None:
-    found = features_of("Msze 7:00 i 18:30", "18:30")
-    assert found.count(MARK) == 1
-    assert found.count(TIME) == 1
-    assert {"#00:00", "#h18", "#m30"} <= set(found)
+    features = features_of("Msze 7:00 i 18:30", "18:30")
+    assert features.count(MARK) == 1
+    assert features.count(TIME) == 1
+    assert {"#00:00", "#h18", "#m30"} <= set(features)
 
 
 def test_side_and_distance_of_a_word_are_features() -> None:
@@ -49,15 +60,15 @@ def test_two_hours_in_a_context_have_different_features() -> None:
 
 @pytest.mark.parametrize("lines", ["7:00\n9:00\n", "8:00, 7:00\n"])
 def test_hour_without_words_belongs_to_the_heading(lines: str) -> None:
-    found = features_of(f"Biuro 10:00\nNiedziela\n{lines}Kancelaria", "7:00")
-    assert {"niedziela", "^niedz", "<niedz"} <= set(found)
-    assert "~kance" in found
+    features = features_of(f"Biuro 10:00\nNiedziela\n{lines}Kancelaria", "7:00")
+    assert {"niedziela", "^niedz", "<niedz"} <= set(features)
+    assert "~kance" in features
 
 
 def test_word_pairs_come_from_the_line_and_are_stable() -> None:
     around = find_surroundings("Msze 7:00 rano\nBiuro", 5, 9)
-    found = hash_pairs(around, buckets=1 << 15)
-    assert found == [14891, 1545]
+    hashes = hash_pairs(around, buckets=1 << 15)
+    assert hashes == [14891, 1545]
     assert all(pair < 2 for pair in hash_pairs(around, buckets=2))
 
 

@@ -91,9 +91,9 @@ def test_thousands_of_headings_are_handled_quickly() -> None:
     many = "msza święta niedziela 7:00 w tygodniu\n" * 10_000
     assert find_order(many.replace("7:00", "") + "\n" * 100_000) is None
     assert find_order(many + "\n" * 100_000) is not None
-    found = find_order("msza święta " * 40_000 + "niedziela 9:00 w tygodniu 7:00")
-    assert found is not None
-    assert (found.sundays, found.weekdays) == (("09:00",), ("07:00",))
+    order = find_order("msza święta " * 40_000 + "niedziela 9:00 w tygodniu 7:00")
+    assert order is not None
+    assert (order.sundays, order.weekdays) == (("09:00",), ("07:00",))
 
 
 def test_csv_table_contains_no_formulas() -> None:

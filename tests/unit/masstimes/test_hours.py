@@ -50,9 +50,9 @@ def test_times_in_a_text_are_found(text: str, expected: list[str]) -> None:
 
 def test_context_contains_the_time_at_its_position() -> None:
     text = f"{'x' * 300} 7:00, {'y' * 300}"
-    [found] = find_candidates(text, around=10)
-    assert found.context == f"{'x' * 9} 7:00, {'y' * 8}"
-    assert found.context[found.start : found.end] == "7:00"
+    [candidate] = find_candidates(text, around=10)
+    assert candidate.context == f"{'x' * 9} 7:00, {'y' * 8}"
+    assert candidate.context[candidate.start : candidate.end] == "7:00"
     [first] = find_candidates("7:00 rano", around=4)
     assert (first.context, first.start, first.end) == ("7:00 ran", 0, 4)
 

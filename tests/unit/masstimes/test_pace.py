@@ -70,7 +70,7 @@ def request(
 
 
 @pytest.mark.parametrize(
-    ("second", "wrong"),
+    ("second", "early_count"),
     [
         (request(3.5, 4.5), 0),  # 3 s after an answer that took 1 s
         (request(3.4, 4.5), 1),
@@ -78,10 +78,10 @@ def request(
     ],
 )
 def test_request_log_shows_requests_that_came_too_early(
-    second: dict[str, object], wrong: int
+    second: dict[str, object], early_count: int
 ) -> None:
     first = request(-0.5, 0.5)
-    assert len(list(find_early_requests([first, second], delays=1.0))) == wrong
+    assert len(list(find_early_requests([first, second], delays=1.0))) == early_count
 
 
 def test_request_log_shows_requests_too_early_after_an_error() -> None:
@@ -97,7 +97,7 @@ def test_request_log_shows_requests_too_early_after_an_error() -> None:
 
 
 @pytest.mark.parametrize(
-    ("status", "asked", "delay"),
+    ("status", "retry_after", "delay"),
     [
         (429, "40", 40.0),
         (503, "40", 40.0),
@@ -109,13 +109,13 @@ def test_request_log_shows_requests_too_early_after_an_error() -> None:
     ],
 )
 def test_retry_after_applies_only_to_the_next_request(
-    status: int, asked: str, delay: float
+    status: int, retry_after: str, delay: float
 ) -> None:
     crawler = get_crawler(Spider, {"AUTOTHROTTLE_ENABLED": True, "PACE": ScaledPace(Pace(), 1.0)})
     throttle = Throttle(crawler)
     slot = Slot(concurrency=1, delay=5.0)
     url = "http://parafia.pl/"
-    throttle._adjust_delay(slot, 1.0, Response(url, status, {"Retry-After": asked}))
+    throttle._adjust_delay(slot, 1.0, Response(url, status, {"Retry-After": retry_after}))
     assert slot.delay == delay
     throttle._adjust_delay(slot, 1.0, Response(url, 404))
     assert slot.delay == 5.0

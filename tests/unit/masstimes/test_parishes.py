@@ -13,7 +13,7 @@ from masstimes.parishes.identity import assign_ids
 from masstimes.parishes.robots import Robots
 from masstimes.polite import PoliteClient
 
-from tests.unit.masstimes.answering import Said, Server, answering
+from tests.unit.masstimes.answering import Response, Server, answering
 
 FIRST = """<h1>Diecezja: gdańska</h1><h2>Dekanat Hel</h2>
 <table><tr><th>Lp.</th><th>PARAFIA</th><th>Miejscowość</th><th>Adres:</th></tr>
@@ -60,10 +60,12 @@ def test_next_pages_are_followed_and_columns_are_found_by_name(
         "voivodeship": "",
     }
     assert (trinity["place"], trinity["deanery"], trinity["voivodeship"]) == (
-        *("Puck", "Puck", "pomorskie"),
+        "Puck",
+        "Puck",
+        "pomorskie",
     )
     assert (spirit["name"], spirit["place"]) == ("Ducha Św.", "Puck"), "the cell spans two rows"
-    assert server.asked == ["/robots.txt", "/1.html", "/2.html"]
+    assert server.requested_paths == ["/robots.txt", "/1.html", "/2.html"]
 
 
 @pytest.mark.parametrize(
@@ -80,11 +82,11 @@ def test_missing_and_wrong_encodings_are_corrected(
     server: Server, tmp_path: Path, encoding: str, meta: str, header: str
 ) -> None:
     page = f"<meta charset={meta}>{SECOND}" if meta else SECOND
-    said: Said = (200, {"Content-Type": f"text/html{header}"}, page.encode(encoding))
-    server.answer = lambda _: said
+    response: Response = (200, {"Content-Type": f"text/html{header}"}, page.encode(encoding))
+    server.answer = lambda _: response
     assert run(tmp_path, f"{server.url}/2.html") == 0
-    found = [(row["name"], row["place"], row["voivodeship"]) for row in table(tmp_path)]
-    assert found == [("Św. Trójcy", "Puck", "pomorskie"), ("Ducha Św.", "Puck", "pomorskie")]
+    parishes = [(row["name"], row["place"], row["voivodeship"]) for row in table(tmp_path)]
+    assert parishes == [("Św. Trójcy", "Puck", "pomorskie"), ("Ducha Św.", "Puck", "pomorskie")]
 
 
 def test_each_parish_has_its_own_file(server: Server, tmp_path: Path) -> None:
@@ -97,8 +99,8 @@ def test_rows_without_a_name_are_reported(
     server: Server, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert run(tmp_path, f"{server.url}/1.html") == 0
-    said = f"{server.url}/1.html: table 1, row 3: no name, left out: 2 | Jurata | Wojska 1"
-    assert said in capsys.readouterr().err
+    warning = f"{server.url}/1.html: table 1, row 3: no name, left out: 2 | Jurata | Wojska 1"
+    assert warning in capsys.readouterr().err
 
 
 def test_addresses_are_read_from_a_file(server: Server, tmp_path: Path) -> None:
@@ -106,11 +108,11 @@ def test_addresses_are_read_from_a_file(server: Server, tmp_path: Path) -> None:
     addresses.write_text(f"# dioceses\n\n{server.url}/2.html\n{server.url}/2.html\n")
     assert run(tmp_path, "--addresses", str(addresses)) == 0
     assert len(table(tmp_path)) == 2
-    assert server.asked == ["/robots.txt", "/2.html"]
+    assert server.requested_paths == ["/robots.txt", "/2.html"]
 
 
 @pytest.mark.parametrize(
-    ("link", "told"),
+    ("link", "warning"),
     [
         ("<a rel=next href='http://elsewhere.example/'>x</a>", "is on another host"),
         ("<a rel=next href='?page=1'>x</a>", "2 pages have been (--max-pages)"),
@@ -119,13 +121,13 @@ def test_addresses_are_read_from_a_file(server: Server, tmp_path: Path) -> None:
     ],
 )
 def test_walk_through_pages_ends(
-    server: Server, tmp_path: Path, capsys: pytest.CaptureFixture[str], link: str, told: str
+    server: Server, tmp_path: Path, capsys: pytest.CaptureFixture[str], link: str, warning: str
 ) -> None:
     counter = iter(range(100))
     server.answer = lambda _: (200, {}, SECOND + link.replace("?page=1", f"?page={next(counter)}"))
     assert run(tmp_path, f"{server.url}/1.html", "--max-pages", "2") == 0
-    assert told in capsys.readouterr().err
-    assert len(server.asked) <= 3
+    assert warning in capsys.readouterr().err
+    assert len(server.requested_paths) <= 3
 
 
 @pytest.mark.parametrize("page", ["", "<p>nic</p>", "<table><tr><td>Lp.</td></tr></table>", "\0"])
@@ -139,7 +141,7 @@ def test_pages_without_parishes_are_reported(
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "message"),
     [
         ([], "give addresses of pages"),
         (["ftp://example.org/"], "is no address of a web page"),
@@ -155,11 +157,11 @@ def test_pages_without_parishes_are_reported(
     ],
 )
 def test_wrong_usage_is_reported(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], told: str
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], message: str
 ) -> None:
     contact = [] if "--contact" in arguments else ["--contact", "crawler@example.org"]
     assert main([*arguments, *contact, "--out", str(tmp_path / "out")]) == 64
-    assert told in capsys.readouterr().err
+    assert message in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -179,10 +181,10 @@ def test_identifiers_are_unique_file_names() -> None:
     def parish(name: str, street: str) -> dict[str, str]:
         return {"id": "", "name": name, "place": "Łódź", "street": street}
 
-    known, again = assign_ids(
+    parishes, again = assign_ids(
         [parish("św. Anny", "a"), parish("św. Anny", "b"), parish("../?", "c"), parish("../?", "c")]
     )
-    assert [each["id"] for each in known] == ["lodz-sw-anny", "lodz-sw-anny-2", "lodz"]
+    assert [each["id"] for each in parishes] == ["lodz-sw-anny", "lodz-sw-anny-2", "lodz"]
     assert again == 1
 
 
@@ -193,35 +195,35 @@ def test_page_that_robots_txt_forbids_is_not_read(
     server.answer = lambda path: (200, {}, pages[path])
     assert run(tmp_path, f"{server.url}/1.html") == 69
     assert "/robots.txt forbids this page" in capsys.readouterr().err
-    assert server.asked == ["/robots.txt", "/1.html"]
+    assert server.requested_paths == ["/robots.txt", "/1.html"]
 
 
 @pytest.mark.parametrize(("status", "code"), [(503, 75), (501, 69), (404, 0), (403, 0)])
 def test_robots_txt_that_answers_5xx_forbids_everything(
     server: Server, tmp_path: Path, status: int, code: int
 ) -> None:
-    def answer(path: str) -> Said:
+    def answer(path: str) -> Response:
         return (status, {}, "") if path == "/robots.txt" else (200, {}, SECOND)
 
     server.answer = answer
     assert run(tmp_path, f"{server.url}/2.html", "--repeats", "1") == code
-    assert ("/2.html" in server.asked) == (code == 0)
+    assert ("/2.html" in server.requested_paths) == (code == 0)
 
 
 def test_large_robots_txt_that_has_moved_is_obeyed(server: Server, tmp_path: Path) -> None:
     with answering() as other:
         rules = "User-agent: *\nDisallow: /1.html\n" + "#" * 21_000_000
         other.answer = lambda _: (200, {}, rules)
-        moved: Said = (302, {"Location": f"{other.url}/rules"}, "")
+        moved: Response = (302, {"Location": f"{other.url}/rules"}, "")
         server.answer = lambda path: moved if path == "/robots.txt" else (200, {}, SECOND)
         assert run(tmp_path, f"{server.url}/1.html") == 69
-        assert (server.asked, other.asked) == (["/robots.txt"], ["/rules"])
+        assert (server.requested_paths, other.requested_paths) == (["/robots.txt"], ["/rules"])
         assert run(tmp_path, f"{server.url}/2.html") == 0
 
 
-@pytest.mark.parametrize(("asked", "pause"), [("40", 40.0), ("1e9", 300.0), ("0.1", 1.0)])
-def test_crawl_delay_is_the_least_pause(server: Server, asked: str, pause: float) -> None:
-    server.answer = lambda _: (200, {}, f"User-agent: *\nCrawl-delay: {asked}\n")
+@pytest.mark.parametrize(("crawl_delay", "pause"), [("40", 40.0), ("1e9", 300.0), ("0.1", 1.0)])
+def test_crawl_delay_is_the_least_pause(server: Server, crawl_delay: str, pause: float) -> None:
+    server.answer = lambda _: (200, {}, f"User-agent: *\nCrawl-delay: {crawl_delay}\n")
     waits: list[float] = []
     with PoliteClient("mt-parishes", Manners("crawler@example.org"), sleep=waits.append) as polite:
         Robots(polite).require(f"{server.url}/1.html")

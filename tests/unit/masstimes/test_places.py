@@ -9,7 +9,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from masstimes.places.command import KEY_VARIABLE, main, make_queries
 
-from tests.unit.masstimes.answering import Said, Server, answering
+from tests.unit.masstimes.answering import Response, Server, answering
 
 KEY = "k3y&="
 NONE = {"status": "ZERO_RESULTS", "results": []}
@@ -17,7 +17,7 @@ OVER = {"status": "OVER_QUERY_LIMIT", "results": [], "error_message": f"{KEY} is
 Run = Callable[..., int]
 
 
-def as_json(answer: object, status: int = 200) -> Said:
+def as_json(answer: object, status: int = 200) -> Response:
     return status, {"Content-Type": "application/json"}, json.dumps(answer)
 
 
@@ -30,15 +30,15 @@ def hits(*places: str, token: str = "") -> dict[str, Any]:
 
 def classic(
     searches: Mapping[str, dict[str, Any]], details: Mapping[str, str]
-) -> Callable[[str], Said]:
+) -> Callable[[str], Response]:
     """Return answers in Google's classic form; ``searches`` are keyed by text or token."""
 
-    def answer(path: str) -> Said:
-        asked = {name: values[0] for name, values in parse_qs(urlsplit(path).query).items()}
+    def answer(path: str) -> Response:
+        query = {name: values[0] for name, values in parse_qs(urlsplit(path).query).items()}
         if urlsplit(path).path == "/textsearch/json":
-            return as_json(searches.get(asked.get("pagetoken") or asked["query"], NONE))
-        assert asked["fields"] == "website"
-        site = details.get(asked["place_id"])
+            return as_json(searches.get(query.get("pagetoken") or query["query"], NONE))
+        assert query["fields"] == "website"
+        site = details.get(query["place_id"])
         return as_json({"status": "OK", "result": {"website": site} if site else {}})
 
     return answer
@@ -72,8 +72,8 @@ def run(api: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
 
 
 def sites(tmp_path: Path) -> dict[str, str]:
-    found = (json.loads(path.read_text()) for path in (tmp_path / "sites").iterdir())
-    return {parish["id"]: parish["site"] for parish in found}
+    documents = (json.loads(path.read_text()) for path in (tmp_path / "sites").iterdir())
+    return {parish["id"]: parish["site"] for parish in documents}
 
 
 def parishes_without_site(tmp_path: Path) -> list[str]:
@@ -86,9 +86,9 @@ def requests(tmp_path: Path) -> dict[str, int]:
 
 def requested(api: Server) -> list[str]:
     """Return texts, tokens and places in the order of the requests."""
-    found = [parse_qs(urlsplit(path).query) for path in api.asked]
+    queries = [parse_qs(urlsplit(path).query) for path in api.requested_paths]
     names = ("query", "pagetoken", "place_id")
-    return [next(each[name][0] for name in names if name in each) for each in found]
+    return [next(each[name][0] for name in names if name in each) for each in queries]
 
 
 def test_first_result_with_a_site_wins_and_the_street_is_dropped_if_needed(
@@ -111,13 +111,19 @@ def test_first_result_with_a_site_wins_and_the_street_is_dropped_if_needed(
     assert sites(tmp_path) == {"A": "http://a.pl/", "B": "https://b.pl"}
     assert parishes_without_site(tmp_path) == ["C"]
     assert requested(api) == [
-        *("A Hel Morska 1", "a1", "a2"),
-        *("B Hel Morska 1", "b1", "B Hel", "b2"),
-        *("C Hel Morska 1", "C Hel"),
+        "A Hel Morska 1",
+        "a1",
+        "a2",
+        "B Hel Morska 1",
+        "b1",
+        "B Hel",
+        "b2",
+        "C Hel Morska 1",
+        "C Hel",
     ]
     assert requests(tmp_path) == {"search": 5, "detail": 4}
     assert json.loads((tmp_path / "spent").read_text()) == {"places": 54}
-    assert {parse_qs(urlsplit(path).query)["key"][0] for path in api.asked} == {KEY}
+    assert {parse_qs(urlsplit(path).query)["key"][0] for path in api.requested_paths} == {KEY}
     assert json.loads((tmp_path / "sites" / "A.json").read_text())["place"] == "Hel"
 
 
@@ -177,9 +183,9 @@ def test_answered_request_is_never_repeated(
     coming = [hits("a"), site, NONE, OVER]
     api.answer = lambda _: as_json(coming.pop(0))
     assert run("A", "B") == 75
-    said = capsys.readouterr().err
-    assert "The quota is used up" in said
-    assert KEY not in said
+    stderr = capsys.readouterr().err
+    assert "The quota is used up" in stderr
+    assert KEY not in stderr
     assert sites(tmp_path) == {"A": "http://a.pl/"}
     with (tmp_path / "cache").open("a") as cache:
         cache.write('{"request": ["google", "sea')  # a line that a killed run has not completed
@@ -188,13 +194,13 @@ def test_answered_request_is_never_repeated(
     assert sites(tmp_path) == {"A": "http://a.pl/", "B": "http://b.pl/"}
     assert requested(api) == ["A Hel Morska 1", "a", "B Hel Morska 1", "B Hel", "B Hel", "b"]
     assert run("A", "B") == 0
-    assert len(api.asked) == 6
+    assert len(api.requested_paths) == 6
 
 
 def test_new_form_of_the_api_searches_by_post_and_masks_fields(
     api: Server, run: Run, tmp_path: Path
 ) -> None:
-    def answer(path: str) -> Said:
+    def answer(path: str) -> Response:
         if path != "/places:searchText":
             return as_json({"id": "a/2", "websiteUri": "http://a.pl/"} if "2" in path else {})
         page = json.loads(api.bodies[-1])
@@ -205,8 +211,11 @@ def test_new_form_of_the_api_searches_by_post_and_masks_fields(
     api.answer = answer
     assert run("A", options=("--provider", "google-v1", "--max-pages", "2")) == 0
     assert sites(tmp_path) == {"A": "http://a.pl/"}
-    assert [path.partition("?")[0] for path in api.asked] == [
-        *("/places:searchText", "/places/a1", "/places:searchText", "/places/a%2F2"),
+    assert [path.partition("?")[0] for path in api.requested_paths] == [
+        "/places:searchText",
+        "/places/a1",
+        "/places:searchText",
+        "/places/a%2F2",
     ]
     first, second = (json.loads(api.bodies[number]) for number in (0, 2))
     assert first == {"textQuery": "A Hel Morska 1", "languageCode": "pl", "regionCode": "pl"}
@@ -215,13 +224,13 @@ def test_new_form_of_the_api_searches_by_post_and_masks_fields(
     masks = [headers["X-Goog-FieldMask"].split(",") for headers in api.headers]
     assert "nextPageToken" in masks[0]
     assert masks[1] == ["id", "websiteUri"]
-    assert not any(KEY in path for path in api.asked)
+    assert not any(KEY in path for path in api.requested_paths)
 
 
 def test_new_form_handles_deleted_places_and_refused_tokens(
     api: Server, run: Run, tmp_path: Path
 ) -> None:
-    def answer(path: str) -> Said:
+    def answer(path: str) -> Response:
         if path != "/places:searchText":
             return error(404, "NOT_FOUND")
         if "pageToken" in json.loads(api.bodies[-1]):
@@ -244,13 +253,13 @@ def test_nominatim_needs_no_key_and_no_details(
     assert run("A", options=("--provider", "nominatim", "--max-pages", "2")) == 0
     assert sites(tmp_path) == {"A": "http://a.pl/"}
     assert requests(tmp_path) == {"search": 2, "detail": 0}
-    query = parse_qs(urlsplit(api.asked[1]).query)
+    query = parse_qs(urlsplit(api.requested_paths[1]).query)
     assert query["exclude_place_ids"] == ["0,1,2,3,4,5,6,7,8,9"]
     assert (query["countrycodes"], query["extratags"]) == (["pl"], ["1"])
 
 
 @pytest.mark.parametrize(
-    ("tag", "found"),
+    ("tag", "site"),
     [
         ("www.parafia.pl", "http://www.parafia.pl"),
         ("parafia.pl:8080/msze?a=1", "http://parafia.pl:8080/msze?a=1"),
@@ -263,20 +272,20 @@ def test_nominatim_needs_no_key_and_no_details(
     ],
 )
 def test_sites_of_openstreetmap_become_addresses(
-    api: Server, run: Run, tmp_path: Path, tag: str, found: str | None
+    api: Server, run: Run, tmp_path: Path, tag: str, site: str | None
 ) -> None:
     api.answer = lambda _: as_json([{"place_id": 1, "extratags": {"website": tag}}])
     assert run("A", options=("--provider", "nominatim")) == 0
-    assert sites(tmp_path) == ({"A": found} if found else {})
+    assert sites(tmp_path) == ({"A": site} if site else {})
 
 
-def error(code: int, status: str, message: str = "") -> Said:
+def error(code: int, status: str, message: str = "") -> Response:
     """Return an error in the new form of Google's API."""
     return as_json({"error": {"code": code, "status": status, "message": message}}, code)
 
 
 @pytest.mark.parametrize(
-    ("provider", "said", "code", "told"),
+    ("provider", "answer", "code", "message"),
     [
         ("google", as_json({"status": "REQUEST_DENIED"}), 77, "Check the key"),
         ("google", as_json(OVER), 75, "The quota is used up"),
@@ -305,14 +314,14 @@ def test_error_of_the_api_is_reported_without_the_key(
     run: Run,
     capsys: pytest.CaptureFixture[str],
     provider: str,
-    said: Said,
+    answer: Response,
     code: int,
-    told: str,
+    message: str,
 ) -> None:
-    api.answer = lambda _: said
+    api.answer = lambda _: answer
     assert run("A", options=("--provider", provider)) == code
     error = capsys.readouterr().err
-    assert told in error
+    assert message in error
     assert KEY not in error
 
 
@@ -330,7 +339,9 @@ def test_key_is_required_and_may_be_in_a_file(
     assert KEY_VARIABLE in capsys.readouterr().err
     api.answer = lambda _: as_json(NONE)
     assert main([*arguments, "--key-file", str(key)]) == 0
-    assert api.asked == ["/places/textsearch/json?query=A&region=pl&key=of+the+file&language=pl"]
+    assert api.requested_paths == [
+        "/places/textsearch/json?query=A&region=pl&key=of+the+file&language=pl"
+    ]
 
 
 @pytest.mark.parametrize("text", ["{", "[]", '{"id": "a"}', '{"id": "../a", "name": "A"}'])

@@ -6,7 +6,7 @@ import pytest
 from masstimes.manners import Manners, RequestRefused, ServerUnavailable
 from masstimes.polite import PoliteClient
 
-from tests.unit.masstimes.answering import Said, Server, answering
+from tests.unit.masstimes.answering import Response, Server, answering
 
 CONTACT = "crawler@example.org"
 
@@ -17,9 +17,9 @@ def server() -> Iterator[Server]:
         yield server
 
 
-def answers(server: Server, *said: Said) -> None:
+def answers(server: Server, *responses: Response) -> None:
     """Set the answers of a server; it repeats the last answer."""
-    coming = list(said)
+    coming = list(responses)
     server.answer = lambda _: coming.pop(0) if len(coming) > 1 else coming[0]
 
 
@@ -32,14 +32,14 @@ def pauses_of(server: Server, manners: Manners, *, pages: int = 1) -> list[float
     return waits
 
 
-LATER: Said = (503, {}, "")
-FINE: Said = (200, {}, "fine")
+LATER: Response = (503, {}, "")
+FINE: Response = (200, {}, "fine")
 
 
 def test_failed_request_is_repeated_after_2_4_and_8_seconds(server: Server) -> None:
     answers(server, LATER, LATER, LATER, LATER, FINE)
     assert pauses_of(server, Manners(CONTACT, max_wait=10.0)) == [2, 4, 8, 10]
-    assert server.asked == ["/0"] * 5
+    assert server.requested_paths == ["/0"] * 5
 
 
 def test_retry_after_sets_the_pause(server: Server) -> None:
@@ -53,7 +53,7 @@ def test_too_long_retry_after_ends_the_requests(server: Server) -> None:
     answers(server, (503, {"Retry-After": "301"}, ""))
     with pytest.raises(ServerUnavailable, match="wants 301 s to pass, longer than 300 s"):
         pauses_of(server, Manners(CONTACT))
-    assert len(server.asked) == 1
+    assert len(server.requested_paths) == 1
 
 
 def test_repeats_are_limited_for_each_request(server: Server) -> None:
@@ -87,7 +87,7 @@ def test_user_agent_contains_the_contact(server: Server) -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "told"),
+    ("response", "message"),
     [
         ((404, {}, ""), "answered 404"),
         ((302, {"Location": "http://elsewhere.example/"}, ""), "another host, elsewhere.example"),
@@ -96,11 +96,11 @@ def test_user_agent_contains_the_contact(server: Server) -> None:
         ((200, {"Content-Encoding": "gzip"}, "none"), "cannot be unpacked"),
     ],
 )
-def test_permanent_error_is_not_repeated(server: Server, said: Said, told: str) -> None:
-    answers(server, said)
-    with pytest.raises(RequestRefused, match=told):
+def test_permanent_error_is_not_repeated(server: Server, response: Response, message: str) -> None:
+    answers(server, response)
+    with pytest.raises(RequestRefused, match=message):
         pauses_of(server, Manners(CONTACT))
-    assert server.asked.count("/0") == 1
+    assert server.requested_paths.count("/0") == 1
 
 
 def test_redirect_on_the_same_host_is_followed(server: Server) -> None:
@@ -118,4 +118,4 @@ def test_proxy_of_the_environment_is_not_used_for_this_machine(
         monkeypatch.delenv("no_proxy", raising=False)
         answers(server, FINE)
         pauses_of(server, Manners(CONTACT))
-        assert (server.asked, proxy.asked) == (["/0"], [])
+        assert (server.requested_paths, proxy.requested_paths) == (["/0"], [])

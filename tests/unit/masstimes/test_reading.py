@@ -10,16 +10,16 @@ from masstimes.rules import find_order
 def purposes(text: str) -> str:
     """Return the hours of a text below a heading of masses, masses as ``8:00!``."""
     return " ".join(
-        f"{found.time.lstrip('0')}{'!' if found.topic is Topic.MASS else ''}"
-        for found in find_readings(f"Msze święte\n{text}\n")
+        f"{reading.time.lstrip('0')}{'!' if reading.topic is Topic.MASS else ''}"
+        for reading in find_readings(f"Msze święte\n{text}\n")
     )
 
 
 def seasons(text: str) -> list[tuple[str, str, str]]:
     """Return the time, season and months of each mass of a text below a heading of masses."""
-    found = find_order(f"Msze święte\n{text}\n")
-    assert found is not None
-    return [(mass.time, mass.season, mass.months) for mass in found.masses]
+    order = find_order(f"Msze święte\n{text}\n")
+    assert order is not None
+    return [(mass.time, mass.season, mass.months) for mass in order.masses]
 
 
 @pytest.mark.parametrize(

@@ -96,5 +96,5 @@ def test_each_hour_is_read_by_the_words_near_it(text: str, expected: Order | Non
     ],
 )
 def test_hours_of_other_events_are_no_masses(text: str, sundays: tuple[str, ...]) -> None:
-    found = find_order(text)
-    assert (found.sundays if found else ()) == sundays
+    order = find_order(text)
+    assert (order.sundays if order else ()) == sundays

@@ -41,33 +41,33 @@ def living_sites(web: SmallWeb) -> list[Site]:
 
 def test_masses_are_on_the_pages_where_the_truth_says() -> None:
     for site in living_sites(SmallWeb(60, 5)):
-        told = set()
+        mass_times = set()
         for page, text in texts(site).values():
-            found = list(find_candidates(text))
+            candidates = list(find_candidates(text))
             for mass in page.masses:
                 assert text[mass.start : mass.start + len(mass.hour)] == mass.hour
                 assert mass.candidate is not None
-                assert found[mass.candidate].clock == mass.time
-                told.add((mass.day, mass.time))
+                assert candidates[mass.candidate].clock == mass.time
+                mass_times.add((mass.day, mass.time))
         days = ("sunday", site.schedule.sundays), ("weekday", site.schedule.weekdays)
-        assert told == {(day, time) for day, times in days for time in times}
+        assert mass_times == {(day, time) for day, times in days for time in times}
 
 
 @pytest.mark.parametrize("seed", [DEMO_SEED, 2, 3, 31, 32])
 def test_rules_alone_find_nine_of_ten_masses_with_few_errors(seed: int) -> None:
-    there = found = wrong = 0
+    there = found_count = error_count = 0
     for site in living_sites(SmallWeb(60, seed)):
         there += len(site.schedule.sundays) + len(site.schedule.weekdays)
         for page, text in texts(site).values():
             if page.masses and (order := find_order(text)):
-                for said, true in (
+                for predicted, true in (
                     ({*order.sundays}, {*site.schedule.sundays}),
                     ({*order.weekdays}, {*site.schedule.weekdays}),
                 ):
-                    found += len(said & true)
-                    wrong += len(said - true)
-    assert found >= 0.9 * there
-    assert found >= 0.95 * (found + wrong)
+                    found_count += len(predicted & true)
+                    error_count += len(predicted - true)
+    assert found_count >= 0.9 * there
+    assert found_count >= 0.95 * (found_count + error_count)
 
 
 def test_masses_are_neither_rare_nor_dominant_among_candidates() -> None:
@@ -160,8 +160,8 @@ def test_places_search_finds_nine_of_ten_sites(places: Callable[..., Places]) ->
     for parish in web.parishes:
         short = f"{parish.name} {parish.place}"
         for query in (f"{short} {parish.address.split(',')[0]}", short):
-            if found := search.search(query, KEY)["results"]:
-                site = search.details(found[0]["place_id"], KEY)["result"].get("website")
+            if matches := search.search(query, KEY)["results"]:
+                site = search.details(matches[0]["place_id"], KEY)["result"].get("website")
                 right += site == f"http://{parish.host}:{PORT}/"
                 break
     assert 0.9 < right / 300 < 1

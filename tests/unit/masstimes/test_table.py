@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from masstimes.rules import make_order_line
 from masstimes.table import command, measure_command
-from masstimes.table.days import find_sentence, read_day
+from masstimes.table.days import find_sentence, read_mass
 from masstimes.table.files import read_table
 
 from tests.unit.masstimes.contexts import lines_of, write
@@ -23,9 +23,9 @@ Rows = list[dict[str, Any]]
 
 
 def order(site: str = "a.pl", text: str = TEXT) -> dict[str, Any]:
-    found = make_order_line({"domain": site, "url": f"http://{site}/msze.html", "text": text})
-    assert found is not None
-    return found
+    order_line = make_order_line({"domain": site, "url": f"http://{site}/msze.html", "text": text})
+    assert order_line is not None
+    return order_line
 
 
 def classified(text: str, *, site: str = "a.pl", probability: float = 0.9) -> Rows:
@@ -303,7 +303,7 @@ def test_csv_and_parquet_have_the_same_rows(make: Callable[..., Rows], tmp_path:
 )
 def test_day_is_recognized_by_nearby_words(context: str, day: str) -> None:
     start = context.index("9:00")
-    assert read_day(context, start) == day
+    assert read_mass(context, start).day == day
 
 
 def test_sentence_contains_words_of_the_heading() -> None:
@@ -323,16 +323,18 @@ def test_measures_compare_sites_and_times_with_the_truth(
     for name in ("t.csv", "t.parquet"):
         arguments = ["--table", str(tmp_path / name), "--truth", str(truth)]
         assert measure_command.main([*arguments, "--out", str(tmp_path / "m.json")]) == 0
-        found = json.loads(capsys.readouterr().out)
-        assert found == json.loads((tmp_path / "m.json").read_text())
-        assert [(of["right"], of["wrong"], of["missed"]) for of in found.values()] == [
-            *((2, 1, 1), (2, 1, 1), (3, 2, 0)),
+        measures = json.loads(capsys.readouterr().out)
+        assert measures == json.loads((tmp_path / "m.json").read_text())
+        assert [(of["right"], of["wrong"], of["missed"]) for of in measures.values()] == [
+            (2, 1, 1),
+            (2, 1, 1),
+            (3, 2, 0),
         ]
-        assert found["both"]["recall"] == 1
+        assert measures["both"]["recall"] == 1
 
 
 @pytest.mark.parametrize(
-    ("program", "arguments", "told"),
+    ("program", "arguments", "message"),
     [
         (command, ["--candidates", "{bare}"], "has no time, probability and mass"),
         (command, ["--orders", "{bare}"], "has no list 'sundays'"),
@@ -345,13 +347,13 @@ def test_input_of_another_kind_is_refused(
     capsys: pytest.CaptureFixture[str],
     program: Any,
     arguments: list[str],
-    told: str,
+    message: str,
 ) -> None:
     bare = write(tmp_path / "bare", lines_of("Msze 7:00, 8:00", site="a.pl"))
     out = ["--csv", str(tmp_path / "c"), "--parquet", str(tmp_path / "p")]
-    given = [each.format(bare=bare) for each in arguments]
-    assert program.main([*given, *(out if program is command else ())]) == 65
-    assert told in capsys.readouterr().err
+    filled_arguments = [each.format(bare=bare) for each in arguments]
+    assert program.main([*filled_arguments, *(out if program is command else ())]) == 65
+    assert message in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("text", ["[]", '{"id": "a"}', '{"id": "a", "site": 1}', '{"site": "a"}'])
@@ -364,9 +366,11 @@ def test_file_that_is_no_parish_is_refused(
     assert "this is no parish" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize(("topic", "kept"), [("mass", 1), (None, 1), ("office", 0), ("once", 0)])
+@pytest.mark.parametrize(
+    ("topic", "row_count"), [("mass", 1), (None, 1), ("office", 0), ("once", 0)]
+)
 def test_hour_with_another_topic_is_left_out(
-    make: Callable[..., Rows], topic: str | None, kept: int
+    make: Callable[..., Rows], topic: str | None, row_count: int
 ) -> None:
     [line] = classified("Msza w sobotę 19:00")
-    assert len(make([], [line | {"topic": topic}])) == kept
+    assert len(make([], [line | {"topic": topic}])) == row_count

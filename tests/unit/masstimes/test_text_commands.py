@@ -74,8 +74,8 @@ def test_hours_have_the_topic_of_their_place_on_the_page(
     far = "<p>Zapraszamy wszystkich parafian i gości.</p>" * 3
     html = f"<h2>Kancelaria</h2><p>{far}wtorek 9:00</p><h2>Msze</h2><p>niedziela 11:00</p>"
     texts = run(commands.text_main, [page(html=html, link_text="Kontakt", url="http://p.pl/k")])
-    found = run(commands.hours_main, texts, "--around", "12")
-    assert [(line["time"], line["topic"]) for line in found] == [
+    hours = run(commands.hours_main, texts, "--around", "12")
+    assert [(line["time"], line["topic"]) for line in hours] == [
         ("09:00", "office"),
         ("11:00", "mass"),
     ]
@@ -87,14 +87,14 @@ def test_pipeline_turns_pages_into_times(run: Callable[..., list[dict[str, Any]]
     assert [set(line) for line in texts] == [
         {"url", "previous_url", "start_url", "domain", "text", "link_text"}
     ] * 2
-    kept = run(commands.filter_main, texts)
-    assert [line["url"] for line in kept] == ["http://p.pl/msze-0.html"]
-    found = run(commands.hours_main, kept, "--around", "12")
-    assert [line["time"] for line in found] == ["07:00", "09:30", "11:00", "18:00"]
-    first = found[0]
+    relevant_pages = run(commands.filter_main, texts)
+    assert [line["url"] for line in relevant_pages] == ["http://p.pl/msze-0.html"]
+    hours = run(commands.hours_main, relevant_pages, "--around", "12")
+    assert [line["time"] for line in hours] == ["07:00", "09:30", "11:00", "18:00"]
+    first = hours[0]
     assert first["context"][first["start"] : first["end"]] == first["hour"] == "7:00"
-    assert len({line["id"] for line in found}) == 4
-    [order] = run(commands.rules_main, kept)
+    assert len({line["id"] for line in hours}) == 4
+    [order] = run(commands.rules_main, relevant_pages)
     masses, text = order.pop("masses"), order.pop("text")
     assert order == {
         "domain": "p.pl",
@@ -107,13 +107,13 @@ def test_pipeline_turns_pages_into_times(run: Callable[..., list[dict[str, Any]]
     assert masses[0] == {
         **{"time": "07:00", "day": "sunday", "days": "", "weeks": "", "season": ""},
         "months": "",
-        "start": first["start"] + kept[0]["text"].index(first["context"]),
+        "start": first["start"] + relevant_pages[0]["text"].index(first["context"]),
         "sentence": "Niedziela i święta: 7:00, 9.30",
     }
 
 
 @pytest.mark.parametrize(
-    ("content", "code", "told"),
+    ("content", "code", "message"),
     [
         (None, 66, ": cannot be read"),
         (b"{\n", 65, ":1:2: not JSON: expecting property name"),
@@ -124,11 +124,15 @@ def test_pipeline_turns_pages_into_times(run: Callable[..., list[dict[str, Any]]
     ],
 )
 def test_bad_lines_are_named_and_nothing_is_written(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], content: bytes | None, code: int, told: str
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    content: bytes | None,
+    code: int,
+    message: str,
 ) -> None:
     source, out = tmp_path / "in.jsonl", tmp_path / "out.jsonl"
     if content is not None:
         source.write_bytes(content)
     assert commands.text_main([str(source), "--out", str(out)]) == code
-    assert f"mt-text: {source}{told}" in capsys.readouterr().err
+    assert f"mt-text: {source}{message}" in capsys.readouterr().err
     assert [path for path in tmp_path.iterdir() if path != source] == []

@@ -28,19 +28,21 @@ def error(reason: str) -> Answer:
 
 def walk(answer: Callable[[Visit], Answer], limits: Limits = LIMITS) -> tuple[list[Visit], Visits]:
     """Return all visits of a site with these answers."""
-    visits, made = Visits(START, partial(is_within, domain="p.pl"), limits), []
+    visits, visited_pages = Visits(START, partial(is_within, domain="p.pl"), limits), []
     while visits.ending() is None:
         visit = visits.next()
         assert visit is not None
-        made.append(visit)
+        visited_pages.append(visit)
         visits.apply_answer(answer(visit))
-    return made, visits
+    return visited_pages, visits
 
 
 def walked(answers: dict[str, Answer]) -> tuple[list[str], Visits]:
     """Return the visited paths; paths without an answer are not found."""
-    made, visits = walk(lambda visit: answers.get(visit.url.removeprefix(START), error("404")))
-    return [visit.url.removeprefix(START) for visit in made], visits
+    visited_pages, visits = walk(
+        lambda visit: answers.get(visit.url.removeprefix(START), error("404"))
+    )
+    return [visit.url.removeprefix(START) for visit in visited_pages], visits
 
 
 def test_pages_are_visited_breadth_first_to_the_depth_limit() -> None:
@@ -51,8 +53,8 @@ def test_pages_are_visited_breadth_first_to_the_depth_limit() -> None:
 
 
 def test_visit_knows_how_it_was_found() -> None:
-    made, _ = walk(lambda visit: page("a") if visit.depth == 0 else page())
-    assert made[1] == Visit(f"{START}a", 1, START, "a")
+    visited_pages, _ = walk(lambda visit: page("a") if visit.depth == 0 else page())
+    assert visited_pages[1] == Visit(f"{START}a", 1, START, "a")
 
 
 def test_endless_calendar_is_limited() -> None:
@@ -60,19 +62,19 @@ def test_endless_calendar_is_limited() -> None:
         day = int(visit.url.rpartition("=")[2] or 0) if "=" in visit.url else 0
         return page(*(f"kalendarz?d={day * 40 + more}" for more in range(1, 40)))
 
-    made, visits = walk(calendar)
-    assert len(made) == 1 + LIMITS.queries
+    visited_pages, visits = walk(calendar)
+    assert len(visited_pages) == 1 + LIMITS.queries
     assert visits.ending() is Ending.DONE
 
 
 def test_number_of_pages_is_limited() -> None:
-    made, visits = walk(lambda visit: page(*(f"{visit.depth}-{n}" for n in range(30))))
-    assert (len(made), visits.ending()) == (LIMITS.pages, Ending.PAGES)
+    visited_pages, visits = walk(lambda visit: page(*(f"{visit.depth}-{n}" for n in range(30))))
+    assert (len(visited_pages), visits.ending()) == (LIMITS.pages, Ending.PAGES)
 
 
 def test_number_of_bytes_is_limited() -> None:
-    made, visits = walk(lambda _: page("a", "b", "c", "d", size=400))
-    assert (len(made), visits.ending()) == (3, Ending.BYTES)
+    visited_pages, visits = walk(lambda _: page("a", "b", "c", "d", size=400))
+    assert (len(visited_pages), visits.ending()) == (3, Ending.BYTES)
 
 
 def test_site_with_repeated_failures_is_left() -> None:
@@ -95,10 +97,10 @@ def test_redirects_are_followed_at_once_and_not_in_circles() -> None:
 
 
 def test_target_of_a_redirect_keeps_the_link_that_led_to_it() -> None:
-    made, _ = walk(
+    visited_pages, _ = walk(
         lambda visit: {"/": page("a"), "a": redirect(f"{START}x")}.get(visit.url[-1], page())
     )
-    assert made[2] == Visit(f"{START}x", 1, START, "a", 1)
+    assert visited_pages[2] == Visit(f"{START}x", 1, START, "a", 1)
 
 
 def test_site_may_redirect_to_the_same_address_a_few_times() -> None:
@@ -126,9 +128,9 @@ def test_links_to_other_sites_and_files_are_skipped() -> None:
     links = ("http://elsewhere.pl/", f"{START}a.pdf", f"{START}x/x/x/x/", f"{START}b?x=1&y=2")
     again = (f"{START}b?y=2&x=1", "http://m.p.pl/")
     answer = replace(page(), links=tuple((link, "") for link in (*links, *again)))
-    made, _ = walk(lambda visit: answer if visit.depth == 0 else page())
-    assert urls(made) == [START, f"{START}b?x=1&y=2", "http://m.p.pl/"]
+    visited_pages, _ = walk(lambda visit: answer if visit.depth == 0 else page())
+    assert urls(visited_pages) == [START, f"{START}b?x=1&y=2", "http://m.p.pl/"]
 
 
-def urls(made: Iterable[Visit]) -> list[str]:
-    return [visit.url for visit in made]
+def urls(visited_pages: Iterable[Visit]) -> list[str]:
+    return [visit.url for visit in visited_pages]

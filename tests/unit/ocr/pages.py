@@ -1,7 +1,5 @@
 """Small transcribed pages in the format of `ocr-transcribe`."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 

@@ -82,12 +82,12 @@ def volumes() -> list[ProcessedVolume]:
 
 def test_summary_has_all_figures(volumes: list[ProcessedVolume]) -> None:
     volumes[1].kinds["skew"] = {"pages": 1, "characters": 100, "errors": 3}
-    found = summarise(volumes, 16.0)
-    assert found["status"] == ChainState.FINISHED
-    assert (found["pages"], found["failed_pages"]) == (8, ["first-p00002"])
-    assert (found["cer"], found["cer_by_kind"]) == (0.01, {"clean": 0.01, "skew": 0.03})
-    assert (found["pages_per_second"], found["model_loads"]) == (0.5, 4)
-    first, second = found["volumes"]
+    summary = summarise(volumes, 16.0)
+    assert summary["status"] == ChainState.FINISHED
+    assert (summary["pages"], summary["failed_pages"]) == (8, ["first-p00002"])
+    assert (summary["cer"], summary["cer_by_kind"]) == (0.01, {"clean": 0.01, "skew": 0.03})
+    assert (summary["pages_per_second"], summary["model_loads"]) == (0.5, 4)
+    first, second = summary["volumes"]
     assert first["name"] == "first"
     assert [Path(file["path"]).name for file in first["files"]] == [
         "first-p00001.xml",
@@ -149,6 +149,6 @@ def test_damaged_page_is_named_with_the_reason(
     volumes: list[ProcessedVolume], capsys: pytest.CaptureFixture[str]
 ) -> None:
     print_report(volumes, summarise(volumes, 16.0))
-    told = capsys.readouterr().out
-    assert "first, layout, first-p00002.png: cut off" in told
-    assert "finished: 8 pages in 16 s" in told
+    output = capsys.readouterr().out
+    assert "first, layout, first-p00002.png: cut off" in output
+    assert "finished: 8 pages in 16 s" in output

@@ -22,17 +22,17 @@ Seconds = st.floats(0, 1000)
 def test_duration_is_the_scaled_size_plus_a_difference_and_never_negative(
     size: float, scale: float, difference: float, seed: int
 ) -> None:
-    found = dummy.duration(size, scale, difference, Random(seed))
-    assert found >= 0
-    assert size * scale - difference <= found <= size * scale + difference
+    duration = dummy.duration(size, scale, difference, Random(seed))
+    assert duration >= 0
+    assert size * scale - difference <= duration <= size * scale + difference
 
 
 def test_differences_are_uniform_in_both_directions() -> None:
     random = Random(1)
-    found = [dummy.duration(2, 10, 4, random) for _ in range(4000)]
-    assert sum(found) / len(found) == pytest.approx(20, abs=0.2)
-    assert sum(16 <= one < 18 for one in found) == pytest.approx(1000, abs=100)
-    assert sum(22 <= one < 24 for one in found) == pytest.approx(1000, abs=100)
+    durations = [dummy.duration(2, 10, 4, random) for _ in range(4000)]
+    assert sum(durations) / len(durations) == pytest.approx(20, abs=0.2)
+    assert sum(16 <= one < 18 for one in durations) == pytest.approx(1000, abs=100)
+    assert sum(22 <= one < 24 for one in durations) == pytest.approx(1000, abs=100)
 
 
 def _pages(folder: Path, *options: str) -> list[Path]:

@@ -24,12 +24,12 @@ def _read(path: Path) -> dict[str, Any]:
 
 
 def test_default_size_limit_of_the_workflow_equals_that_of_the_programs() -> None:
-    found = [
+    limits = [
         document["inputs"]["max_megapixels"]["default"]
         for document in map(_read, [PACK / "workflow.cwl", *TOOLS])
         if "max_megapixels" in document["inputs"]
     ]
-    assert found == [MAX_MEGAPIXELS] * 3
+    assert limits == [MAX_MEGAPIXELS] * 3
 
 
 def test_each_tool_is_an_installed_program_with_a_description() -> None:
@@ -58,11 +58,16 @@ def test_tools_compose_to_the_same_workflow() -> None:
     assert composed is not None
     assert written is not None
     assert list(composed.assets.values()) == list(written.assets.values())
-    for found, wanted in zip(composed.steps, written.steps, strict=True):
-        assert (found.mode, found.needs.warm) == (wanted.mode, wanted.needs.warm)
-        assert [read.port for read in found.inputs] == [read.port for read in wanted.inputs]
-    wrong = join_tools(tools, bind={"config": "asset:ocr-layout"})
-    assert wrong.misfits == [
+    for composed_step, written_step in zip(composed.steps, written.steps, strict=True):
+        assert (composed_step.mode, composed_step.needs.warm) == (
+            written_step.mode,
+            written_step.needs.warm,
+        )
+        assert [read.port for read in composed_step.inputs] == [
+            read.port for read in written_step.inputs
+        ]
+    misfit_workflow = join_tools(tools, bind={"config": "asset:ocr-layout"})
+    assert misfit_workflow.misfits == [
         "bind: 'config' is no parameter of the workflow, which has ocr-layout_config,"
         " ocr-layout_max_megapixels, ocr-transcribe_config, ocr-transcribe_max_megapixels, name"
     ]

@@ -69,8 +69,8 @@ def test_missing_font_is_named_with_its_package(
 ) -> None:
     monkeypatch.setattr(fonts, "FOLDER", tmp_path)
     assert scans.main(["--out", str(tmp_path / "x"), "--pages", "1", "--seed", "1"]) == 69
-    told = capsys.readouterr().err
-    assert "is missing: apt-get install fonts-" in told
+    stderr = capsys.readouterr().err
+    assert "is missing: apt-get install fonts-" in stderr
 
 
 @pytest.mark.parametrize(
@@ -86,7 +86,7 @@ def test_wrong_arguments_are_refused(
     options: list[str], sentence: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     out = tmp_path / "out"
-    given = [option.replace("{out}", str(out)) for option in options]
-    assert scans.main(["--out", str(out), "--pages", "2", "--seed", "1", *given]) == 64
+    filled_options = [option.replace("{out}", str(out)) for option in options]
+    assert scans.main(["--out", str(out), "--pages", "2", "--seed", "1", *filled_options]) == 64
     assert sentence in capsys.readouterr().err
     assert not out.exists()

@@ -32,8 +32,8 @@ def files(tmp_path: Path) -> dict[str, list[str]]:
 
 
 def _put_together(files: dict[str, list[str]], out: Path, name: str = "book") -> int:
-    given = [text for option, paths in files.items() for text in (option, *paths)]
-    return volume.main(["--name", name, "--out", str(out), *given])
+    arguments = [text for option, paths in files.items() for text in (option, *paths)]
+    return volume.main(["--name", name, "--out", str(out), *arguments])
 
 
 def _divs(out: Path) -> list[Any]:
@@ -58,13 +58,13 @@ def test_mets_names_the_files_of_each_page_with_their_checksums(
     by_id = {file.get("ID"): file for file in whole.getroottree().iter(f"{{{NAMESPACE}}}file")}
     for page in pages:
         name = page.get("LABEL")
-        found = [by_id[pointer.get("FILEID")] for pointer in page]
-        assert [file[0].get(f"{{{XLINK}}}href") for file in found] == [
+        page_files = [by_id[pointer.get("FILEID")] for pointer in page]
+        assert [file[0].get(f"{{{XLINK}}}href") for file in page_files] == [
             f"{name}.xml",
             f"{name}.alto.xml",
             f"{name}.txt",
         ]
-        for file in found:
+        for file in page_files:
             content = (tmp_path / file[0].get(f"{{{XLINK}}}href")).read_bytes()
             assert file.get("CHECKSUM") == hashlib.sha256(content).hexdigest()
             assert file.get("SIZE") == str(len(content))

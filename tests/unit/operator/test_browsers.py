@@ -9,7 +9,7 @@ _SAFARI = "AppleWebKit/605.1 (KHTML, like Gecko) Version/17.0 Safari/604.1"
 
 
 @pytest.mark.parametrize(
-    ("agent", "said"),
+    ("agent", "short_name"),
     [
         ("Mozilla/5.0 (X11; Linux; rv:128.0) Gecko/20100101 Firefox/128.0", "Firefox on Linux"),
         (f"Mozilla/5.0 (Linux; Android 10; K) {_CHROME}", "Chrome on Android"),
@@ -22,5 +22,5 @@ _SAFARI = "AppleWebKit/605.1 (KHTML, like Gecko) Version/17.0 Safari/604.1"
         ("", "unknown"),
     ],
 )
-def test_user_agent_is_shortened_to_browser_and_system(agent: str, said: str) -> None:
-    assert browser_in_short(agent) == said
+def test_user_agent_is_shortened_to_browser_and_system(agent: str, short_name: str) -> None:
+    assert browser_in_short(agent) == short_name

@@ -61,10 +61,10 @@ def plan_of(text: str) -> Plan:
 
 
 def changes_between(before: str | None, after: str) -> list[str]:
-    found = compare_plans(None if before is None else plan_of(before), plan_of(after))
+    changes = compare_plans(None if before is None else plan_of(before), plan_of(after))
     return [
         f"{change.part} {change.name} {change.change}: {'; '.join(change.details)}"
-        for change in found
+        for change in changes
     ]
 
 
@@ -229,39 +229,39 @@ def test_diff_turns_the_old_text_into_the_new_text(
     old, new = (
         "".join(f"{line}\n" for line in [*shared, *lines, *shared]) for lines in (before, after)
     )
-    found = compare_files({"w.cwl": old}, {"w.cwl": new}, labels=LABELS, mains=MAINS)
+    changes = compare_files({"w.cwl": old}, {"w.cwl": new}, labels=LABELS, mains=MAINS)
     if old == new:
-        assert found == []
+        assert changes == []
         return
-    assert applied(found[0].diff, old.splitlines()) == new.splitlines()
+    assert applied(changes[0].diff, old.splitlines()) == new.splitlines()
 
 
 def applied(diff: str, lines: list[str]) -> list[str]:
     """Return ``lines`` with the diff applied at exactly the places that it names."""
-    made: list[str] = []
+    new_lines: list[str] = []
     done = 0
     for line in diff.splitlines()[2:]:
         if place := re.fullmatch(r"@@ -(\d+)(,0)?(?:,\d+)? \+\d+(?:,\d+)? @@", line):
             start = int(place[1]) - (not place[2])
-            made, done = made + lines[done:start], start
+            new_lines, done = new_lines + lines[done:start], start
         elif line.startswith("+"):
-            made.append(line[1:])
+            new_lines.append(line[1:])
         else:
             assert lines[done] == line[1:]
-            made, done = made + ([] if line.startswith("-") else [lines[done]]), done + 1
-    return made + lines[done:]
+            new_lines, done = new_lines + ([] if line.startswith("-") else [lines[done]]), done + 1
+    return new_lines + lines[done:]
 
 
 def test_added_and_removed_files_are_listed_after_the_workflow() -> None:
     before = {"flow/w.cwl": "1\n", "a.cwl": "x\n", "b.cwl": "same\n"}
     after = {"flow/w.cwl": "2\n", "b.cwl": "same\n", "0.cwl": "y\n"}
-    found = compare_files(before, after, labels=LABELS, mains=("flow/w.cwl", "flow/w.cwl"))
-    assert [(change.path, change.change) for change in found] == [
+    changes = compare_files(before, after, labels=LABELS, mains=("flow/w.cwl", "flow/w.cwl"))
+    assert [(change.path, change.change) for change in changes] == [
         ("flow/w.cwl", Change.CHANGED),
         ("0.cwl", Change.ADDED),
         ("a.cwl", Change.REMOVED),
     ]
-    assert found[0].diff == "--- flow 1: flow/w.cwl\n+++ flow 2: flow/w.cwl\n@@ -1 +1 @@\n-1\n+2"
+    assert changes[0].diff == "--- flow 1: flow/w.cwl\n+++ flow 2: flow/w.cwl\n@@ -1 +1 @@\n-1\n+2"
     renamed = compare_files(
         {"old.cwl": "1\n"}, {"new.cwl": "1\n"}, labels=LABELS, mains=("old.cwl", "new.cwl")
     )

@@ -41,13 +41,13 @@ def test_shown_and_omitted_bytes_add_up_to_the_log(whole: bytes, half: int) -> N
     head = whole[:half]
     tail = b"" if len(whole) <= half else whole[max(half, len(whole) - half) :]
     text = log_text(head, tail, len(whole))
-    found = re.search(r"\n?… ([0-9]+) bytes? left out …\n", text)
-    if found is None:
+    gap = re.search(r"\n?… ([0-9]+) bytes? left out …\n", text)
+    if gap is None:
         assert text.encode() == whole
     else:
-        begin, end = text[: found.start()].encode(), text[found.end() :].encode()
+        begin, end = text[: gap.start()].encode(), text[gap.end() :].encode()
         assert whole.startswith(begin)
         assert whole.endswith(end)
-        assert len(whole) - len(begin) - len(end) - int(found[1]) in {0, 1}, (
+        assert len(whole) - len(begin) - len(end) - int(gap[1]) in {0, 1}, (
             "only a line break may be missing"
         )

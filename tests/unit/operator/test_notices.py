@@ -56,8 +56,8 @@ def pilot(
     )
 
 
-def texts(found: list[Notice]) -> list[str]:
-    return [notice.text for notice in found]
+def texts(listed_notices: list[Notice]) -> list[str]:
+    return [notice.text for notice in listed_notices]
 
 
 def test_notice_of_a_failed_chain_has_the_reason_and_can_be_acknowledged() -> None:
@@ -141,7 +141,7 @@ def test_notice_of_a_step_that_cannot_start_disappears_by_itself() -> None:
 
 
 def test_failed_and_quarantined_jobs_have_notices() -> None:
-    failed, held = status(failed=1, ready=5), status(quarantined=2, failed=3)
+    failed, quarantined = status(failed=1, ready=5), status(quarantined=2, failed=3)
     [first] = notices.report_task(failed, {failed.chain_uid: "d"})
     assert (first.text, first.severity) == (
         "t over d, step decode: 1 job failed for good (1 × tool refused):"
@@ -153,15 +153,15 @@ def test_failed_and_quarantined_jobs_have_notices() -> None:
         (1, ""),
         (2, f"; `sluice task jobs {failed.uid} --state failed` lists all"),
     ):
-        known = failed.model_copy(update={"reason": cause, "failed": number})
-        [named] = notices.report_task(known, {})
+        failed_with_reason = failed.model_copy(update={"reason": cause, "failed": number})
+        [named] = notices.report_task(failed_with_reason, {})
         assert named.text.endswith(f"failed for good (1 × tool refused); {cause}{more}")
-    [second] = notices.report_task(held, {})
+    [second] = notices.report_task(quarantined, {})
     assert second.text == (
         "t, step decode: 2 jobs took several pilots down and wait for a decision:"
-        f" `sluice task jobs {held.uid} --state quarantined`"
+        f" `sluice task jobs {quarantined.uid} --state quarantined`"
     )
-    assert (second.severity, second.task_uid) == (NoticeSeverity.ERROR, held.uid)
+    assert (second.severity, second.task_uid) == (NoticeSeverity.ERROR, quarantined.uid)
     assert notices.sort_notices([first, second]) == [second, first]
     assert notices.report_task(status(ready=3, running=1), {}) == []
     ended = failed.model_copy(update={"state": TaskState.FAILED, "ended_at": NOW})
@@ -173,8 +173,8 @@ def test_notice_of_a_lost_pilot_ends_with_acknowledgement_or_its_return() -> Non
     [notice] = notices.report_lost_pilots([lost])
     assert notice.text == "Pilot p on h stopped answering; its jobs were given to others"
     assert notice.id == f"pilot:{lost.uid}"
-    seen = lost.model_copy(update={"acknowledged": Acknowledgement(by="Ann", at=NOW)})
-    assert notices.report_lost_pilots([seen]) == []
+    acknowledged_pilot = lost.model_copy(update={"acknowledged": Acknowledgement(by="Ann", at=NOW)})
+    assert notices.report_lost_pilots([acknowledged_pilot]) == []
     assert notices.report_lost_pilots([lost.model_copy(update={"state": PilotState.ACTIVE})]) == []
     assert notices.report_lost_pilots([pilot(registered=5, state=PilotState.ACTIVE), lost]) == []
     assert notices.report_lost_pilots([pilot(registered=5, state=PilotState.GONE), lost]) == []
@@ -208,14 +208,14 @@ def test_steps_switched_off_while_jobs_wait_have_notices() -> None:
         StepLoad(step="lines", template="a", waiting=9),
     ]
     since = f"since {NOW:%F %T} (new model): no job of it is given away"
-    found = notices.report_disabled_steps(loads)
-    assert texts(found) == [
+    reports = notices.report_disabled_steps(loads)
+    assert texts(reports) == [
         f"Step words is switched off by Ann {since}, and 1\u202f004 jobs wait"
         " (`sluice step release words` switches it on)",
         f"Step words is switched off in template maps by Ann {since}, and 1 job waits"
         " (`sluice step release words --template maps` switches it on)",
     ]
-    assert {(notice.page, notice.since, notice.id) for notice in found} == {("steps", NOW, None)}
+    assert {(notice.page, notice.since, notice.id) for notice in reports} == {("steps", NOW, None)}
     assert notices.report_disabled_steps(loads[3:]) == [], "no job waits for the step"
 
 
@@ -257,32 +257,32 @@ def notice(
 def test_lasting_conditions_and_events_do_not_hide_each_other(
     lasting: int, happened: int, limit: int, shown: tuple[int, int]
 ) -> None:
-    found = [notice(f"held {number}", task=True) for number in range(lasting)]
-    found += [
+    all_notices = [notice(f"held {number}", task=True) for number in range(lasting)]
+    all_notices += [
         notice(f"failed {number}", NoticeSeverity.WARNING, happened=True)
         for number in range(happened)
     ]
-    chosen = texts(notices.select_notices(found, limit=limit))
-    assert chosen == texts([*found[: shown[0]], *found[lasting : lasting + shown[1]]])
+    chosen = texts(notices.select_notices(all_notices, limit=limit))
+    assert chosen == texts([*all_notices[: shown[0]], *all_notices[lasting : lasting + shown[1]]])
 
 
 def test_notice_of_the_whole_system_comes_first() -> None:
-    found = [
+    all_notices = [
         notice("held", task=True),
         notice("failed", happened=True),
         notices.report_trouble("no answer"),
     ]
-    assert texts(notices.select_notices(found, limit=2)) == ["no answer", "failed"]
+    assert texts(notices.select_notices(all_notices, limit=2)) == ["no answer", "failed"]
 
 
 def test_pilot_list_is_limited_to_present_and_unacknowledged_pilots_first() -> None:
-    gone = [
+    gone_pilots = [
         pilot(f"gone-{number}", state=PilotState.GONE, registered=number)
         for number in range(MAX_PILOTS)
     ]
     lost = [pilot(f"lost-{number}", registered=-number) for number in range(3)]
     active = pilot("active", state=PilotState.ACTIVE, registered=-9)
-    page = overview([*gone, *lost, active])
+    page = overview([*gone_pilots, *lost, active])
     names = [pilot.name for pilot in page.listed_pilots]
     assert names[:5] == ["active", "lost-0", "lost-1", "lost-2", "gone-49"], (
         "the latest gone pilots follow the lost pilots"
@@ -316,10 +316,10 @@ def overview(pilots: list[Pilot] | None) -> Overview:
 
 
 @pytest.mark.parametrize(
-    "wrong", ["", "chain", "chain:", "chain:x", f"task:{UUID(int=1)}", f"{UUID(int=1)}"]
+    "identifier", ["", "chain", "chain:", "chain:x", f"task:{UUID(int=1)}", f"{UUID(int=1)}"]
 )
-def test_invalid_notice_identifier_has_no_subject(wrong: str) -> None:
-    assert Notice.subject_of(wrong) is None
+def test_invalid_notice_identifier_has_no_subject(identifier: str) -> None:
+    assert Notice.subject_of(identifier) is None
 
 
 def test_stalled_uploads_and_deletions_have_one_notice_for_each_reason() -> None:
@@ -380,8 +380,8 @@ def test_pilot_that_fails_where_others_succeed_has_a_notice_while_present() -> N
     )
     assert text.startswith("Pilot old on h fails at concat, resize, where others succeed")
     assert f"sluice pilot show {failing.uid}" in text
-    gone = failing.model_copy(update={"state": PilotState.GONE})
-    assert notices.report_quarantined_pilots([gone]) == []
+    gone_pilot = failing.model_copy(update={"state": PilotState.GONE})
+    assert notices.report_quarantined_pilots([gone_pilot]) == []
 
 
 def test_work_that_fits_no_node_has_a_notice() -> None:

@@ -38,8 +38,8 @@ def chain(steps: list[ChainStep], entries: list[ChainDataset]) -> Chain:
     )  # fmt: skip
 
 
-def missing_by_label(found: list[PartialOutput]) -> dict[str, str]:
-    return {part.label: part.missing for part in found}
+def missing_by_label(parts: list[PartialOutput]) -> dict[str, str]:
+    return {part.label: part.missing for part in parts}
 
 
 def test_partial_output_of_each_step_says_what_is_missing() -> None:
@@ -52,30 +52,30 @@ def test_partial_output_of_each_step_says_what_is_missing() -> None:
         entry(None, None), entry("a", None), entry("a", "out"), entry("b", "out"),
         entry("b", "out~before"), entry("b", None),
     ]  # fmt: skip
-    known = {e.uid: dataset(e.uid) for e in entries}
-    found = partial_outputs(chain(steps, entries), known, None)
-    assert missing_by_label(found) == {
+    datasets = {e.uid: dataset(e.uid) for e in entries}
+    parts = partial_outputs(chain(steps, entries), datasets, None)
+    assert missing_by_label(parts) == {
         "out of a": "",
         "logs of a": "",
         "out of b": "only what its finished jobs gave: the step failed (3 of 9 jobs failed)",
         "logs of b": "",
         "logs of c": "the step never began",
     }
-    assert [part.folder for part in found] == ["a.out", "a.logs", "b.out", "b.logs", "c.logs"]
-    assert [part.readable for part in found] == [True] * 4 + [False]
+    assert [part.folder for part in parts] == ["a.out", "a.logs", "b.out", "b.logs", "c.logs"]
+    assert [part.readable for part in parts] == [True] * 4 + [False]
 
 
 def test_step_that_never_began_shows_the_outputs_of_its_template() -> None:
     plan = plan_of(GRAPH)
     planned = plan.steps[0]
     steps = [ChainStep(name=planned.name, state=StepState.CANCELED, reason="by request")]
-    found = partial_outputs(chain(steps, []), {}, plan)
-    assert [part.port for part in found] == [output.port for output in planned.outputs]
-    assert {part.missing for part in found} == {"the step never began (by request)"}
+    parts = partial_outputs(chain(steps, []), {}, plan)
+    assert [part.port for part in parts] == [output.port for output in planned.outputs]
+    assert {part.missing for part in parts} == {"the step never began (by request)"}
 
 
 @pytest.mark.parametrize(
-    ("state", "said"),
+    ("state", "reason"),
     [
         (DatasetState.OPEN, "it is not complete: look again in a moment"),
         (DatasetState.DELETING, "it has been deleted: nothing needs it any more"),
@@ -84,17 +84,17 @@ def test_step_that_never_began_shows_the_outputs_of_its_template() -> None:
         (None, "nobody knows the data set any more"),
     ],
 )
-def test_unreadable_output_says_why(state: DatasetState | None, said: str) -> None:
+def test_unreadable_output_says_why(state: DatasetState | None, reason: str) -> None:
     steps, entries = [ChainStep(name="a", state=StepState.FINISHED)], [entry("a", "out")]
-    known = {} if state is None else {entries[0].uid: dataset(entries[0].uid, state)}
-    [part] = partial_outputs(chain(steps, entries), known, None)
-    assert (part.missing, part.readable) == (said, not said)
+    datasets = {} if state is None else {entries[0].uid: dataset(entries[0].uid, state)}
+    [part] = partial_outputs(chain(steps, entries), datasets, None)
+    assert (part.missing, part.readable) == (reason, not reason)
 
 
 def test_folders_of_partial_outputs_have_different_names() -> None:
     """The names differ even on file systems that ignore case."""
     steps = [ChainStep(name=name, state=StepState.FINISHED) for name in ("a", "a.b", "A")]
     entries = [entry("a", "b.c"), entry("a.b", "c"), entry("A", "B.c")]
-    known = {e.uid: dataset(e.uid) for e in entries}
-    found = partial_outputs(chain(steps, entries), known, None)
-    assert [part.folder for part in found] == ["a.b.c", "a.b.c-2", "A.B.c-3"]
+    datasets = {e.uid: dataset(e.uid) for e in entries}
+    parts = partial_outputs(chain(steps, entries), datasets, None)
+    assert [part.folder for part in parts] == ["a.b.c", "a.b.c-2", "A.B.c-3"]

@@ -101,8 +101,8 @@ def test_steps_over_values_and_cross_products_are_labelled() -> None:
 
 def test_human_task_is_labelled() -> None:
     check = step("check", None)
-    asked = check.model_copy(update={"needs": Needs(ask=Ask(question="Is it sharp?"))})
-    assert [node.detail for node in draw(plan(asked)).nodes] == [
+    human_step = check.model_copy(update={"needs": Needs(ask=Ask(question="Is it sharp?"))})
+    assert [node.detail for node in draw(plan(human_step)).nodes] == [
         "data set",
         "people are asked",
     ]

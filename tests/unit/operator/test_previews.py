@@ -84,9 +84,9 @@ def test_json_preview_keeps_numbers_escapes_and_repeated_keys_as_written() -> No
     ]
 
 
-@pytest.mark.parametrize("said", ["NaN", "Infinity", "-Infinity"])
-def test_invalid_json_is_shown_as_text(said: str) -> None:
-    text = f'{{"a": {said}}}'
+@pytest.mark.parametrize("literal", ["NaN", "Infinity", "-Infinity"])
+def test_invalid_json_is_shown_as_text(literal: str) -> None:
+    text = f'{{"a": {literal}}}'
     shown = make_preview("x.json", text.encode(), len(text))
     assert (shown.kind, shown.text) == (PreviewKind.TEXT, text)
 

@@ -22,8 +22,8 @@ def read_claims(
 
 
 def test_equal_subjects_of_two_providers_are_two_people() -> None:
-    told = {"sub": "1", "preferred_username": "Anna", "groups": "crew"}
-    one, other = (read_claims({**told, "iss": issuer}) for issuer in ("https://a", "https://b"))
+    claims = {"sub": "1", "preferred_username": "Anna", "groups": "crew"}
+    one, other = (read_claims({**claims, "iss": issuer}) for issuer in ("https://a", "https://b"))
     assert (one.name, one.role) == ("anna", Role.SHIFT)
     assert one.subject != other.subject
 

@@ -62,8 +62,8 @@ def test_form_values_are_read_by_their_types_and_empty_fields_are_skipped() -> N
         "ranges": "[1, 2]",
         "mask": uid,
     }
-    values, wrong = read_values(PLAN, typed)
-    assert wrong == []
+    values, findings = read_values(PLAN, typed)
+    assert findings == []
     assert values == {
         "cut": 3,
         "gain": 100.0,
@@ -99,11 +99,11 @@ def test_form_values_are_read_by_their_types_and_empty_fields_are_skipped() -> N
     ],
 )
 def test_unreadable_form_value_is_reported_at_its_field(name: str, text: str, message: str) -> None:
-    values, wrong = read_values(PLAN, {name: text})
+    values, findings = read_values(PLAN, {name: text})
     assert values == {}
-    assert message in wrong[0].message
+    assert message in findings[0].message
     fields: dict[str, Any] = {
-        field.name: field for field in list_fields(PLAN, {}, typed={name: text}, findings=wrong)
+        field.name: field for field in list_fields(PLAN, {}, typed={name: text}, findings=findings)
     }
     assert [refused for refused, field in fields.items() if field.problem] == [name]
     assert fields[name].problem.startswith(message)
@@ -130,7 +130,7 @@ def test_directory_parameter_takes_the_uid_of_a_data_set() -> None:
         FieldKind.FILE,
         FieldKind.FILES,
     ]
-    values, wrong = read_values(of_directories, {"tree": f" {uid}", "trees": uid})
-    assert wrong == []
+    values, findings = read_values(of_directories, {"tree": f" {uid}", "trees": uid})
+    assert findings == []
     assert values["tree"] == {"class": "Directory", "dataset": uid}
     assert values["trees"]["dataset"] == uid

@@ -65,5 +65,5 @@ def test_pilot_that_takes_no_jobs_has_a_notice_while_present() -> None:
     assert texts(notices.report_troubled_pilots([troubled, well])) == [
         f"Pilot {troubled.name} on {troubled.host} takes no jobs: its disk is full"
     ]
-    gone = troubled.model_copy(update={"state": PilotState.GONE})
-    assert notices.report_troubled_pilots([gone]) == []
+    gone_pilot = troubled.model_copy(update={"state": PilotState.GONE})
+    assert notices.report_troubled_pilots([gone_pilot]) == []

@@ -117,11 +117,11 @@ def test_requests_and_used_memory_are_described_in_words() -> None:
         needs_text(Needs(resources=Resources(time_limit=0)))
         == "1 core, no memory asked for: the node's is the limit"
     )
-    kept = Needs(
+    needs = Needs(
         resources=Resources(cores=1, ram=9, time_limit=60),
         checkpoint=Checkpoint(files=["state/*"], every=30),
     )
-    assert needs_text(kept) == "1 core, 9 MiB, at most 60 s, a checkpoint every 30 s"
+    assert needs_text(needs) == "1 core, 9 MiB, at most 60 s, a checkpoint every 30 s"
     used = (None, 0, 0.3, 9.96, 312.4, 2048)
     assert [memory_text(memory) for memory in used] == [
         "–",

@@ -31,8 +31,8 @@ def parts(picture: str, name: str) -> Iterator[ElementTree.Element]:
 
 def boxes(picture: str, kind: str) -> list[float]:
     """Return the widths of the boxes of a class."""
-    found = parts(picture, "rect")
-    return [float(box.attrib["width"]) for box in found if box.get("class") == kind]
+    rectangles = parts(picture, "rect")
+    return [float(box.attrib["width"]) for box in rectangles if box.get("class") == kind]
 
 
 def texts(picture: str) -> list[str]:
@@ -75,7 +75,7 @@ def test_lane_height_shows_running_jobs_and_equal_bins_are_one_box() -> None:
 
 
 @pytest.mark.parametrize(
-    ("most", "wanted"),
+    ("most", "ticks"),
     [
         (0, [0]),
         (9.6, [0, 2, 4, 6, 8]),
@@ -83,10 +83,10 @@ def test_lane_height_shows_running_jobs_and_equal_bins_are_one_box() -> None:
         (70, [0, 15, 30, 45, 60]),
     ],
 )
-def test_ticks_are_round(most: float, wanted: list[float]) -> None:
-    assert time_ticks(most) == pytest.approx(wanted)
+def test_ticks_are_round(most: float, ticks: list[float]) -> None:
+    assert time_ticks(most) == pytest.approx(ticks)
 
 
 def test_seconds_are_described_in_suitable_units() -> None:
-    said = [seconds_text(seconds) for seconds in (0, 0.25, 4.25, 90, 180, 9000)]
-    assert said == ["0", "250 ms", "4.25 s", "1.5 min", "3 min", "2.5 h"]
+    descriptions = [seconds_text(seconds) for seconds in (0, 0.25, 4.25, 90, 180, 9000)]
+    assert descriptions == ["0", "250 ms", "4.25 s", "1.5 min", "3 min", "2.5 h"]

@@ -13,22 +13,22 @@ from pilot.isolation.sandbox.sandbox import Sandbox
 def found_sandbox() -> Sandbox:
     """Return the sandbox that a pilot with the PATH of this process would use. Raises
     ``NoSandboxError``."""
-    return _found(os.environ["PATH"])
+    return _find_test_sandbox(os.environ["PATH"])
 
 
 @cache
-def _found(_path: str) -> Sandbox:
+def _find_test_sandbox(_path: str) -> Sandbox:
     """Find the sandbox once for all tests of a process."""
     folder = Path(tempfile.mkdtemp(prefix="sandbox-"))
-    found = find_sandbox("required", folder, [], hidden=[folder / "hidden"])
-    assert isinstance(found, Sandbox)
-    return found
+    sandbox = find_sandbox("required", folder, [], hidden=[folder / "hidden"])
+    assert isinstance(sandbox, Sandbox)
+    return sandbox
 
 
 @cache
 def _connected(path: str) -> Sandbox:
     """Return the sandbox with a network for tools that ask for one."""
-    return with_network(_found(path), "preferred", [])
+    return with_network(_find_test_sandbox(path), "preferred", [])
 
 
 def sandbox_everywhere(settings: dict[str, Any]) -> dict[str, Any]:

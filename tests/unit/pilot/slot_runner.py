@@ -35,7 +35,7 @@ from tests.unit.pilot.sandboxes import sandbox_everywhere
 from tests.waiting import wait_until
 
 
-def gone(pid: int) -> bool:
+def has_ended(pid: int) -> bool:
     """Return whether the process has ended. A zombie counts as ended."""
     try:
         return psutil.Process(pid).status() == psutil.STATUS_ZOMBIE
@@ -97,7 +97,7 @@ class Runner:
     def replace_slot(self) -> None:
         """End the process of the slot, and fork another one that has no tasks and warm workers."""
         self.connection.close()
-        wait_until(lambda: gone(self.slot_pid), what="the slot ends")
+        wait_until(lambda: has_ended(self.slot_pid), what="the slot ends")
         self.open_slot()
 
     def submit(self, task: PilotTask, *jobs: LeasedJob, **more: Any) -> None:

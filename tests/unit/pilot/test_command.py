@@ -12,7 +12,7 @@ from pydantic import ValidationError
 
 from pilot.command import main
 from pilot.settings import PilotSettings
-from sluice.contracts.common.wording import sentence_of
+from sluice.contracts.common.wording import validation_sentence
 
 
 def test_invalid_settings_are_reported_in_plain_sentences(
@@ -24,17 +24,17 @@ def test_invalid_settings_are_reported_in_plain_sentences(
     monkeypatch.setenv("SLUICE_PILOT_CONTAINERS", '["docker", "dockr"]')
     monkeypatch.setenv("SLUICE_PILOT_EXPRESION_LIMIT", "7")
     assert main(["--wms-url", "http://127.0.0.1:1", "--name", "farm/1", "--slots", "0"]) == 2
-    said = capsys.readouterr().err.splitlines()
-    assert said[0].startswith("sluice-pilot: --name: 'farm/1' has '/': a name has letters")
-    assert said[0].endswith("begins with a letter, digit or _"), "the value is named once"
-    assert said[1:5] == [
+    messages = capsys.readouterr().err.splitlines()
+    assert messages[0].startswith("sluice-pilot: --name: 'farm/1' has '/': a name has letters")
+    assert messages[0].endswith("begins with a letter, digit or _"), "the value is named once"
+    assert messages[1:5] == [
         "sluice-pilot: --slots: Input should be greater than or equal to 1, not 0",
         "sluice-pilot: SLUICE_PILOT_CORES: Input should be a valid number, not 'none'",
         "sluice-pilot: SLUICE_PILOT_LEASE_WAIT: Input should be less than or equal to 60, not '61'",
         "sluice-pilot: SLUICE_PILOT_CONTAINERS, number 2: Input should be 'docker', 'podman',"
         " 'apptainer' or 'udocker', not 'dockr'",
     ]
-    assert said[5:] == [
+    assert messages[5:] == [
         "sluice-pilot: SLUICE_PILOT_SANDBOX_PATHS: '/software' is no list, which is written as"
         """ JSON: '["one", "two"]'"""
     ]
@@ -50,8 +50,10 @@ def test_unknown_environment_variables_are_logged(tmp_path: Path) -> None:
         check=False,
     )
     assert ended.returncode == 2
-    [told] = [json.loads(line) for line in ended.stderr.splitlines() if "settings.unknown" in line]
-    assert told["variables"] == ["SLUICE_PILOT_EXPRESION_LIMIT"]
+    [log_line] = [
+        json.loads(line) for line in ended.stderr.splitlines() if "settings.unknown" in line
+    ]
+    assert log_line["variables"] == ["SLUICE_PILOT_EXPRESION_LIMIT"]
 
 
 @pytest.mark.parametrize(
@@ -75,13 +77,14 @@ def test_sandbox_path_that_tools_would_not_see_is_refused(
         Path(home, "link").symlink_to("/tmp")
         Path(home, "pilot", "software").mkdir(parents=True)
         places = {"home": home}
-        wrong = path.format(**places)
-        monkeypatch.setenv("SLUICE_PILOT_SANDBOX_PATHS", json.dumps(["/usr", wrong]))
+        hidden_path = path.format(**places)
+        monkeypatch.setenv("SLUICE_PILOT_SANDBOX_PATHS", json.dumps(["/usr", hidden_path]))
         with pytest.raises(ValidationError) as refused:
             PilotSettings(work_dir=Path(home, "pilot"))
     [error] = refused.value.errors()
     assert error["loc"] == ("sandbox_paths",)
-    assert sentence_of(error).startswith(f"tools would not see {wrong}: {why.format(**places)}")
+    reason = why.format(**places)
+    assert validation_sentence(error).startswith(f"tools would not see {hidden_path}: {reason}")
 
 
 def test_sandbox_paths_that_tools_can_see_are_accepted(

@@ -33,11 +33,11 @@ class Scene:
     def __init__(self) -> None:
         self.sent: list[ToSlot] = []
         self.answers: asyncio.Queue[SecretValues | Exception] = asyncio.Queue()
-        self.asked: list[int] = []
+        self.requested_jobs: list[int] = []
         self.dispatch = Dispatch(lambda _slot, frame: self.sent.append(frame), self._ask)
 
     async def _ask(self, token: JobToken) -> SecretValues:
-        self.asked.append(token.id)
+        self.requested_jobs.append(token.id)
         answer = await self.answers.get()
         if isinstance(answer, Exception):
             raise answer
@@ -55,7 +55,8 @@ async def test_frames_behind_a_job_with_secrets_keep_their_order() -> None:
     scene.dispatch.send(0, JobFrame(job=job(2)))
     scene.dispatch.send_with_secrets(0, JobFrame(job=job(3)))
     await eventually(
-        lambda: scene.asked == [1, 3], what="both jobs with secrets are asked for at the same time"
+        lambda: scene.requested_jobs == [1, 3],
+        what="both jobs with secrets are asked for at the same time",
     )
     assert scene.sent == [forget]
     for _ in range(2):
@@ -93,7 +94,7 @@ async def test_secrets_are_requested_again_until_the_wms_answers_and_refusals_ar
         scene.answers.put_nowait(answer)
     scene.dispatch.send_with_secrets(0, JobFrame(job=job(1)))
     await scene.has_sent(1)
-    assert scene.asked == [1, 1]
+    assert scene.requested_jobs == [1, 1]
     assert scene.sent == [JobFrame(job=job(1), trouble="it was removed")]
 
 

@@ -120,8 +120,8 @@ def test_sigterm_ends_the_sandboxed_tool_and_its_program(
     tmp_path: Path, handler: str, ended_by: signal.Signals
 ) -> None:
     code = f"signal.signal(15, signal.{handler}); print('begun', flush=True); signal.pause()"
-    asked = _command(tmp_path, "python3", "-c", f"import signal; {code}")
-    with subprocess.Popen(asked, cwd=tmp_path, stdout=subprocess.PIPE, text=True) as running:
+    command = _command(tmp_path, "python3", "-c", f"import signal; {code}")
+    with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, text=True) as running:
         assert running.stdout is not None
         assert running.stdout.readline() == "begun\n"
         running.terminate()

@@ -23,7 +23,7 @@ from sluice.contracts.jobs.needs import Needs, Resources
 from sluice.contracts.pilots.pilots import Command, HeartbeatAnswer, JobToken, Lease
 from sluice.scheduling.fit import NodeCapacity
 from tests.unit.pilot.builders import SHA, input_file, job, leftovers, no_secrets, task, tool
-from tests.unit.pilot.slot_runner import gone
+from tests.unit.pilot.slot_runner import has_ended
 from tests.waiting import Gate, eventually
 
 
@@ -31,12 +31,12 @@ class BrokenSlots(SlotProcesses):
     """Slot processes whose first two starts fail, as if the server had just died."""
 
     def __init__(self) -> None:
-        self.asked = 0
+        self.request_count = 0
         self.started = asyncio.Event()
 
     async def start_slot(self, slot: int) -> None:
-        self.asked += 1
-        if self.asked < 3:
+        self.request_count += 1
+        if self.request_count < 3:
             raise BrokenPipeError(32, "Broken pipe")
         self.started.set()
 
@@ -55,7 +55,7 @@ async def test_start_of_a_slot_is_retried_after_an_error(tmp_path: Path) -> None
     agent.tell(PilotStarted())
     async with asyncio.timeout(20):
         await slot_processes.started.wait()
-    assert slot_processes.asked == 3
+    assert slot_processes.request_count == 3
 
 
 @pytest.fixture
@@ -104,7 +104,7 @@ async def test_slot_that_ignores_a_stop_is_replaced_and_runs_the_next_job(
     cancel = Command(kind="cancel", job=JobToken(id=1, attempt=1))
     answer = HeartbeatAnswer(lease=600.0, commands=[cancel])
     agent.tell(HeartbeatAnswered(now().boot_time, agent.heartbeat(), answer))
-    await eventually(lambda: gone(slot.pid), what="the slot that does not obey is gone")
+    await eventually(lambda: has_ended(slot.pid), what="the slot that does not obey is gone")
     await eventually(lambda: agent.core.idle)
     await eventually(lambda: len(outbox.next_batch()) == 2)
     gate.open()
@@ -145,9 +145,9 @@ def phase(agent: PilotRuntime) -> AttemptPhase | None:
 
 def slots_in(run: RunFolder) -> list[psutil.Process]:
     """Return the slots that the server of this pilot has forked."""
-    found = []
+    children = []
     for server in psutil.Process().children():
         with suppress(psutil.NoSuchProcess):  # Another server has ended.
             if str(run.path) in server.cmdline()[-1]:
-                found += server.children()
-    return found
+                children += server.children()
+    return children

@@ -46,10 +46,10 @@ async def sessions(wms: Callable[[httpx.Request], httpx.Response]) -> AsyncItera
 
 async def test_requests_for_an_earlier_start_use_the_token_of_that_start() -> None:
     """The token of the current start is valid for the current start alone."""
-    asked: list[tuple[str, str | None]] = []
+    requests: list[tuple[str, str | None]] = []
 
     def answer(request: httpx.Request) -> httpx.Response:
-        asked.append((request.url.path, request.headers.get("authorization")))
+        requests.append((request.url.path, request.headers.get("authorization")))
         if request.url.path.endswith("/pilots"):
             uid = json.loads(request.content)["uid"]
             return httpx.Response(
@@ -75,7 +75,7 @@ async def test_requests_for_an_earlier_start_use_the_token_of_that_start() -> No
             await client.sign_off(earlier, SignOff())
         await session.client.sign_off(pilot.uid, SignOff())
 
-    assert asked[1:] == [
+    assert requests[1:] == [
         ("/api/v1/pilots", None),
         (f"/api/v1/pilots/{earlier}/sign-off", f"Bearer of {earlier}"),
         (f"/api/v1/pilots/{pilot.uid}/sign-off", f"Bearer of {pilot.uid}"),

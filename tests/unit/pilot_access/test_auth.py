@@ -13,13 +13,13 @@ class Wms:
     """A WMS that gives one of these tokens with each answer; None gives no token."""
 
     def __init__(self, *gives: str | None) -> None:
-        self.asked: list[str | None] = []
+        self.authorizations: list[str | None] = []
         self._gives = [*gives]
 
     def __call__(self, request: httpx.Request) -> httpx.Response:
-        self.asked.append(request.headers.get("authorization"))
-        given = self._gives.pop(0) if self._gives else None
-        return httpx.Response(200, headers={} if given is None else {PILOT_TOKEN_HEADER: given})
+        self.authorizations.append(request.headers.get("authorization"))
+        token = self._gives.pop(0) if self._gives else None
+        return httpx.Response(200, headers={} if token is None else {PILOT_TOKEN_HEADER: token})
 
 
 async def _ask(wms: Wms, auth: PilotAuth, *paths: str) -> list[str | None]:
@@ -27,7 +27,7 @@ async def _ask(wms: Wms, auth: PilotAuth, *paths: str) -> list[str | None]:
     async with httpx.AsyncClient(transport=transport, base_url="http://wms", auth=auth) as http:
         for path in paths:
             await http.post(path)
-    return wms.asked
+    return wms.authorizations
 
 
 @pytest.fixture
@@ -42,7 +42,7 @@ async def test_pilot_registers_with_its_token_file_and_then_uses_the_tokens_that
 ) -> None:
     wms = Wms("first", "second", None)
 
-    asked = await _ask(
+    authorizations = await _ask(
         wms,
         PilotAuth(file),
         "/api/v1/pilots",
@@ -51,7 +51,7 @@ async def test_pilot_registers_with_its_token_file_and_then_uses_the_tokens_that
         "/api/v1/pilots/u/lease",
     )
 
-    assert asked == ["Bearer enrolment", "Bearer first", "Bearer second", "Bearer second"]
+    assert authorizations == ["Bearer enrolment", "Bearer first", "Bearer second", "Bearer second"]
 
 
 async def test_pilot_reads_its_token_file_again_to_register_again(file: Path) -> None:
@@ -59,9 +59,9 @@ async def test_pilot_reads_its_token_file_again_to_register_again(file: Path) ->
     await _ask(wms, auth, "/services/wms/api/v1/pilots")
     file.write_text("changed")  # noqa: ASYNC240 - a few bytes
 
-    asked = await _ask(wms, auth, "/services/wms/api/v1/pilots")
+    authorizations = await _ask(wms, auth, "/services/wms/api/v1/pilots")
 
-    assert asked == ["Bearer enrolment", "Bearer changed"]
+    assert authorizations == ["Bearer enrolment", "Bearer changed"]
 
 
 async def test_pilot_without_a_token_file_sends_no_credentials() -> None:

@@ -22,12 +22,12 @@ KEY = OKPKey.generate_key("Ed25519")
 
 
 def test_stored_key_proves_the_same_identity_again(tmp_path: Path) -> None:
-    kept = PilotKey.load_or_create(tmp_path / "key")
+    stored_key = PilotKey.load_or_create(tmp_path / "key")
     again = PilotKey.load_or_create(tmp_path / "key")
     other = PilotKey.load_or_create(tmp_path / "other")
 
-    assert proven_key(kept.proof(NOW), NOW) == proven_key(again.proof(NOW), NOW)
-    assert proven_key(other.proof(NOW), NOW) != proven_key(kept.proof(NOW), NOW)
+    assert proven_key(stored_key.proof(NOW), NOW) == proven_key(again.proof(NOW), NOW)
+    assert proven_key(other.proof(NOW), NOW) != proven_key(stored_key.proof(NOW), NOW)
     assert stat.S_IMODE((tmp_path / "key").stat().st_mode) == 0o600
 
 
@@ -45,10 +45,10 @@ RUBBISH = {
 def test_invalid_key_file_is_replaced(tmp_path: Path, rubbish: str) -> None:
     """The pilot goes on, and is a new pilot for the WMS."""
     (tmp_path / "key").write_bytes(RUBBISH[rubbish])
-    made = PilotKey.load_or_create(tmp_path / "key")
+    pilot_key = PilotKey.load_or_create(tmp_path / "key")
 
     assert proven_key(PilotKey.load_or_create(tmp_path / "key").proof(NOW), NOW) == proven_key(
-        made.proof(NOW), NOW
+        pilot_key.proof(NOW), NOW
     )
 
 
@@ -63,8 +63,13 @@ def test_proof_is_valid_for_a_minute(late: float) -> None:
 
 
 def _signed(key: Any = KEY, **header: Any) -> str:
-    told = {"typ": PILOT_PROOF, "alg": "Ed25519", "jwk": KEY.as_dict(private=False), **header}
-    return jwt.encode(told, {"iat": int(NOW)}, key, algorithms=[told["alg"]])
+    full_header = {
+        "typ": PILOT_PROOF,
+        "alg": "Ed25519",
+        "jwk": KEY.as_dict(private=False),
+        **header,
+    }
+    return jwt.encode(full_header, {"iat": int(NOW)}, key, algorithms=[full_header["alg"]])
 
 
 def _unsigned() -> str:
@@ -167,10 +172,10 @@ async def test_pilot_with_a_wrong_clock_uses_the_time_of_the_wms(tmp_path: Path)
 async def test_registration_without_the_time_of_the_wms_is_tried_at_most_twice(
     tmp_path: Path, date: dict[str, str]
 ) -> None:
-    asked: list[httpx.Request] = []
+    requests: list[httpx.Request] = []
 
     def wms(request: httpx.Request) -> httpx.Response:
-        asked.append(request)
+        requests.append(request)
         return httpx.Response(401, headers=date)
 
     (tmp_path / "token").write_text("enrolment")
@@ -178,7 +183,7 @@ async def test_registration_without_the_time_of_the_wms_is_tried_at_most_twice(
     auth = PilotAuth(tmp_path / "token")
     async with httpx.AsyncClient(transport=transport, base_url="http://wms", auth=auth) as http:
         assert (await http.post("/api/v1/pilots")).status_code == 401
-    assert len(asked) == 2
+    assert len(requests) == 2
 
 
 async def test_only_registrations_send_the_proof_of_the_key(tmp_path: Path) -> None:

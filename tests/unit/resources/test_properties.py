@@ -42,15 +42,15 @@ _MOVES = st.lists(
 _DEVICES = [gpu("GPU-0", memory=16_000), gpu("GPU-1", memory=40_000)]
 
 
-def add(world: World, asked: dict[str, Any]) -> None:
-    amounts = {name: asked[name] for name in ("cores", "ram", "disk")}
-    rest = {name: asked[name] for name in ("named", "nodes", "gpu")}
-    device = "cpu" if asked["gpu"] is None else "gpu"
+def add(world: World, request: dict[str, Any]) -> None:
+    amounts = {name: request[name] for name in ("cores", "ram", "disk")}
+    rest = {name: request[name] for name in ("named", "nodes", "gpu")}
+    device = "cpu" if request["gpu"] is None else "gpu"
     world.work(
         "w",
-        asked["jobs"],
-        seconds=asked["seconds"],
-        rank=asked["rank"],
+        request["jobs"],
+        seconds=request["seconds"],
+        rank=request["rank"],
         resources=amounts,
         device_type=device,
         **rest,
@@ -84,7 +84,7 @@ def test_all_fitting_jobs_run_and_release_their_resources(
                 world.kill(mortal[value])
             case "limit" if value >= world.states()["crawler"].used:
                 world.limit("crawler", value)
-    jobs = sum(work.ready + work.done for work in world.works) + len(world.held)
+    jobs = sum(work.ready + work.done for work in world.works) + len(world.leases)
     # The longest job may run alone each time, and each reservation may last its whole time.
     world.run_dry(45.0 * jobs + 60.0 * jobs + 600.0)
     assert sum(work.done for work in world.works) == jobs
@@ -105,8 +105,8 @@ def test_no_job_starves_behind_an_endless_stream(
     add(world, stream | calm | {"jobs": 10_000})
     world.run(5)
     others = len(world.works)
-    for asked in waiting:
-        add(world, asked | {"jobs": 1, "rank": 1.0})
+    for request in waiting:
+        add(world, request | {"jobs": 1, "rank": 1.0})
     for _ in range(30):
         world.run(60)
         if not any(work.ready for work in world.works[others:]):

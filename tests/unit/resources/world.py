@@ -80,7 +80,7 @@ class World:
         self.spent: Counter[tuple[str, datetime]] = Counter()
         self.starts: list[Started] = []
         #: Running attempts: (job, attempt) → task, pilot.
-        self.held: dict[tuple[int, int], tuple[Work, Node]] = {}
+        self.leases: dict[tuple[int, int], tuple[Work, Node]] = {}
         self.attempts: Counter[int] = Counter()
         self._again: dict[UUID, list[int]] = {}
         #: Larger GPU memory that a job requests after it ran out of GPU memory.
@@ -112,8 +112,8 @@ class World:
         **needs: Any,
     ) -> Work:
         uid = UUID(int=next(self._numbers))
-        found = Needs.model_validate(needs)
-        work = Work(name, found, seconds, rank, self.tick, jobs, uid, uses_gpu=uses_gpu)
+        parsed_needs = Needs.model_validate(needs)
+        work = Work(name, parsed_needs, seconds, rank, self.tick, jobs, uid, uses_gpu=uses_gpu)
         self._again[uid] = []
         self.works.append(work)
         return work
@@ -151,7 +151,7 @@ class World:
     def run_dry(self, most: float) -> None:
         """Run until no job waits or runs, at most this long."""
         until = self.tick + most
-        while any(work.ready for work in self.works) or self.held:
+        while any(work.ready for work in self.works) or self.leases:
             assert self.tick < until, [work for work in self.works if work.ready]
             self.run(self.look)
 
@@ -163,9 +163,9 @@ class World:
             case "end", (Node() as node, int(slot), LeasedJob() as job) if node.alive:
                 self._end(node, slot, job)
             case "expire", Node() as node:
-                for token, (work, holder) in list(self.held.items()):
+                for token, (work, holder) in list(self.leases.items()):
                     if holder is node:
-                        del self.held[token]
+                        del self.leases[token]
                         self._give_again(work, token[0])
 
     # --- the pilot ---
@@ -176,10 +176,10 @@ class World:
         answer = HeartbeatAnswered(self.tick, beat, HeartbeatAnswer(lease=LEASE))
         self._obey(node, node.core.handle(answer, self.now))
         self._obey(node, node.core.handle(TimePassed(), self.now))
-        wanted = node.core.count_jobs_to_request(self.now)
-        if wanted:
-            room = node.core.room(self.now, wanted)
-            leased = self._lease(node, LeaseRequest(jobs=wanted, room=room))
+        requested_jobs = node.core.count_jobs_to_request(self.now)
+        if requested_jobs:
+            room = node.core.room(self.now, requested_jobs)
+            leased = self._lease(node, LeaseRequest(jobs=requested_jobs, room=room))
             self._obey(node, node.core.handle(LeaseGranted(self.tick, leased), self.now))
 
     def _obey(self, node: Node, moves: Sequence[Instruction]) -> None:
@@ -198,7 +198,7 @@ class World:
         self.check(node)
 
     def _run_job(self, node: Node, move: RunJob) -> None:
-        work, _ = self.held[(move.job.id, move.job.attempt)]
+        work, _ = self.leases[(move.job.id, move.job.attempt)]
         parts = node.core.slots[move.slot].queue[-1].allocation
         assert tuple(parts.gpus) == move.gpus
         node.queues[move.slot].append((move.job, parts))
@@ -214,7 +214,7 @@ class World:
         _, parts = node.queues[slot].pop(0)
         if node.queues[slot]:
             following = node.queues[slot][0][0]
-            self._start(node, slot, self.held[(following.id, following.attempt)][0])
+            self._start(node, slot, self.leases[(following.id, following.attempt)][0])
         work = next(work for work in self.works if work.uid == job.task_uid)
         report = AttemptReport(
             id=job.id, attempt=job.attempt, outcome=AttemptOutcome.FINISHED, ended_at=EPOCH
@@ -229,10 +229,10 @@ class World:
 
     def _report(self, node: Node, report: AttemptReport) -> None:
         """Apply a report; a late report of a lost attempt changes nothing."""
-        held = self.held.pop((report.id, report.attempt), None)
-        if held is None:
+        leased_work = self.leases.pop((report.id, report.attempt), None)
+        if leased_work is None:
             return
-        work, holder = held
+        work, holder = leased_work
         assert holder is node
         if report.outcome is AttemptOutcome.FINISHED:
             work.done += 1
@@ -261,18 +261,18 @@ class World:
 
     def states(self) -> dict[str, Limit]:
         """Return the current state of the limits."""
-        found = {}
+        limits = {}
         for name, (amount, period) in self.limits.items():
-            held = sum(work.needs.named.get(name, 0.0) for work, _ in self.held.values())
-            used = held if period is None else self.spent[(name, self._period(period))]
-            found[name] = Limit(name, amount, used, period)
-        return found
+            allocated = sum(work.needs.named.get(name, 0.0) for work, _ in self.leases.values())
+            used = allocated if period is None else self.spent[(name, self._period(period))]
+            limits[name] = Limit(name, amount, used, period)
+        return limits
 
     def _period(self, period: LimitPeriod) -> datetime:
-        begun = self.now.wall.replace(second=0, microsecond=0)
+        period_start = self.now.wall.replace(second=0, microsecond=0)
         if period is not LimitPeriod.MINUTE:
-            begun = begun.replace(minute=0)
-        return begun.replace(hour=0) if period is LimitPeriod.DAY else begun
+            period_start = period_start.replace(minute=0)
+        return period_start.replace(hour=0) if period is LimitPeriod.DAY else period_start
 
     def _lease(self, node: Node, request: LeaseRequest) -> Lease:
         """Lease jobs like ``wms/usecases/leasing/lease_jobs.py``."""
@@ -283,9 +283,9 @@ class World:
         chosen = sort_demands(
             filter_runnable(list_eligible_demands(demands), PilotNode(node.resources))
         )
-        for asked in room.select_demands(chosen, node.uid):
-            work = next(work for work in self.works if work.uid == asked.uid)
-            demand = replace(asked, limits=work.demand(self.tick, self.states()).limits)
+        for selected_demand in room.select_demands(chosen, node.uid):
+            work = next(work for work in self.works if work.uid == selected_demand.uid)
+            demand = replace(selected_demand, limits=work.demand(self.tick, self.states()).limits)
             if room.jobs == 0:
                 break
             if not scarce.isdisjoint(demand.needs.named):
@@ -318,8 +318,8 @@ class World:
         work.served = self.tick
         self.attempts[number] += 1
         token = (number, self.attempts[number])
-        assert token not in self.held
-        self.held[token] = (work, node)
+        assert token not in self.leases
+        self.leases[token] = (work, node)
         for name, amount in work.needs.named.items():
             if (period := self.limits.get(name, (0, None))[1]) is not None:
                 self.spent[(name, self._period(period))] += amount  # type: ignore[assignment]
@@ -344,14 +344,14 @@ class World:
             )
 
     def _keep(self, work: Work, demand: Demand, node: Node) -> bool:
-        kept = is_reserved_for(demand, node.uid)
-        if kept is None:
+        is_reserved = is_reserved_for(demand, node.uid)
+        if is_reserved is None:
             work.reserved_pilot, work.kept_until = (
                 node.uid,
                 self.tick + RESERVATION_SPAN.total_seconds(),
             )
             return True
-        return kept
+        return is_reserved
 
     # --- invariants ---
 

@@ -14,11 +14,13 @@ PIECE = b"x" * 1000
 
 
 class Application:
-    """An application that streams pieces. ``made`` counts the pieces so far; ``closed`` is set when
-    the stream ends."""
+    """An application that streams pieces.
+
+    ``piece_count`` counts the pieces so far. ``closed`` is set when the stream ends.
+    """
 
     def __init__(self, pieces: int, *, breaks: bool = False) -> None:
-        self.made = 0
+        self.piece_count = 0
         self.closed = asyncio.Event()
         self._pieces = pieces
         self._breaks = breaks
@@ -31,15 +33,15 @@ class Application:
         return {"said": (await request.body()).decode(), "query": request.url.query}
 
     async def stream(self) -> Streamed:
-        return Streamed(self._made(), headers={"X-Kind": "pieces"})
+        return Streamed(self._generate_pieces(), headers={"X-Kind": "pieces"})
 
     async def fail(self) -> None:
         raise LookupError("of the application's own")
 
-    async def _made(self) -> AsyncGenerator[bytes, None]:
+    async def _generate_pieces(self) -> AsyncGenerator[bytes, None]:
         try:
-            while self.made < self._pieces:
-                self.made += 1
+            while self.piece_count < self._pieces:
+                self.piece_count += 1
                 yield PIECE
             if self._breaks:
                 raise LookupError("the file is damaged")
@@ -66,7 +68,7 @@ async def test_stream_waits_for_its_reader_and_ends_with_it() -> None:
             first = [piece async for _, piece in _some(answer, 3)]
         await asyncio.wait_for(application.closed.wait(), 10)
     assert first == [PIECE] * 3
-    assert application.made < 10
+    assert application.piece_count < 10
 
 
 async def test_interrupted_stream_raises_a_protocol_error() -> None:

@@ -8,9 +8,9 @@ from sluice.servicekit.running.logging import log_ids
 def test_nested_log_ids_replace_the_outer_ids() -> None:
     with log_ids(chain="a", task=None):
         with log_ids(chain="b", job=3):
-            assert _known() == {"chain": "b", "job": "3"}
-        assert _known() == {"chain": "a"}
-    assert _known() == {}
+            assert _read_log_ids() == {"chain": "b", "job": "3"}
+        assert _read_log_ids() == {"chain": "a"}
+    assert _read_log_ids() == {}
 
 
 def test_log_ids_are_removed_after_an_error() -> None:
@@ -18,8 +18,8 @@ def test_log_ids_are_removed_after_an_error() -> None:
         with log_ids(job=3):
             raise ValueError
     except ValueError:
-        assert _known() == {}
+        assert _read_log_ids() == {}
 
 
-def _known() -> dict[str, str]:
+def _read_log_ids() -> dict[str, str]:
     return {name: value for name, value in get_contextvars().items() if name != "service"}

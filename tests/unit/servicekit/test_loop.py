@@ -18,17 +18,17 @@ NEVER = 3600.0
 class Work:
     """Work that counts its runs. Each run waits until the test releases it."""
 
-    def __init__(self, *, found: bool, held: bool = False) -> None:
-        self.found = found
+    def __init__(self, *, finds_work: bool, blocked: bool = False) -> None:
+        self.finds_work = finds_work
         self.ticks = 0
         self.at_work = 0
         self.go_on = asyncio.Event()
-        if not held:
+        if not blocked:
             self.go_on.set()
 
     async def tick(self, on_found: Callable[[], None]) -> bool:
         self.ticks += 1
-        if self.found:
+        if self.finds_work:
             on_found()
         self.at_work += 1
         await asyncio.sleep(0)  # Other tasks run, as they would during a query.
@@ -39,14 +39,14 @@ class Work:
 
 async def started(work: Work, count: int) -> Loops:
     """Start the loops and wait until all of them are idle. These first runs do not count."""
-    found, held = work.found, not work.go_on.is_set()
-    work.found = False
+    found_work, is_blocked = work.finds_work, not work.go_on.is_set()
+    work.finds_work = False
     work.go_on.set()
     loops = Loops([LoopDeclaration("work", NEVER, work.tick, count=count)], ServiceMetrics())
     await loops.start()
     await until(lambda: all(loop.idle for loop in loops))
-    work.found, work.ticks = found, 0
-    if held:
+    work.finds_work, work.ticks = found_work, 0
+    if is_blocked:
         work.go_on.clear()
     return loops
 
@@ -62,12 +62,12 @@ async def settled(loops: Loops) -> None:
     assert all(loop.idle for loop in loops)
 
 
-@pytest.mark.parametrize(("found", "ticks"), [(False, 1), (True, 3)])
+@pytest.mark.parametrize(("finds_work", "ticks"), [(False, 1), (True, 3)])
 async def test_wake_runs_one_loop_and_found_work_runs_each_other_loop_once(
-    *, found: bool, ticks: int
+    *, finds_work: bool, ticks: int
 ) -> None:
-    """With ``found`` there is always work, so that the loops could wake each other forever."""
-    work = Work(found=found)
+    """With ``finds_work`` there is always work, so that the loops could wake each other forever."""
+    work = Work(finds_work=finds_work)
     loops = await started(work, 3)
     loops.wake("work")
     await until(lambda: work.ticks >= ticks)
@@ -78,7 +78,7 @@ async def test_wake_runs_one_loop_and_found_work_runs_each_other_loop_once(
 
 async def test_wake_during_a_run_makes_the_busy_loop_run_again() -> None:
     """The busy loop may have looked too early, and the woken loop does not see its rows."""
-    work = Work(found=False, held=True)
+    work = Work(finds_work=False, blocked=True)
     loops = await started(work, 3)
     loops.wake("work")
     await until(lambda: work.at_work == 1)
@@ -92,7 +92,7 @@ async def test_wake_during_a_run_makes_the_busy_loop_run_again() -> None:
 
 
 async def test_two_wakes_at_the_same_time_wake_two_loops() -> None:
-    work = Work(found=False, held=True)
+    work = Work(finds_work=False, blocked=True)
     loops = await started(work, 3)
     loops.wake("work")
     loops.wake("work")
@@ -104,7 +104,7 @@ async def test_two_wakes_at_the_same_time_wake_two_loops() -> None:
 
 
 async def test_wake_while_all_loops_are_busy_makes_each_run_again() -> None:
-    work = Work(found=False, held=True)
+    work = Work(finds_work=False, blocked=True)
     loops = await started(work, 2)
     loops.wake("work")
     loops.wake("work")
@@ -166,7 +166,7 @@ async def test_found_work_wakes_the_declared_loops() -> None:
 
 async def test_round_that_returns_a_number_is_not_repeated() -> None:
     """Only True means that there is more work: many functions return how much they did."""
-    work = Work(found=False)
+    work = Work(finds_work=False)
 
     async def look() -> int:
         await work.tick(lambda: None)

@@ -58,9 +58,9 @@ def test_sealing_without_a_key_raises_an_error() -> None:
 
 
 def test_invalid_key_is_refused_and_not_shown() -> None:
-    wrong = "tooshort"
+    short_key = "tooshort"
     with pytest.raises(ValidationError, match="44 characters") as refused:
         SealingSettings(
-            database_url="postgresql://x", broker_url="x", encryption_keys=SecretStr(wrong)
+            database_url="postgresql://x", broker_url="x", encryption_keys=SecretStr(short_key)
         )
-    assert wrong not in str(refused.value)
+    assert short_key not in str(refused.value)

@@ -15,7 +15,7 @@ PEOPLE = {
 
 
 @pytest.mark.parametrize(
-    ("by", "kind", "name", "seen"),
+    ("by", "kind", "name", "is_visible"),
     [
         ("anna", HolderKind.PERSON, "anna", True),
         ("anna", HolderKind.PERSON, "boris", False),
@@ -30,6 +30,6 @@ PEOPLE = {
     ],
 )
 def test_people_see_the_quotas_of_themselves_and_their_groups(
-    by: str, kind: HolderKind, name: str, *, seen: bool
+    by: str, kind: HolderKind, name: str, *, is_visible: bool
 ) -> None:
-    assert may_see(PEOPLE[by], QuotaHolder(kind, name)) is seen
+    assert may_see(PEOPLE[by], QuotaHolder(kind, name)) is is_visible

@@ -44,7 +44,7 @@ def settings_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return path
 
 
-def wrong() -> list[str]:
+def load_wrong_settings() -> list[str]:
     with pytest.raises(WrongSettings) as caught:
         load_settings(LedgerSettings)
     return caught.value.sentences
@@ -125,7 +125,7 @@ def test_missing_settings_are_named_with_all_sources(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("SLUICE_SECRETS_DIR", str(tmp_path))
-    sentences = wrong()
+    sentences = load_wrong_settings()
     assert [sentence.split(":")[0] for sentence in sentences] == [
         "SLUICE_LEDGER_DATABASE_URL is not set",
         "SLUICE_LEDGER_BROKER_URL is not set",
@@ -140,7 +140,7 @@ def test_invalid_settings_are_named_with_their_source_and_never_shown(
     monkeypatch.setenv("SLUICE_LOG_LEVEL", "loud")
     monkeypatch.setenv("SLUICE_LEDGER_PORT", "70000")
     settings_file.write_text("SLUICE_LEDGER_PAGES=a few")
-    sentences = wrong()
+    sentences = load_wrong_settings()
     assert (
         f"SLUICE_LEDGER_DATABASE_URL (in the folder {secrets}): must begin with postgresql://"
         in sentences
@@ -162,20 +162,20 @@ def test_unreadable_sources_of_settings_are_named(
     secrets: Path, settings_file: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     settings_file.write_text("SLUICE_LEDGER_PAGES=1\nSLUICE_LEDGER_PORT\n")
-    assert wrong() == [f"{settings_file}, line 2: expected NAME=value"]
+    assert load_wrong_settings() == [f"{settings_file}, line 2: expected NAME=value"]
     monkeypatch.setenv("SLUICE_SETTINGS_FILE", str(tmp_path / "none"))
-    assert wrong()[0].startswith(
+    assert load_wrong_settings()[0].startswith(
         f"SLUICE_SETTINGS_FILE: the file {tmp_path / 'none'} cannot be read"
     )
     monkeypatch.delenv("SLUICE_SETTINGS_FILE")
     monkeypatch.setenv("SLUICE_SECRETS_DIR", str(tmp_path / "none"))
-    assert wrong()[0].startswith(
+    assert load_wrong_settings()[0].startswith(
         f"SLUICE_SECRETS_DIR: the folder {tmp_path / 'none'} cannot be read"
     )
     monkeypatch.setenv("SLUICE_SECRETS_DIR", str(secrets))
     monkeypatch.setenv("SLUICE_ADDRESSES", "http://all")
-    assert "SLUICE_LEDGER_…" in wrong()[0]
-    assert "not JSON" in wrong()[0]
+    assert "SLUICE_LEDGER_…" in load_wrong_settings()[0]
+    assert "not JSON" in load_wrong_settings()[0]
 
 
 def test_unknown_variables_of_the_service_are_found(
@@ -208,7 +208,7 @@ def test_logins_are_read_from_the_settings_of_the_services(monkeypatch: pytest.M
 
 
 @pytest.mark.parametrize(
-    ("setting", "url", "said"),
+    ("setting", "url", "message"),
     [
         ("DATABASE_URL", "", "SLUICE_WMS_DATABASE_URL is not set"),
         ("DATABASE_URL", "postgresql://db/wms", "SLUICE_WMS_DATABASE_URL must name a login"),
@@ -234,11 +234,11 @@ def test_logins_are_read_from_the_settings_of_the_services(monkeypatch: pytest.M
     ],
 )
 def test_invalid_logins_are_named(
-    monkeypatch: pytest.MonkeyPatch, setting: str, url: str, said: str
+    monkeypatch: pytest.MonkeyPatch, setting: str, url: str, message: str
 ) -> None:
     _give(monkeypatch, "DATABASE_URL", "postgresql://{service}:x@db/{service}")
     _give(monkeypatch, "BROKER_URL", "amqp://{service}:x@db/sluice")
     monkeypatch.setenv(f"SLUICE_WMS_{setting}", url)
     with pytest.raises(WrongSettings) as caught:
         database_logins() if setting == "DATABASE_URL" else broker_logins()
-    assert any(said in sentence for sentence in caught.value.sentences), caught.value.sentences
+    assert any(message in sentence for sentence in caught.value.sentences), caught.value.sentences

@@ -55,13 +55,13 @@ async def test_startup_is_retried_after_errors_that_may_go_away() -> None:
         ConnectionRefusedError("refused"),
         TimeoutError(),
     )
-    told: list[tuple[str, str]] = []
+    failures: list[tuple[str, str]] = []
     await startup.start_when_possible(
-        component, what="database", tell=lambda what, why: told.append((what, why))
+        component, what="database", tell=lambda what, why: failures.append((what, why))
     )
     assert component.tries == 8
-    assert told[0] == ("database", "database away")
-    assert told[-1] == ("database", "TimeoutError")
+    assert failures[0] == ("database", "database away")
+    assert failures[-1] == ("database", "TimeoutError")
 
 
 async def test_startup_is_not_retried_after_programming_errors() -> None:

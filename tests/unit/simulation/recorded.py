@@ -42,9 +42,9 @@ Jobs = Mapping[str, Sequence[tuple[str, float, float]]]
 def plan(**more: str) -> Plan:
     """Return a plan; ``more`` holds properties of a and b (with a trailing comma) and of join."""
     texts = {"a": "", "b": "", "join": "", **more}
-    found = compile_template(_WORKFLOW.format(**texts), name="joins")
-    assert found.plan is not None, "\n".join(map(str, found.findings))
-    return found.plan
+    result = compile_template(_WORKFLOW.format(**texts), name="joins")
+    assert result.plan is not None, "\n".join(map(str, result.findings))
+    return result.plan
 
 
 def pilot(name: str, **changes: Any) -> Pilot:

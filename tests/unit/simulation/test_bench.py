@@ -38,16 +38,16 @@ def test_lower_bound_equals_values_computed_by_hand(
 def test_no_policy_beats_the_lower_bound(
     seed: int, policy: PolicyName, nodes: int, between: int
 ) -> None:
-    given = scenario(
+    bench_scenario = scenario(
         seed=seed,
         policy=policy,
         kinds=[{"name": name, "difference": {"uniform": [1, 20]}} for name in "ab"],
         arrivals=[{"pipeline": "p", "poisson": between, "count": 30}],
         nodes=[{"name": "n", "count": nodes}],
     )
-    passage = simulate(given).passage
+    passage = simulate(bench_scenario).passage
     assert passage is not None
-    assert passage.mean >= compute_lower_bound(list_page_work(given), nodes) - 1e-6
+    assert passage.mean >= compute_lower_bound(list_page_work(bench_scenario), nodes) - 1e-6
 
 
 def test_change_is_computed_for_each_seed() -> None:

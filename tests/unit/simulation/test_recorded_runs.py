@@ -27,14 +27,14 @@ def nodes_of(recorded: RecordedRun) -> dict[str, NodeGroup]:
 
 def test_replay_on_the_same_nodes_takes_as_long() -> None:
     """Two pilots work on two pages each, and the joining step starts after the last page."""
-    told, _ = replay(build_recorded_scenario([run(FOUR_PAGES, took=40)]), new_nodes=AS_IT_WAS)
-    assert (told.same.end, told.measured, told.ratio) == (37, 40, 37 / 40)
-    assert told.asked is None
-    assert {kind.kind: kind.jobs for kind in told.same.kinds} == {"a": 4, "b": 4, "join": 1}
+    report, _ = replay(build_recorded_scenario([run(FOUR_PAGES, took=40)]), new_nodes=AS_IT_WAS)
+    assert (report.same.end, report.measured, report.ratio) == (37, 40, 37 / 40)
+    assert report.asked is None
+    assert {kind.kind: kind.jobs for kind in report.same.kinds} == {"a": 4, "b": 4, "join": 1}
 
 
 @pytest.mark.parametrize(
-    ("wanted", "end"),
+    ("new_nodes", "end"),
     [
         (ReplayNodes(nodes=4), 15 + 7),
         (ReplayNodes(nodes=1), 60 + 7),
@@ -43,49 +43,51 @@ def test_replay_on_the_same_nodes_takes_as_long() -> None:
     ],
 )
 def test_replay_on_other_nodes_scales_with_their_number_and_speed(
-    wanted: ReplayNodes, end: float
+    new_nodes: ReplayNodes, end: float
 ) -> None:
-    told, _ = replay(build_recorded_scenario([run(FOUR_PAGES, took=40)]), new_nodes=wanted)
-    assert told.asked is not None
-    assert told.same.end == 37
-    assert told.asked.end == pytest.approx(end)
+    report, _ = replay(build_recorded_scenario([run(FOUR_PAGES, took=40)]), new_nodes=new_nodes)
+    assert report.asked is not None
+    assert report.same.end == 37
+    assert report.asked.end == pytest.approx(end)
 
 
 def test_replay_uses_another_policy() -> None:
     """The places of the watchdog start and change only with its rounds."""
-    given = build_recorded_scenario([run(FOUR_PAGES, took=40)])
-    told, _ = replay(given, new_nodes=AS_IT_WAS, policy=PolicyName.WATCHDOG, with_timeline=True)
-    assert told.asked is not None
-    assert told.asked.policy is PolicyName.WATCHDOG
-    assert told.asked.finished == 5
-    assert told.asked.timeline is not None
-    assert told.same.timeline is None
+    recorded = build_recorded_scenario([run(FOUR_PAGES, took=40)])
+    report, _ = replay(
+        recorded, new_nodes=AS_IT_WAS, policy=PolicyName.WATCHDOG, with_timeline=True
+    )
+    assert report.asked is not None
+    assert report.asked.policy is PolicyName.WATCHDOG
+    assert report.asked.finished == 5
+    assert report.asked.timeline is not None
+    assert report.same.timeline is None
 
 
 def test_written_scenario_gives_the_same_result(tmp_path: Path) -> None:
     file = tmp_path / "four.yaml"
-    told, other = replay(
+    report, other = replay(
         build_recorded_scenario([run(FOUR_PAGES, took=40)], stem=file.stem),
         new_nodes=ReplayNodes(nodes=3),
     )
     other.write(file)
     assert "chain 00000000-0000-0000-0000-000000000001 (pages)" in file.read_text()
     assert (tmp_path / "four.1.csv").read_text().splitlines()[:2] == ["at,a,b", "0,10,5"]
-    assert simulate(read_scenario(file), folder=tmp_path) == told.asked
+    assert simulate(read_scenario(file), folder=tmp_path) == report.asked
 
 
 def test_loading_time_is_separated_from_working_time() -> None:
     """A job takes 13 s with loading and 3 s after that, so that loading takes 10 s."""
     jobs: Jobs = {"a": [("one", at, took) for at, took in ((0, 13), (13, 3), (16, 3), (19, 3))]}
     warm = run(jobs, took=22, a="sluice:warm: {key: []},")
-    given = build_recorded_scenario([warm])
-    assert given.scenario.kinds[0].loading == 10
-    assert [row.times for row in given.tables["run.1.csv"]] == [(3,)] * 4
-    told, _ = replay(given, new_nodes=AS_IT_WAS)
-    assert (told.same.end, told.same.kinds[0].loads) == (22, 1)
+    recorded = build_recorded_scenario([warm])
+    assert recorded.scenario.kinds[0].loading == 10
+    assert [row.times for row in recorded.tables["run.1.csv"]] == [(3,)] * 4
+    report, _ = replay(recorded, new_nodes=AS_IT_WAS)
+    assert (report.same.end, report.same.kinds[0].loads) == (22, 1)
     has_it = WarmWorkerState(kind="k", step="a", since=BEGAN, loading=8)
-    said = replace(warm, pilots=[pilot("one", loaded=[has_it])])
-    assert build_recorded_scenario([said]).scenario.kinds[0].loading == 8
+    run_with_loaded_worker = replace(warm, pilots=[pilot("one", loaded=[has_it])])
+    assert build_recorded_scenario([run_with_loaded_worker]).scenario.kinds[0].loading == 8
     assert build_recorded_scenario([run(jobs, took=22)]).scenario.kinds[0].loading == 0
 
 
@@ -94,8 +96,8 @@ def test_pilot_with_longer_jobs_is_a_slower_node() -> None:
     slow_and_fast: Jobs = {
         "a": [("slow", 20 * n, 20) for n in range(40)] + [("fast", 10 * n, 10) for n in range(40)]
     }
-    found = nodes_of(run(slow_and_fast, took=800))
-    assert {name: node.speed for name, node in found.items()} == {"fast": 1.5, "slow": 0.75}
+    nodes = nodes_of(run(slow_and_fast, took=800))
+    assert {name: node.speed for name, node in nodes.items()} == {"fast": 1.5, "slow": 0.75}
     rows = build_recorded_scenario([run(slow_and_fast, took=800)]).tables["run.1.csv"]
     assert {row.times for row in rows} == {(15.0,)}
     few = run({"a": [("slow", 0, 20), ("fast", 0, 10)]}, took=20)
@@ -105,26 +107,26 @@ def test_pilot_with_longer_jobs_is_a_slower_node() -> None:
 def test_nodes_join_and_leave_as_recorded() -> None:
     """Two pilots of the same name get the jobs of their own times."""
     late = pilot("late", registered_at=BEGAN + timedelta(seconds=200))
-    gone = {"state": PilotState.GONE, "seen_at": BEGAN + timedelta(seconds=30)}
+    gone_fields = {"state": PilotState.GONE, "seen_at": BEGAN + timedelta(seconds=30)}
     pilots = [
         late,
-        pilot("one", **gone),
+        pilot("one", **gone_fields),
         pilot("one", registered_at=BEGAN + timedelta(seconds=190)),
     ]
     jobs: Jobs = {"a": [("one", 0, 10), ("one", 195, 10), ("late", 200, 10)]}
-    found = nodes_of(run(jobs, took=210, pilots=pilots))
-    lives = {name: node.lives and node.lives.fixed for name, node in found.items()}
-    assert {name: node.joins for name, node in found.items()} == {
+    nodes = nodes_of(run(jobs, took=210, pilots=pilots))
+    lives = {name: node.lives and node.lives.fixed for name, node in nodes.items()}
+    assert {name: node.joins for name, node in nodes.items()} == {
         "one": 0, "one+2": 190, "late": 200
     }  # fmt: skip
     assert lives == {"one": 30, "one+2": None, "late": None}
-    told, _ = replay(
+    report, _ = replay(
         build_recorded_scenario([run(jobs, took=210, pilots=pilots)]),
         new_nodes=ReplayNodes(nodes=1),
     )
-    assert told.same.finished == 3
-    assert told.asked is not None
-    assert told.asked.end == 30
+    assert report.same.finished == 3
+    assert report.asked is not None
+    assert report.asked.end == 30
 
 
 def test_concurrent_jobs_of_a_node_are_limited_by_its_capacity() -> None:
@@ -152,13 +154,15 @@ def test_batch_belongs_to_the_last_of_its_pages() -> None:
     batched = run(jobs, took=40, b="sluice:batch: {files: 2},")
     first, second = batched.steps["b"].jobs
     moved = {"b": replace(batched.steps["b"], jobs=[first, replace(second, number=2)])}
-    given = build_recorded_scenario([replace(batched, steps={**batched.steps, **moved})])
-    assert [row.times for row in given.tables["run.1.csv"]] == [(10, None), (10, 5), (10, 5)]
+    recorded = build_recorded_scenario([replace(batched, steps={**batched.steps, **moved})])
+    assert [row.times for row in recorded.tables["run.1.csv"]] == [(10, None), (10, 5), (10, 5)]
 
 
 def test_step_without_streaming_waits_for_all_pages() -> None:
-    told = build_recorded_scenario([run(FOUR_PAGES, took=40, b="sluice:flow: dataset,")]).scenario
-    assert [(each.name, each.after) for each in told.pipelines] == [
+    recorded_scenario = build_recorded_scenario(
+        [run(FOUR_PAGES, took=40, b="sluice:flow: dataset,")]
+    ).scenario
+    assert [(each.name, each.after) for each in recorded_scenario.pipelines] == [
         ("a", []), ("b", ["a"]), ("join", ["b"])
     ]  # fmt: skip
 
@@ -166,8 +170,11 @@ def test_step_without_streaming_waits_for_all_pages() -> None:
 def test_steps_that_did_not_run_are_left_out() -> None:
     """b was taken over from another chain, so that join waits for a."""
     jobs = {step: of_step for step, of_step in FOUR_PAGES.items() if step != "b"}
-    told = build_recorded_scenario([run(jobs, took=40)]).scenario
-    assert [(each.name, each.after) for each in told.pipelines] == [("a", []), ("join", ["a"])]
+    recorded_scenario = build_recorded_scenario([run(jobs, took=40)]).scenario
+    assert [(each.name, each.after) for each in recorded_scenario.pipelines] == [
+        ("a", []),
+        ("join", ["a"]),
+    ]
 
 
 def test_several_chains_arrive_at_their_recorded_times() -> None:
@@ -175,9 +182,9 @@ def test_several_chains_arrive_at_their_recorded_times() -> None:
     later = replace(
         first, began=BEGAN + timedelta(seconds=100), ended=BEGAN + timedelta(seconds=140)
     )
-    given = build_recorded_scenario([first, later])
-    assert given.tables["run.3.csv"][0].at == 100
-    told, _ = replay(given, new_nodes=AS_IT_WAS)
-    assert (told.same.end, told.measured) == (137, 140)
+    recorded = build_recorded_scenario([first, later])
+    assert recorded.tables["run.3.csv"][0].at == 100
+    report, _ = replay(recorded, new_nodes=AS_IT_WAS)
+    assert (report.same.end, report.measured) == (137, 140)
     other = build_recorded_scenario([first, replace(later, template="others")])
     assert {kind.name for kind in other.scenario.kinds} >= {"joins.a", "others.a"}

@@ -34,13 +34,13 @@ def pipelines(*names: str, **after: list[str]) -> list[dict[str, Any]]:
 def test_pages_of_a_table_have_their_own_times(tmp_path: Path) -> None:
     """One page lacks the second stage; loading times come from the kinds."""
     (tmp_path / "run.csv").write_text("at,a,b\n100,7,\n0,10,5\n\n")
-    found = simulate(scenario(arrivals=TABLE), folder=tmp_path)
-    assert (found.pages, kind_of(found, "a").jobs, kind_of(found, "b").jobs) == (2, 2, 1)
-    assert found.end == 100 + 3 + 7
+    result = simulate(scenario(arrivals=TABLE), folder=tmp_path)
+    assert (result.pages, kind_of(result, "a").jobs, kind_of(result, "b").jobs) == (2, 2, 1)
+    assert result.end == 100 + 3 + 7
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("at,a\n0,1\n", r"run\.csv:1: the columns are at, a, b, as the stages of the pipeline;"
                         " these are at, a$"),
@@ -52,9 +52,9 @@ def test_pages_of_a_table_have_their_own_times(tmp_path: Path) -> None:
         ("at,a,b\n5,,\n", r"run\.csv:2: a page has a job, and this one has none"),
     ],
 )  # fmt: skip
-def test_wrong_table_is_reported_with_its_line(tmp_path: Path, text: str, said: str) -> None:
+def test_wrong_table_is_reported_with_its_line(tmp_path: Path, text: str, message: str) -> None:
     (tmp_path / "run.csv").write_text(text)
-    with pytest.raises(InvalidScenario, match=said):
+    with pytest.raises(InvalidScenario, match=message):
         simulate(scenario(arrivals=TABLE), folder=tmp_path)
 
 
@@ -66,7 +66,7 @@ def test_missing_table_is_reported(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("nodes", "end"), [(1, 35), (2, 25), (3, 15)])
 def test_dependent_pipeline_starts_after_all_pages_have_passed(nodes: int, end: float) -> None:
     kinds = [{"name": "a", "difference": TEN}, {"name": "b", "difference": {"fixed": 5}}]
-    found = simulate(
+    result = simulate(
         scenario(
             kinds=kinds,
             pipelines=pipelines("b", "a", b=["a"]),
@@ -74,12 +74,12 @@ def test_dependent_pipeline_starts_after_all_pages_have_passed(nodes: int, end: 
             nodes=[{"name": "n", "count": nodes}],
         )
     )
-    assert (found.end, found.finished) == (end, 4)
-    assert kind_of(found, "b").waiting.most == 0
+    assert (result.end, result.finished) == (end, 4)
+    assert kind_of(result, "b").waiting.most == 0
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "message"),
     [
         ({"pipelines": pipelines("a", "b", a=["c"])},
          r"pipelines\.0 \(a\): after: no pipeline is called 'c' \(there are a, b\)"),
@@ -89,8 +89,8 @@ def test_dependent_pipeline_starts_after_all_pages_have_passed(nodes: int, end: 
         ({"nodes": [{"name": "n", "gpus": -1}]}, "gpus"),
     ],
 )  # fmt: skip
-def test_wrong_scenario_part_is_reported(change: dict[str, Any], said: str) -> None:
-    with pytest.raises(ValueError, match=said):
+def test_wrong_scenario_part_is_reported(change: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
         scenario(**{"arrivals": at_once(a=1), "pipelines": pipelines("a"), **change})
 
 
@@ -110,7 +110,7 @@ def test_jobs_on_a_shared_node_take_what_they_request(
     kinds: list[dict[str, Any]], node: dict[str, Any], end: float, loading: float
 ) -> None:
     """Two kinds have two jobs of 10 s each, on a node with four places."""
-    found = simulate(
+    result = simulate(
         scenario(
             kinds=[{"difference": TEN, "loading": loading, **kind} for kind in kinds],
             pipelines=pipelines("a", "b"),
@@ -118,8 +118,8 @@ def test_jobs_on_a_shared_node_take_what_they_request(
             nodes=[{"name": "n", "places": 4, "shared": True, **node}],
         )
     )
-    assert found.finished == 4
-    assert end <= found.end <= end + 4 * loading
+    assert result.finished == 4
+    assert end <= result.end <= end + 4 * loading
 
 
 def test_node_without_gpu_cannot_run_a_kind_that_needs_one() -> None:
@@ -131,18 +131,18 @@ def test_node_without_gpu_cannot_run_a_kind_that_needs_one() -> None:
 class _Watched(TimelineRecorder):
     """A record that keeps the jobs of each node in the last simulation."""
 
-    seen: ClassVar[list[tuple[int, int, float, float]]] = []
+    job_times: ClassVar[list[tuple[int, int, float, float]]] = []
 
     def __init__(self) -> None:
         super().__init__()
-        self.seen.clear()
+        self.job_times.clear()
 
     def record_work(
         self, slot: SimulatedSlot, kind: int, began: float, ended: float, *, loading: bool
     ) -> None:
         super().record_work(slot, kind, began, ended, loading=loading)
         if not loading and ended > began:
-            self.seen.append((id(slot.node), kind, began, ended))
+            self.job_times.append((id(slot.node), kind, began, ended))
 
 
 @settings(max_examples=30, deadline=None)
@@ -160,7 +160,7 @@ def test_shared_node_never_runs_more_than_its_capacity(
     dies = {"lives": {"uniform": [60, 120]}, "away": {"fixed": 10}} if mortal else {}
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(entry, "TimelineRecorder", _Watched)
-        found = simulate(
+        result = simulate(
             scenario(
                 seed=seed,
                 policy=policy,
@@ -176,10 +176,10 @@ def test_shared_node_never_runs_more_than_its_capacity(
             ),
             with_timeline=True,
         )  # fmt: skip
-    assert found.finished == 20
-    for node, _, at, _ in _Watched.seen:
+    assert result.finished == 20
+    for node, _, at, _ in _Watched.job_times:
         taken = sum(
-            cores[kind] for other, kind, began, ended in _Watched.seen
+            cores[kind] for other, kind, began, ended in _Watched.job_times
             if other == node and began <= at < ended
         )  # fmt: skip
         assert taken <= 4

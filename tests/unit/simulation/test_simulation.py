@@ -41,32 +41,32 @@ def scenario(**changes: Any) -> Scenario:
     return Scenario.model_validate(whole | changes)
 
 
-def kind_of(found: SimulationResult, name: str) -> Any:
-    return next(each for each in found.kinds if each.kind == name)
+def kind_of(result: SimulationResult, name: str) -> Any:
+    return next(each for each in result.kinds if each.kind == name)
 
 
 def test_simulation_of_one_node_equals_a_hand_computation() -> None:
     """Each page loads a (3 s), works (10 s), loads b (2 s) and works (5 s)."""
-    found = simulate(scenario())
-    assert found.passage is not None
-    assert found.working is not None
-    assert (found.passage.least, found.passage.most) == (20, 20)
-    assert (found.working.mean, found.end) == (15, 220)
-    assert [(each.loads, each.jobs) for each in found.kinds] == [(3, 3), (3, 3)]
-    assert found.busy == pytest.approx(45 / 220)
-    assert found.loading == pytest.approx(15 / 220)
+    result = simulate(scenario())
+    assert result.passage is not None
+    assert result.working is not None
+    assert (result.passage.least, result.passage.most) == (20, 20)
+    assert (result.working.mean, result.end) == (15, 220)
+    assert [(each.loads, each.jobs) for each in result.kinds] == [(3, 3), (3, 3)]
+    assert result.busy == pytest.approx(45 / 220)
+    assert result.loading == pytest.approx(15 / 220)
 
 
 def test_two_nodes_keep_their_loaded_tools() -> None:
-    found = simulate(scenario(nodes=[{"name": "n", "count": 2}]))
-    assert [each.loads for each in found.kinds] == [1, 1]
-    assert found.passage is not None
-    assert (found.passage.most, found.passage.least) == (20, 15)
+    result = simulate(scenario(nodes=[{"name": "n", "count": 2}]))
+    assert [each.loads for each in result.kinds] == [1, 1]
+    assert result.passage is not None
+    assert (result.passage.most, result.passage.least) == (20, 15)
 
 
 def test_job_time_depends_on_speed_delay_and_size() -> None:
     """The times are (2 × 3 + 10) / 2 + 4 and 5 / 2 + 4."""
-    found = simulate(
+    result = simulate(
         scenario(
             kinds=[
                 {"name": "a", "scale": 3, "difference": {"fixed": 10}},
@@ -76,8 +76,8 @@ def test_job_time_depends_on_speed_delay_and_size() -> None:
             nodes=[{"name": "n", "speed": 2, "delay": {"fixed": 4}}],
         )
     )
-    assert found.passage is not None
-    assert found.passage.mean == pytest.approx(12 + 6.5)
+    assert result.passage is not None
+    assert result.passage.mean == pytest.approx(12 + 6.5)
 
 
 def test_job_of_a_dying_node_runs_again_on_another_node() -> None:
@@ -86,16 +86,16 @@ def test_job_of_a_dying_node_runs_again_on_another_node() -> None:
         {"name": "mortal", "speed": 1.001, "lives": {"fixed": 8}, "away": {"fixed": 500}},
         {"name": "other", "joins": 6},
     ]
-    found = simulate(scenario(nodes=nodes, arrivals=[{"pipeline": "p", "every": 1, "count": 1}]))
-    assert kind_of(found, "a").lost == 1
-    assert found.finished == 1
-    assert found.end == pytest.approx(8 + 3 + 10 + 2 + 5)
-    assert kind_of(found, "a").waiting.mean == pytest.approx(11)
+    result = simulate(scenario(nodes=nodes, arrivals=[{"pipeline": "p", "every": 1, "count": 1}]))
+    assert kind_of(result, "a").lost == 1
+    assert result.finished == 1
+    assert result.end == pytest.approx(8 + 3 + 10 + 2 + 5)
+    assert kind_of(result, "a").waiting.mean == pytest.approx(11)
 
 
 def test_job_begun_before_its_node_died_does_not_count() -> None:
     """The job starts at 6, dies at 9, and starts again at 10: it ends at 15, and b at 17."""
-    found = simulate(
+    result = simulate(
         scenario(
             until=100,
             kinds=[
@@ -106,7 +106,7 @@ def test_job_begun_before_its_node_died_does_not_count() -> None:
             nodes=[{"name": "n", "lives": {"fixed": 9}, "away": {"fixed": 1}}],
         )
     )
-    assert (found.finished, found.end, kind_of(found, "a").lost) == (1, 17, 1)
+    assert (result.finished, result.end, kind_of(result, "a").lost) == (1, 17, 1)
 
 
 def test_nodes_get_only_kinds_that_fit_them() -> None:
@@ -116,9 +116,9 @@ def test_nodes_get_only_kinds_that_fit_them() -> None:
     ]
     small = {"name": "small", "count": 9, "ram": 500, "labels": {"site": "prague"}}
     large = {"name": "large", "ram": 2000, "places": 2}
-    found = simulate(scenario(kinds=kinds, nodes=[small, large]), with_timeline=True)
-    assert found.timeline is not None
-    for lane in found.timeline.lanes:
+    result = simulate(scenario(kinds=kinds, nodes=[small, large]), with_timeline=True)
+    assert result.timeline is not None
+    for lane in result.timeline.lanes:
         a, b, _ = (sum(row) for row in lane.busy)
         assert not (a if lane.name.startswith("small") else b)
     with pytest.raises(InvalidScenario, match=r"kinds\.0 \(a\): no node can run it: small: needs"):
@@ -126,15 +126,15 @@ def test_nodes_get_only_kinds_that_fit_them() -> None:
 
 
 def test_timeline_agrees_with_the_totals() -> None:
-    found = simulate(read_scenario(SCENARIOS / "ocr-configured.yaml"), with_timeline=True)
-    assert found.timeline is not None
-    assert found.timeline.steps[-1] == "loading"
-    second = found.end / found.timeline.bins
-    busy = sum(sum(sum(row) for row in lane.busy[:-1]) for lane in found.timeline.lanes)
-    loading = sum(sum(lane.busy[-1]) for lane in found.timeline.lanes)
-    assert busy * second == pytest.approx(found.busy * 2 * found.end, rel=1e-6)
-    assert loading * second == pytest.approx(found.loading * 2 * found.end, rel=1e-6)
-    assert all(waiting >= 0 for row in found.timeline.queues for waiting in row)
+    result = simulate(read_scenario(SCENARIOS / "ocr-configured.yaml"), with_timeline=True)
+    assert result.timeline is not None
+    assert result.timeline.steps[-1] == "loading"
+    second = result.end / result.timeline.bins
+    busy = sum(sum(sum(row) for row in lane.busy[:-1]) for lane in result.timeline.lanes)
+    loading = sum(sum(lane.busy[-1]) for lane in result.timeline.lanes)
+    assert busy * second == pytest.approx(result.busy * 2 * result.end, rel=1e-6)
+    assert loading * second == pytest.approx(result.loading * 2 * result.end, rel=1e-6)
+    assert all(waiting >= 0 for row in result.timeline.queues for waiting in row)
 
 
 @settings(max_examples=40, deadline=None)
@@ -149,7 +149,7 @@ def test_each_page_passes_once_and_works_as_long_as_its_jobs(
     seed: int, policy: PolicyName, nodes: int, mortal: bool, loading: int
 ) -> None:
     dies = {"lives": {"lognormal": [200, 100]}, "away": {"fixed": 10}} if mortal else {}
-    found = simulate(
+    result = simulate(
         scenario(
             seed=seed,
             policy=policy,
@@ -162,15 +162,15 @@ def test_each_page_passes_once_and_works_as_long_as_its_jobs(
             until=1e6,
         )
     )
-    assert found.finished == found.pages == 60
-    assert [each.jobs for each in found.kinds] == [60, 60]
-    assert found.working is not None
-    assert found.waiting is not None
-    assert found.passage is not None
-    jobs = sum(each.working.total for each in found.kinds if each.working is not None)
-    assert found.working.total == pytest.approx(jobs)
-    assert found.waiting.least >= -1e-6
-    assert found.passage.mean == pytest.approx(found.waiting.mean + found.working.mean)
+    assert result.finished == result.pages == 60
+    assert [each.jobs for each in result.kinds] == [60, 60]
+    assert result.working is not None
+    assert result.waiting is not None
+    assert result.passage is not None
+    jobs = sum(each.working.total for each in result.kinds if each.working is not None)
+    assert result.working.total == pytest.approx(jobs)
+    assert result.waiting.least >= -1e-6
+    assert result.passage.mean == pytest.approx(result.waiting.mean + result.working.mean)
 
 
 def test_seed_gives_the_same_pages_to_each_policy() -> None:
@@ -207,11 +207,11 @@ def test_simulation_uses_the_policies_of_the_product(
     changed: Callable[..., object] | float,
 ) -> None:
     """A change of a policy's function changes the simulation."""
-    given = read_scenario(SCENARIOS / "ocr-configured.yaml")
-    given = given.model_copy(update={"policy": policy})
-    before = simulate(given)
+    ocr_scenario = read_scenario(SCENARIOS / "ocr-configured.yaml")
+    ocr_scenario = ocr_scenario.model_copy(update={"policy": policy})
+    before = simulate(ocr_scenario)
     monkeypatch.setattr(module, name, changed)
-    assert simulate(given).passage != before.passage
+    assert simulate(ocr_scenario).passage != before.passage
 
 
 def test_simulation_uses_the_matching_of_the_product(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -226,22 +226,22 @@ def test_disabled_kind_ends_the_simulation_unfinished() -> None:
         {"name": "b", "difference": {"fixed": 5}, "priority": -1},
     ]
     for policy in PolicyName:
-        found = simulate(scenario(kinds=kinds, policy=policy))
-        assert (found.finished, kind_of(found, "a").jobs, kind_of(found, "b").open) == (0, 3, 3)
+        result = simulate(scenario(kinds=kinds, policy=policy))
+        assert (result.finished, kind_of(result, "a").jobs, kind_of(result, "b").open) == (0, 3, 3)
 
 
 def test_arrivals_are_read_from_a_file(tmp_path: Path) -> None:
     (tmp_path / "run.txt").write_text("# a real run\n7.5\n\n0\n300\n")
-    given = scenario(arrivals=[{"pipeline": "p", "file": "run.txt"}])
-    found = simulate(given, folder=tmp_path)
-    assert (found.pages, found.end) == (3, 320)
+    file_scenario = scenario(arrivals=[{"pipeline": "p", "file": "run.txt"}])
+    result = simulate(file_scenario, folder=tmp_path)
+    assert (result.pages, result.end) == (3, 320)
     (tmp_path / "run.txt").write_text("0\nsoon\n")
     with pytest.raises(InvalidScenario, match=r"run\.txt:2: 'soon' is not a number of seconds"):
-        simulate(given, folder=tmp_path)
+        simulate(file_scenario, folder=tmp_path)
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "message"),
     [
         ({"pipelines": [{"name": "p", "stages": ["a", "c"]}]},
          "the whole: pipelines.0 (p): no kind is called 'c' (there are a, b)"),
@@ -257,14 +257,14 @@ def test_arrivals_are_read_from_a_file(tmp_path: Path) -> None:
     ],
 )  # fmt: skip
 def test_wrong_scenario_is_reported_with_its_place(
-    tmp_path: Path, change: dict[str, Any], said: str
+    tmp_path: Path, change: dict[str, Any], message: str
 ) -> None:
     file = tmp_path / "wrong.yaml"
     file.write_text(yaml.safe_dump(scenario().model_dump(mode="json", exclude_none=True) | change))
     result = command("simulate", file)
     assert result.exit_code == 2
     assert f"error: {file}: " in result.stderr
-    assert said in " ".join(result.stderr.split())
+    assert message in " ".join(result.stderr.split())
 
 
 @pytest.mark.parametrize("text", ["a: [", "- 1", "\xff\x00"])
@@ -289,8 +289,8 @@ def test_simulate_command_prints_a_report_json_and_a_diagram(tmp_path: Path) -> 
         for each in ElementTree.fromstring(picture.read_text()).iter()  # noqa: S314 - our own
     }
     assert {"stage1", "stage2", "stage3", "loading", "worker-1", "worker-2"} <= texts
-    told = json.loads(command("simulate", file, "--json").stdout)
-    assert (told["policy"], told["finished"]) == ("sluice", 500)
+    report = json.loads(command("simulate", file, "--json").stdout)
+    assert (report["policy"], report["finished"]) == ("sluice", 500)
 
 
 @pytest.mark.parametrize("file", sorted(SCENARIOS.glob("*.yaml")), ids=lambda file: file.stem)
@@ -300,13 +300,13 @@ def test_scenarios_of_the_repository_can_be_read(file: Path) -> None:
 
 
 def test_reward_rate_passes_pages_sooner_than_the_watchdog_under_overload() -> None:
-    given = read_scenario(SCENARIOS / "ocr-configured.yaml")
-    nodes = [given.nodes[0].model_copy(update={"count": 4})]
+    ocr_scenario = read_scenario(SCENARIOS / "ocr-configured.yaml")
+    nodes = [ocr_scenario.nodes[0].model_copy(update={"count": 4})]
     means: dict[PolicyName, list[float]] = {each: [] for each in PolicyName}
-    for policy, found in means.items():
+    for policy, policy_means in means.items():
         for seed in range(3):
             changes = {"nodes": nodes, "seed": seed, "policy": policy}
-            passage = simulate(given.model_copy(update=changes)).passage
+            passage = simulate(ocr_scenario.model_copy(update=changes)).passage
             assert passage is not None
-            found.append(passage.mean)
+            policy_means.append(passage.mean)
     assert fmean(means[PolicyName.SLUICE]) < 0.8 * fmean(means[PolicyName.WATCHDOG])

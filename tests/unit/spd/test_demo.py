@@ -39,8 +39,8 @@ def test_impossible_number_of_frames_is_refused_before_anything_starts(
 def test_jobs_of_the_demonstration_request_little_disk() -> None:
     """A file system of 500 MB leaves 300 MB for jobs beside the databases and files."""
     text = (ROOT / "templates" / "spd" / "workflow.cwl").read_text()
-    asked = {step.name: step.needs.resources.counted_disk for step in plan_of(text).steps}
-    assert max(asked.values()) <= 256, asked
+    disk_by_step = {step.name: step.needs.resources.counted_disk for step in plan_of(text).steps}
+    assert max(disk_by_step.values()) <= 256, disk_by_step
 
 
 @pytest.mark.parametrize("pack", [demo, ocr_demo, collage_demo, masstimes_demo])

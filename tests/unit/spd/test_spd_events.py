@@ -95,32 +95,35 @@ def test_filter_keeps_exactly_the_true_events_above_the_cuts(
 ) -> None:
     block, truth = read_out(seed, conditions)
     built = build_events(block, time_gap_ns=110, min_hits=6)
-    kept = filter_events(built, min_multiplicity=tracks, min_calorimeter_energy=energy)
+    filtered_events = filter_events(built, min_multiplicity=tracks, min_calorimeter_energy=energy)
     expected = [
         (number, *row)
         for number, row in enumerate(true_rows(truth))
         if row[1] >= tracks and row[2] >= energy
     ]
     assert [
-        (number, *row) for number, row in zip(kept.number.tolist(), as_rows(kept), strict=True)
+        (number, *row)
+        for number, row in zip(
+            filtered_events.number.tolist(), as_rows(filtered_events), strict=True
+        )
     ] == expected
-    assert kept.info.events_kept == len(expected)
-    assert kept.info.events_built == len(truth.time_ns)
+    assert filtered_events.info.events_kept == len(expected)
+    assert filtered_events.info.events_built == len(truth.time_ns)
 
 
 def test_event_at_exactly_the_cut_is_kept() -> None:
     built = build_events(read_out(5, Conditions())[0], time_gap_ns=110, min_hits=6)
     energy = float(np.sort(built.energy_mev)[-1])
-    kept = filter_events(built, min_multiplicity=0, min_calorimeter_energy=energy)
-    assert kept.energy_mev.tolist() == [energy]
+    filtered_events = filter_events(built, min_multiplicity=0, min_calorimeter_energy=energy)
+    assert filtered_events.energy_mev.tolist() == [energy]
 
 
 def test_empty_frame_gives_no_events() -> None:
     hits, _ = simulate_frame(1, 1, 1, Conditions())
     empty = encode_frame(FrameHeader(1, 1, "", 0, 1_000), hits[:0])
     built = build_events(decode(empty, SOURCE), time_gap_ns=110, min_hits=6)
-    kept = filter_events(built, min_multiplicity=1, min_calorimeter_energy=0)
-    assert (len(kept.number), kept.offsets.tolist()) == (0, [0])
+    filtered_events = filter_events(built, min_multiplicity=1, min_calorimeter_energy=0)
+    assert (len(filtered_events.number), filtered_events.offsets.tolist()) == (0, [0])
 
 
 def test_frames_follow_each_other_without_overlap() -> None:

@@ -48,10 +48,10 @@ def test_frame_survives_encoding_and_decoding(
 ) -> None:
     header = FrameHeader(run, frame, period, 123_456_789, 5_000)
     hits = some_hits(times)
-    read, found = decode_frame(encode_frame(header, hits), SOURCE)
+    read, decoded_hits = decode_frame(encode_frame(header, hits), SOURCE)
     assert read == header
-    assert sorted(found.tolist()) == sorted(hits.tolist())
-    assert found["channel"].tolist() == sorted(hits["channel"].tolist())
+    assert sorted(decoded_hits.tolist()) == sorted(hits.tolist())
+    assert decoded_hits["channel"].tolist() == sorted(hits["channel"].tolist())
 
 
 @pytest.mark.parametrize(

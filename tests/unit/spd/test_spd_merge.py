@@ -24,10 +24,10 @@ def merged(parts: list[Path], out: Path) -> Path:
 def test_root_file_contains_the_expected_events_in_order(
     checked: list[Path], frames: Path, tmp_path: Path
 ) -> None:
-    found = read_root_events([merged(checked, tmp_path / "all.root")])
+    events = read_root_events([merged(checked, tmp_path / "all.root")])
     expected = expected_events(frames.parent / "truth.json")
-    assert len(found) >= 10
-    assert found == expected
+    assert len(events) >= 10
+    assert events == expected
 
 
 def test_several_merged_files_contain_the_same_events_as_one(

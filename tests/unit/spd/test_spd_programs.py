@@ -82,12 +82,12 @@ def test_input_of_another_kind_is_refused(
         "half": checked[0].read_bytes()[:900],
         "histograms": b'{"format": "something else"}',
     }
-    wrong = tmp_path / "wrong"
-    wrong.write_bytes(contents[kind])
+    invalid_file = tmp_path / "wrong"
+    invalid_file.write_bytes(contents[kind])
     extra = ["--histograms", str(tmp_path / "h")] if program is verify else []
-    assert program.main([str(wrong), "--out", str(tmp_path / "x"), *extra]) == 65  # type: ignore[attr-defined]
-    assert str(wrong) in complaint(capsys)
-    assert list(tmp_path.iterdir()) == [wrong]
+    assert program.main([str(invalid_file), "--out", str(tmp_path / "x"), *extra]) == 65  # type: ignore[attr-defined]
+    assert str(invalid_file) in complaint(capsys)
+    assert list(tmp_path.iterdir()) == [invalid_file]
 
 
 def test_hits_are_refused_as_events(

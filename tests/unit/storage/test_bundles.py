@@ -20,7 +20,7 @@ def path_of(value: dict[str, Any]) -> Path:
 
 
 @pytest.fixture
-def made(tmp_path: Path) -> Path:
+def source_folder(tmp_path: Path) -> Path:
     folder = tmp_path / "made here"
     (folder / "tree" / "deep").mkdir(parents=True)
     (folder / "a b#1.bam").write_text("reads")
@@ -45,21 +45,21 @@ def value_of(folder: Path) -> dict[str, Any]:
     return {"number": 3, "reads": [reads, reads], "tree": tree, "literal": literal, "none": None}
 
 
-def test_unpacked_value_has_all_its_files(made: Path, tmp_path: Path) -> None:
-    pack(value_of(made), tmp_path / "one.tar")
-    found = unpack(tmp_path / "one.tar", tmp_path / "out")
-    assert (found["number"], found["none"], found["literal"]) == (
+def test_unpacked_value_has_all_its_files(source_folder: Path, tmp_path: Path) -> None:
+    pack(value_of(source_folder), tmp_path / "one.tar")
+    unpacked_value = unpack(tmp_path / "one.tar", tmp_path / "out")
+    assert (unpacked_value["number"], unpacked_value["none"], unpacked_value["literal"]) == (
         3,
         None,
         {"class": "File", "basename": "said.txt", "contents": "said"},
     )
-    for reads in found["reads"]:
+    for reads in unpacked_value["reads"]:
         assert path_of(reads).read_text() == "reads"
         [index] = reads["secondaryFiles"]
         assert path_of(index) == path_of(reads).with_name("a b#1.bam.bai")
         assert path_of(index).read_text() == "index"
         assert "nameroot" not in reads
-    tree = path_of(found["tree"])
+    tree = path_of(unpacked_value["tree"])
     assert (tree / "link").read_text() == "#!/bin/sh\n"
     assert not (tree / "link").is_symlink()
     assert (tree / "hard").read_text() == "reads"
@@ -67,11 +67,11 @@ def test_unpacked_value_has_all_its_files(made: Path, tmp_path: Path) -> None:
     assert (tree / "empty").is_dir()
 
 
-def test_same_value_gives_the_same_archive(made: Path, tmp_path: Path) -> None:
-    pack(value_of(made), tmp_path / "one.tar")
-    for path in made.rglob("*"):
+def test_same_value_gives_the_same_archive(source_folder: Path, tmp_path: Path) -> None:
+    pack(value_of(source_folder), tmp_path / "one.tar")
+    for path in source_folder.rglob("*"):
         os.utime(path, (1, 1))
-    pack(value_of(made), tmp_path / "other.tar")
+    pack(value_of(source_folder), tmp_path / "other.tar")
     assert (tmp_path / "one.tar").read_bytes() == (tmp_path / "other.tar").read_bytes()
 
 
@@ -149,8 +149,8 @@ def test_path_in_a_value_is_not_followed(tmp_path: Path) -> None:
     value = [{"class": "File", "path": "/etc/passwd"}, {**A_FILE, "path": "/etc/passwd"}]
     with pytest.raises(BundleError, match="neither a place nor content"):
         unpack(archive_of(tmp_path / "one.tar", value), tmp_path / "one")
-    found = unpack(archive_of(tmp_path / "other.tar", value[1]), tmp_path / "other")
-    assert "path" not in found
+    unpacked_value = unpack(archive_of(tmp_path / "other.tar", value[1]), tmp_path / "other")
+    assert "path" not in unpacked_value
 
 
 def test_sparse_file_of_an_archive_is_refused(tmp_path: Path) -> None:
@@ -202,25 +202,28 @@ def test_value_that_cannot_be_packed_raises_an_error(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["a/b", "..", ".", "a\0b"])
 def test_basename_that_is_not_a_plain_name_is_not_packed(
-    name: str, made: Path, tmp_path: Path
+    name: str, source_folder: Path, tmp_path: Path
 ) -> None:
-    for value in ({"path": str(made / "a b#1.bam")}, {"contents": "x"}):
+    for value in ({"path": str(source_folder / "a b#1.bam")}, {"contents": "x"}):
         with pytest.raises(BundleError, match="is no name of a file"):
             pack({"class": "File", "basename": name, **value}, tmp_path / "x.tar")
 
 
 def test_files_with_the_same_name_are_packed_under_different_names(
-    made: Path, tmp_path: Path
+    source_folder: Path, tmp_path: Path
 ) -> None:
-    (made / "tree" / "x").write_text("in the tree")
-    (made / "x").write_text("above it")
+    (source_folder / "tree" / "x").write_text("in the tree")
+    (source_folder / "x").write_text("above it")
     beside = [
-        {"class": "File", "path": str(made / "tree" / "x")},
-        {"class": "File", "path": str(made / "a b#1.bam"), "basename": "x"},
+        {"class": "File", "path": str(source_folder / "tree" / "x")},
+        {"class": "File", "path": str(source_folder / "a b#1.bam"), "basename": "x"},
     ]
-    pack({"class": "File", "path": str(made / "x"), "secondaryFiles": beside}, tmp_path / "x.tar")
-    found = unpack(tmp_path / "x.tar", tmp_path / "out")
-    every = [found, *found["secondaryFiles"]]
+    pack(
+        {"class": "File", "path": str(source_folder / "x"), "secondaryFiles": beside},
+        tmp_path / "x.tar",
+    )
+    unpacked_value = unpack(tmp_path / "x.tar", tmp_path / "out")
+    every = [unpacked_value, *unpacked_value["secondaryFiles"]]
     assert (
         [file["basename"] for file in every]
         == [path_of(file).name for file in every]
@@ -265,11 +268,11 @@ def test_packing_of_many_files_takes_little_memory(tmp_path: Path) -> None:
 
 
 def test_bundle_is_unpacked_into_a_relative_folder(
-    made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    source_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     value = [
-        {"class": "File", "path": str(made / "a b#1.bam")},
-        {"class": "Directory", "path": str(made / "tree")},
+        {"class": "File", "path": str(source_folder / "a b#1.bam")},
+        {"class": "Directory", "path": str(source_folder / "tree")},
     ]
     pack(value, tmp_path / "b.tar")
     monkeypatch.chdir(tmp_path)

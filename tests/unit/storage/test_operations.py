@@ -78,11 +78,11 @@ def test_special_names_are_literal(scheme: str, source: Path, tmp_path: Path, na
     assert (tmp_path / "storage" / "a").read_bytes() == b"another's"
 
 
-@pytest.mark.parametrize("given", [False, True])
+@pytest.mark.parametrize("may_link", [False, True])
 @pytest.mark.parametrize("names", [1, 2])
 @pytest.mark.parametrize("there", [False, True], ids=["new", "in place of another"])
 def test_put_open_stores_the_open_file_even_if_its_path_is_replaced(
-    root: str, source: Path, tmp_path: Path, *, given: bool, names: int, there: bool
+    root: str, source: Path, tmp_path: Path, *, may_link: bool, names: int, there: bool
 ) -> None:
     """A file that is given away and has a single name is moved instead of copied."""
     if there:
@@ -92,11 +92,11 @@ def test_put_open_stores_the_open_file_even_if_its_path_is_replaced(
     with source.open("rb") as file:
         source.rename(tmp_path / "moved")
         source.write_bytes(b"other")
-        stored = storage.put_open(file.fileno(), f"{root}/a", may_link=given)
+        stored = storage.put_open(file.fileno(), f"{root}/a", may_link=may_link)
         own = os.fstat(file.fileno()).st_nlink == names
     assert stored == storage.Stored(len(CONTENT), checksum(CONTENT))
     assert content(f"{root}/a") == CONTENT
-    assert own is not (given and names == 1 and not there and root.startswith("file://"))
+    assert own is not (may_link and names == 1 and not there and root.startswith("file://"))
 
 
 def test_put_of_a_link_writes_the_content(root: str, source: Path, tmp_path: Path) -> None:
@@ -258,15 +258,15 @@ def test_remove_below_does_not_follow_a_link(tmp_path: Path) -> None:
 def test_remove_within_does_not_follow_links_below_the_storage(tmp_path: Path, root: str) -> None:
     (tmp_path / "store" / "set").mkdir(parents=True)
     (tmp_path / "store-by-link").symlink_to("store")
-    kept = tmp_path / "store" / "set" / "a.dat"
-    kept.touch()
+    kept_file = tmp_path / "store" / "set" / "a.dat"
+    kept_file.touch()
     (tmp_path / "store" / "door").symlink_to("set")
     (tmp_path / "store" / "file").symlink_to("set/a.dat")
     url = f"file://{tmp_path}/{root}"
     with pytest.raises(BehindLink, match="is reached through a link"):
         storage.remove_within(url, f"{url}/door/a.dat")
     assert storage.remove_within(url, f"{url}/file"), "the link is removed and its target is kept"
-    assert kept.exists()
+    assert kept_file.exists()
     assert storage.remove_within(url, f"{url}/set/a.dat"), (
         "links in the path of the storage are allowed"
     )
@@ -284,12 +284,12 @@ def test_remove_folder_removes_only_an_empty_folder(root: str) -> None:
 def test_entries_lists_all_files_of_a_tree(root: str) -> None:
     for name in ("b", "sub/a", "sub/deep/c d"):
         storage.put_bytes(name.encode(), f"{root}/{name}")
-    found = storage.entries(root)
-    assert sorted(entry.url for entry in found) == sorted(
+    entries = storage.entries(root)
+    assert sorted(entry.url for entry in entries) == sorted(
         f"{root}/{name}" for name in ("b", "sub/a", "sub/deep/c d")
     )
-    assert {entry.name: entry.size for entry in found} == {"b": 1, "a": 5, "c d": 12}
-    assert all(entry.modified.tzinfo is not None for entry in found)
+    assert {entry.name: entry.size for entry in entries} == {"b": 1, "a": 5, "c d": 12}
+    assert all(entry.modified.tzinfo is not None for entry in entries)
     assert storage.entries(f"{root}/nowhere") == []
 
 
@@ -354,10 +354,10 @@ def test_fetch_copies_small_files_and_links_large_ones(
     stored = storage.put(source, f"{root}/a")
     back = tmp_path / "back"
     for most, linked in ((len(CONTENT) - 1, root.startswith("file://")), (len(CONTENT), False)):
-        told = storage.fetch(
+        was_linked = storage.fetch(
             f"{root}/a", back, checksum=stored.checksum, size=stored.size, copied=most
         )
-        assert (told, back.read_bytes()) == (linked, CONTENT)
+        assert (was_linked, back.read_bytes()) == (linked, CONTENT)
         assert (back.stat().st_nlink > 1) is linked
     back.write_bytes(b"changed")
     assert content(f"{root}/a") == CONTENT

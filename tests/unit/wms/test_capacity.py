@@ -60,7 +60,7 @@ NODE = Amounts(cores=8, ram=1000, gpus=[free_gpu(0), free_gpu(1)])
 
 
 @pytest.mark.parametrize(
-    ("asked", "offered"),
+    ("job_demand", "offered"),
     [
         (demand(), 8),
         (demand(ready=3), 3),
@@ -80,8 +80,8 @@ NODE = Amounts(cores=8, ram=1000, gpus=[free_gpu(0), free_gpu(1)])
         (demand(gpu=GpuNeeds(share=0.1, memory=9_000)), 1),
     ],
 )
-def test_offer_is_the_number_of_jobs_that_fit_together(asked: Demand, offered: int) -> None:
-    assert room(10, NODE).count_offered_jobs(asked) == offered
+def test_offer_is_the_number_of_jobs_that_fit_together(job_demand: Demand, offered: int) -> None:
+    assert room(10, NODE).count_offered_jobs(job_demand) == offered
 
 
 def test_named_resources_and_disk_limit_the_offer() -> None:
@@ -89,10 +89,10 @@ def test_named_resources_and_disk_limit_the_offer() -> None:
     licence = with_needs(demand(), named={"licence": 1})
     assert room(10, left).count_offered_jobs(licence) == 2
     assert room(10, left).count_offered_jobs(with_needs(licence, named={"licence": 0.5})) == 5
-    asked = room(10, left)
-    asked.take(licence, None)
-    assert asked.count_offered_jobs(licence) == 1
-    assert asked.count_offered_jobs(demand()) == 7
+    capacity = room(10, left)
+    capacity.take(licence, None)
+    assert capacity.count_offered_jobs(licence) == 1
+    assert capacity.count_offered_jobs(demand()) == 7
     disk = with_needs(demand(), resources=Resources(ram=100, disk=300))
     assert room(10, left).count_offered_jobs(disk) == 3
 
@@ -105,17 +105,17 @@ def test_claimed_room_beyond_the_capacity_of_the_node_is_ignored() -> None:
         named={"licence": 99, "other": 5},
         gpus=[FreeGpu(uuid=f"GPU-{number}", share=1.0, memory=2**30) for number in range(9)],
     )
-    for asked in (room(1000, plenty), room(1000, Amounts(cores=0, ram=0), plenty, ahead=1000)):
-        assert asked.most_ram == OFFER.ram
-        assert asked.most_gpu(demand(gpu=GpuNeeds())) == 16_000
-    asked = room(1000, plenty)
-    assert asked.count_offered_jobs(demand(ram=1)) == 8
-    assert asked.count_offered_jobs(demand(cores=0.01)) == 10
-    assert asked.count_offered_jobs(demand(gpu=GpuNeeds())) == 2
-    assert asked.count_offered_jobs(with_needs(demand(ram=1), named={"licence": 1})) == 4
-    assert asked.count_offered_jobs(with_needs(demand(ram=1), named={"other": 1})) == 0
+    for capacity in (room(1000, plenty), room(1000, Amounts(cores=0, ram=0), plenty, ahead=1000)):
+        assert capacity.most_ram == OFFER.ram
+        assert capacity.most_gpu(demand(gpu=GpuNeeds())) == 16_000
+    capacity = room(1000, plenty)
+    assert capacity.count_offered_jobs(demand(ram=1)) == 8
+    assert capacity.count_offered_jobs(demand(cores=0.01)) == 10
+    assert capacity.count_offered_jobs(demand(gpu=GpuNeeds())) == 2
+    assert capacity.count_offered_jobs(with_needs(demand(ram=1), named={"licence": 1})) == 4
+    assert capacity.count_offered_jobs(with_needs(demand(ram=1), named={"other": 1})) == 0
     disk = with_needs(demand(), resources=Resources(cores=0.1, ram=1, disk=3000))
-    assert asked.count_offered_jobs(disk) == 3
+    assert capacity.count_offered_jobs(disk) == 3
 
 
 def test_limited_resource_is_offered_up_to_its_limit_and_never_ahead() -> None:
@@ -131,56 +131,59 @@ def test_limited_resource_is_offered_up_to_its_limit_and_never_ahead() -> None:
 def test_misfit_demand_is_considered_only_if_it_may_reserve_the_pilot() -> None:
     small, big = demand(), demand(cores=8)
     waiting = replace(big, waited=PATIENCE + 1)
-    kept = replace(big, reserved_pilot=PILOT)
+    reserved_demand = replace(big, reserved_pilot=PILOT)
     elsewhere = replace(waiting, reserved_pilot=OTHER)
     busy = Amounts(cores=1, ram=500)
-    asked = [small, big, waiting, kept, elsewhere]
-    assert room(4, busy).select_demands(asked, PILOT) == [small, waiting, kept]
-    assert room(4, busy, NODE, ahead=4).select_demands(asked, PILOT) == asked
+    demands = [small, big, waiting, reserved_demand, elsewhere]
+    assert room(4, busy).select_demands(demands, PILOT) == [small, waiting, reserved_demand]
+    assert room(4, busy, NODE, ahead=4).select_demands(demands, PILOT) == demands
     unknown = PilotCapacity(LeaseRequest(jobs=5), OFFER)
-    assert unknown.select_demands(asked, PILOT) == asked
+    assert unknown.select_demands(demands, PILOT) == demands
 
 
 def test_job_leased_ahead_needs_room_only_for_itself() -> None:
     busy = Amounts(cores=0, ram=500)
-    asked = room(10, busy, NODE, ahead=4)
-    assert asked.count_offered_jobs(demand()) == 4
-    assert asked.count_offered_jobs(demand(cores=8)) == 4
-    assert asked.count_offered_jobs(demand(cores=9)) == 0
-    assert asked.most_ram == 1000
+    capacity = room(10, busy, NODE, ahead=4)
+    assert capacity.count_offered_jobs(demand()) == 4
+    assert capacity.count_offered_jobs(demand(cores=8)) == 4
+    assert capacity.count_offered_jobs(demand(cores=9)) == 0
+    assert capacity.most_ram == 1000
     for left in (3, 2, 1, 0):
-        asked.take(demand(), None)
-        assert asked.count_offered_jobs(demand()) == left
+        capacity.take(demand(), None)
+        assert capacity.count_offered_jobs(demand()) == left
 
 
 def test_number_of_jobs_leased_ahead_is_limited() -> None:
     assert room(2, NODE, ahead=1).count_offered_jobs(demand()) == 2
-    asked = room(2, Amounts(cores=0, ram=500), NODE, ahead=1)
-    assert asked.count_offered_jobs(demand()) == 1
-    asked.take(demand(), None)
-    assert (asked.jobs, asked.count_offered_jobs(demand())) == (1, 0)
+    capacity = room(2, Amounts(cores=0, ram=500), NODE, ahead=1)
+    assert capacity.count_offered_jobs(demand()) == 1
+    capacity.take(demand(), None)
+    assert (capacity.jobs, capacity.count_offered_jobs(demand())) == (1, 0)
 
 
 def test_pilot_of_the_previous_release_gets_as_many_jobs_as_it_asks_for() -> None:
-    asked = PilotCapacity(LeaseRequest(jobs=5), OFFER)
+    capacity = PilotCapacity(LeaseRequest(jobs=5), OFFER)
     assert (
-        asked.count_offered_jobs(demand(cores=8)),
-        asked.count_offered_jobs(demand(ready=2)),
-        asked.most_ram,
+        capacity.count_offered_jobs(demand(cores=8)),
+        capacity.count_offered_jobs(demand(ready=2)),
+        capacity.most_ram,
     ) == (
         5,
         2,
         None,
     )
-    asked.take(demand(cores=8), None)
-    assert asked.jobs == 4
+    capacity.take(demand(cores=8), None)
+    assert capacity.jobs == 4
 
 
 def test_pilot_is_reserved_only_for_a_demand_that_has_waited() -> None:
     fresh, old = demand(cores=8), replace(demand(cores=8), waited=PATIENCE + 1)
     assert (is_reserved_for(fresh, PILOT), is_reserved_for(old, PILOT)) == (False, None)
-    kept = replace(old, reserved_pilot=PILOT)
-    assert (is_reserved_for(kept, PILOT), is_reserved_for(kept, OTHER)) == (True, False)
+    reserved_demand = replace(old, reserved_pilot=PILOT)
+    assert (is_reserved_for(reserved_demand, PILOT), is_reserved_for(reserved_demand, OTHER)) == (
+        True,
+        False,
+    )
 
 
 _amounts = st.builds(
@@ -209,33 +212,35 @@ _demands = st.builds(
 def test_offered_jobs_never_exceed_the_free_capacity(
     free: Amounts, demands: list[Demand], jobs: int
 ) -> None:
-    asked, given_ = room(jobs, free), list[Demand]()
-    for wanted in demands:
-        for _ in range(asked.count_offered_jobs(wanted)):
-            asked.take(wanted, None)
-            given_.append(wanted)
-    assert len(given_) <= jobs
-    assert sum(wanted.needs.resources.cores for wanted in given_) <= free.cores + 1e-6
-    assert sum(wanted.ram for wanted in given_) <= min(free.ram, OFFER.ram)
+    capacity, granted = room(jobs, free), list[Demand]()
+    for job_demand in demands:
+        for _ in range(capacity.count_offered_jobs(job_demand)):
+            capacity.take(job_demand, None)
+            granted.append(job_demand)
+    assert len(granted) <= jobs
+    assert sum(job_demand.needs.resources.cores for job_demand in granted) <= free.cores + 1e-6
+    assert sum(job_demand.ram for job_demand in granted) <= min(free.ram, OFFER.ram)
     shares = [
-        wanted.needs.gpu.share * wanted.needs.gpu.least for wanted in given_ if wanted.needs.gpu
+        job_demand.needs.gpu.share * job_demand.needs.gpu.least
+        for job_demand in granted
+        if job_demand.needs.gpu
     ]
     assert sum(shares) <= sum(left.share for left in free.gpus) + 1e-6
 
 
-@given(free=_amounts, wanted=_demands, jobs=st.integers(1, 20))
-def test_offer_leaves_no_room_for_another_job(free: Amounts, wanted: Demand, jobs: int) -> None:
-    offered = room(jobs, free).count_offered_jobs(wanted)
+@given(free=_amounts, job_demand=_demands, jobs=st.integers(1, 20))
+def test_offer_leaves_no_room_for_another_job(free: Amounts, job_demand: Demand, jobs: int) -> None:
+    offered = room(jobs, free).count_offered_jobs(job_demand)
     one_more = offered + 1
     # A pilot cannot have more than its node.
     over = (
-        one_more * wanted.needs.resources.cores > free.cores + 1e-6
-        or one_more * wanted.ram > min(free.ram, OFFER.ram)
+        one_more * job_demand.needs.resources.cores > free.cores + 1e-6
+        or one_more * job_demand.ram > min(free.ram, OFFER.ram)
     )
-    needs, devices = wanted.needs.gpu, {found.uuid: found for found in GPUS}
+    needs, devices = job_demand.needs.gpu, {device.uuid: device for device in GPUS}
     places = sum(_places(devices[left.uuid], left, needs) for left in free.gpus) if needs else 0
     short_of_gpus = needs is not None and one_more > places // needs.least
-    assert over or short_of_gpus or offered in {jobs, wanted.ready}
+    assert over or short_of_gpus or offered in {jobs, job_demand.ready}
 
 
 def _places(device: Gpu, left: FreeGpu, needs: GpuNeeds) -> int:

@@ -27,8 +27,8 @@ def pairs(
 ) -> list[tuple[int, list[str]]]:
     """Return the jobs of streams that are read page by page."""
     streams = [FileStream(port, port in optional) for port in numbers]
-    left = {port: files(port, sorted(found)) for port, found in numbers.items()}
-    made = []
+    left = {port: files(port, sorted(port_numbers)) for port, port_numbers in numbers.items()}
+    numbered_pairs = []
     while not is_over(streams):
         for stream in streams:
             while stream.is_dry:
@@ -37,8 +37,10 @@ def pairs(
                     left[stream.port][pages[stream.port] :],
                 )
                 stream.add(page, last=not left[stream.port])
-        made += [(number, [file.port for file in found]) for number, found in join_streams(streams)]
-    return made
+        numbered_pairs += [
+            (number, [file.port for file in pair]) for number, pair in join_streams(streams)
+        ]
+    return numbered_pairs
 
 
 @given(data=st.data())
@@ -50,8 +52,8 @@ def test_pairs_do_not_depend_on_the_page_sizes(data: st.DataObject) -> None:
     optional = data.draw(st.sets(st.sampled_from(["a", "b", "c"])), label="optional")
     pages = {port: data.draw(st.integers(1, 5), label=f"page of {port}") for port in numbers}
     expected = []
-    for number in sorted({number for found in numbers.values() for number in found}):
-        ports = [port for port, found in numbers.items() if number in found]
+    for number in sorted({number for port_numbers in numbers.values() for number in port_numbers}):
+        ports = [port for port, port_numbers in numbers.items() if number in port_numbers]
         if all(port in ports or port in optional for port in numbers):
             expected.append((number, ports))
     assert pairs(numbers, optional, pages) == expected

@@ -27,11 +27,11 @@ GROUPS = st.sampled_from(["a", "b", "c", "d"])
 def test_gains_are_bounded_and_add_up_to_zero(
     in_flight: dict[str, int], weights: dict[str, float], wanting: set[str]
 ) -> None:
-    found = compute_gains(in_flight, weights, wanting)
-    assert found.keys() == wanting
-    assert all(-S <= gain <= S for gain in found.values())
+    gains = compute_gains(in_flight, weights, wanting)
+    assert gains.keys() == wanting
+    assert all(-S <= gain <= S for gain in gains.values())
     if all(group in wanting for group, jobs in in_flight.items() if jobs):
-        assert sum(found.values()) == pytest.approx(0, abs=1e-9)
+        assert sum(gains.values()) == pytest.approx(0, abs=1e-9)
 
 
 def test_groups_at_their_share_gain_nothing() -> None:
@@ -41,8 +41,8 @@ def test_groups_at_their_share_gain_nothing() -> None:
 
 
 def test_group_below_its_share_goes_first() -> None:
-    found = compute_gains({"a": 10}, {}, {"a", "b"})
-    assert found == {"a": -S / 2, "b": S / 2}
+    gains = compute_gains({"a": 10}, {}, {"a", "b"})
+    assert gains == {"a": -S / 2, "b": S / 2}
     # A group with running jobs counts even if it has no ready jobs.
     assert compute_gains({"a": 10}, {}, {"b"}) == {"b": S / 2}
 

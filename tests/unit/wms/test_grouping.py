@@ -106,11 +106,11 @@ def test_last_group_of_a_merge_tree_is_made_last(size: int, number: int, page: i
         Grouping(TaskMode.MERGE, MergeGroups(files=size, tree=True)),
         files([1] * number),
     )
-    made = [
+    drafts = [
         draft
         for start in range(0, number, page)
         for draft in grouping.add(inputs[start : start + page])
     ]
     (last,) = grouping.finish()
-    assert [len(draft.inputs) for draft in made] == [size] * ((number - 1) // size)
+    assert [len(draft.inputs) for draft in drafts] == [size] * ((number - 1) // size)
     assert last.inputs == inputs[(number - 1) // size * size :]

@@ -72,10 +72,10 @@ class RecordingPolicy:
 
     every: float | None = None
     weighs_priority: bool = False
-    told: list[tuple[list[Kind], Place]] = field(default_factory=list)
+    calls: list[tuple[list[Kind], Place]] = field(default_factory=list)
 
     def next_kind(self, kinds: Sequence[Kind], place: Place, now: float) -> int | None:
-        self.told.append((list(kinds), place))
+        self.calls.append((list(kinds), place))
         return None
 
     def moves(self, kinds: Sequence[Kind], places: Sequence[Place], now: float) -> list[Move]:
@@ -86,7 +86,7 @@ def test_policy_gets_the_totals_of_all_tasks_of_a_kind() -> None:
     policy = RecordingPolicy()
     waits = [demand("read", 2, waited=7.0), demand("read", 3), demand("new", 1)]
     assert choose_preferred_kinds(policy, waits, ["layout"], FACTS) == frozenset()
-    [(kinds, place)] = policy.told
+    [(kinds, place)] = policy.calls
     assert [(kind.name, kind.ready, kind.serving) for kind in kinds] == [
         ("read", 5, 1), ("new", 1, 0), ("layout", 0, 1),
     ]  # fmt: skip

@@ -43,117 +43,131 @@ def with_needs(base: Demand, **changes: object) -> Demand:
 
 
 def test_demands_are_ordered_by_rank_and_then_by_age() -> None:
-    asked = [demand(3), demand(1), demand(2, rank=2.0)]
-    assert [found.uid.int for found in sort_demands(filter_runnable(asked, NODE))] == [2, 1, 3]
+    demands = [demand(3), demand(1), demand(2, rank=2.0)]
+    assert [runnable.uid.int for runnable in sort_demands(filter_runnable(demands, NODE))] == [
+        2,
+        1,
+        3,
+    ]
 
 
 def test_demand_that_does_not_fit_the_node_is_skipped() -> None:
-    asked = [demand(1, cores=4), demand(2, ram=2000), demand(3, gpu=True), demand(4)]
-    assert [found.uid.int for found in sort_demands(filter_runnable(asked, NODE))] == [4]
-    assert find_misfit(asked[0], NODE) == "needs 4 cores, the node has 2"
-    assert find_misfit(asked[1], NODE) == "needs 2000 MiB of memory, the node has 1000"
+    demands = [demand(1, cores=4), demand(2, ram=2000), demand(3, gpu=True), demand(4)]
+    assert [runnable.uid.int for runnable in sort_demands(filter_runnable(demands, NODE))] == [4]
+    assert find_misfit(demands[0], NODE) == "needs 4 cores, the node has 2"
+    assert find_misfit(demands[1], NODE) == "needs 2000 MiB of memory, the node has 1000"
     assert (
-        find_misfit(with_needs(asked[3], resources=Resources(disk=90_000_000)), NODE)
+        find_misfit(with_needs(demands[3], resources=Resources(disk=90_000_000)), NODE)
         == "needs 90000000 MiB of disk, the node has 1000"
     )
-    assert find_misfit(asked[2], NODE) == "needs a GPU, the node has none"
+    assert find_misfit(demands[2], NODE) == "needs a GPU, the node has none"
     assert (
         find_misfit(
-            asked[2], replace(NODE, resources=NODE.resources.model_copy(update={"gpus": ["H200"]}))
+            demands[2],
+            replace(NODE, resources=NODE.resources.model_copy(update={"gpus": ["H200"]})),
         )
         is None
     )
 
 
 def test_named_resource_must_be_available_on_the_node() -> None:
-    asked = with_needs(demand(1), named={"licence": 2})
+    request = with_needs(demand(1), named={"licence": 2})
     offering = replace(NODE, resources=NODE.resources.model_copy(update={"named": {"licence": 1}}))
-    assert find_misfit(asked, NODE) == "needs 2 licence, the node has none"
-    assert find_misfit(asked, offering) == "needs 2 licence, the node has 1"
-    assert find_misfit(with_needs(asked, named={"licence": 0.5}), offering) is None
+    assert find_misfit(request, NODE) == "needs 2 licence, the node has none"
+    assert find_misfit(request, offering) == "needs 2 licence, the node has 1"
+    assert find_misfit(with_needs(request, named={"licence": 0.5}), offering) is None
 
 
 def test_resource_with_a_global_limit_need_not_be_on_the_node() -> None:
     limit = Limit("licence", 4)
-    asked = replace(with_needs(demand(1), named={"licence": 2}), limits={"licence": limit})
+    request = replace(with_needs(demand(1), named={"licence": 2}), limits={"licence": limit})
     offering = replace(NODE, resources=NODE.resources.model_copy(update={"named": {"licence": 1}}))
-    assert find_misfit(asked, NODE) is None
-    assert find_misfit(asked, offering) == "needs 2 licence, the node has 1", (
+    assert find_misfit(request, NODE) is None
+    assert find_misfit(request, offering) == "needs 2 licence, the node has 1", (
         "the node's own amount applies"
     )
-    assert find_misfit(with_needs(asked, named={"licence": 5}), NODE) == (
+    assert find_misfit(with_needs(request, named={"licence": 5}), NODE) == (
         "needs 5 licence, the limit is 4 at a time"
     )
 
 
 def test_job_goes_to_nodes_with_a_requested_label() -> None:
-    asked = with_needs(demand(1), nodes={"site": ["prague", "brno"]})
+    request = with_needs(demand(1), nodes={"site": ["prague", "brno"]})
     labels = {"site": "ostrava"}
     labelled = replace(NODE, resources=NODE.resources.model_copy(update={"labels": labels}))
-    assert find_misfit(asked, NODE) == "needs a node with site prague or brno, the node has no site"
     assert (
-        find_misfit(asked, labelled)
+        find_misfit(request, NODE) == "needs a node with site prague or brno, the node has no site"
+    )
+    assert (
+        find_misfit(request, labelled)
         == "needs a node with site prague or brno, the node has ostrava"
     )
     labels["site"] = "brno"
-    assert find_misfit(asked, labelled) is None
+    assert find_misfit(request, labelled) is None
 
 
 def test_default_disk_request_excludes_no_node() -> None:
     small = replace(NODE, resources=NODE.resources.model_copy(update={"disk": 10}))
     assert find_misfit(with_needs(demand(1), resources=Resources()), small) is None
-    asked = with_needs(demand(1), resources=Resources(disk=11))
-    assert find_misfit(asked, small) == "needs 11 MiB of disk, the node has 10"
+    request = with_needs(demand(1), resources=Resources(disk=11))
+    assert find_misfit(request, small) == "needs 11 MiB of disk, the node has 10"
 
 
 def test_job_with_a_container_goes_to_a_node_with_a_container_engine() -> None:
     image = Container(images=[ContainerImage(name="debian:12")])
-    asked = with_needs(demand(1), container=image)
+    request = with_needs(demand(1), container=image)
     assert (
-        find_misfit(asked, NODE)
+        find_misfit(request, NODE)
         == "needs a container, the node has none of Docker, Podman, Apptainer or udocker"
     )
-    assert sort_demands(filter_runnable([asked, demand(2)], NODE)) == [demand(2)]
+    assert sort_demands(filter_runnable([request, demand(2)], NODE)) == [demand(2)]
     for engine in ContainerEngine:
-        assert find_misfit(asked, replace(NODE, engines=[engine])) is None
+        assert find_misfit(request, replace(NODE, engines=[engine])) is None
 
 
 def test_job_with_a_sandbox_goes_to_a_node_with_a_sandbox() -> None:
-    asked = with_needs(demand(1), sandbox=True)
+    request = with_needs(demand(1), sandbox=True)
     hint = Container(images=[ContainerImage(name="debian:12")], required=False)
     engine = replace(NODE, engines=[ContainerEngine.PODMAN])
     sandbox = replace(NODE, sandbox=SandboxKind.NAMESPACES)
-    assert find_misfit(asked, NODE) == "needs a sandbox (bubblewrap), the node has none"
-    secret = with_needs(asked, secrets={"key": SecretRef(name="a")})
+    assert find_misfit(request, NODE) == "needs a sandbox (bubblewrap), the node has none"
+    secret = with_needs(request, secrets={"key": SecretRef(name="a")})
     assert (
         find_misfit(secret, NODE)
         == "needs a sandbox (bubblewrap) for its secrets, the node has none"
     )
-    assert find_misfit(asked, replace(NODE, sandbox=SandboxKind.USERS)) == (
+    assert find_misfit(request, replace(NODE, sandbox=SandboxKind.USERS)) == (
         "needs a sandbox (bubblewrap), the node has only a user for each slot, which is none"
     )
-    assert find_misfit(with_needs(asked, container=hint), engine) == find_misfit(asked, NODE)
-    assert find_misfit(with_needs(asked, container=hint), sandbox) is None
-    assert sort_demands(filter_runnable([asked, demand(2)], NODE)) == [demand(2)]
-    assert sort_demands(filter_runnable([asked, demand(2)], sandbox)) == [asked, demand(2)]
+    assert find_misfit(with_needs(request, container=hint), engine) == find_misfit(request, NODE)
+    assert find_misfit(with_needs(request, container=hint), sandbox) is None
+    assert sort_demands(filter_runnable([request, demand(2)], NODE)) == [demand(2)]
+    assert sort_demands(filter_runnable([request, demand(2)], sandbox)) == [request, demand(2)]
 
 
 def test_job_with_container_and_sandbox_goes_to_a_node_with_both() -> None:
     image = Container(images=[ContainerImage(name="debian:12")])
-    asked = with_needs(demand(1), sandbox=True, container=image)
+    request = with_needs(demand(1), sandbox=True, container=image)
     both = replace(NODE, engines=[ContainerEngine.PODMAN], sandbox=SandboxKind.NAMESPACES)
-    assert find_misfit(asked, both) is None
-    assert find_misfit(asked, replace(both, engines=[])) is not None
-    assert find_misfit(asked, replace(both, sandbox=SandboxKind.NONE)) is not None
+    assert find_misfit(request, both) is None
+    assert find_misfit(request, replace(both, engines=[])) is not None
+    assert find_misfit(request, replace(both, sandbox=SandboxKind.NONE)) is not None
 
 
 def test_preferred_kind_goes_first_unless_another_kind_has_a_higher_rank() -> None:
     a, b, c = (Warm(kind=kind) for kind in "abc")
     ranked = demand(4, rank=1.0 + SWITCH + 0.01)
-    asked = [with_needs(demand(1), warm=a), with_needs(demand(2), warm=b), demand(3)]
-    asked.append(with_needs(ranked, warm=c))
-    assert [found.uid.int for found in sort_demands(filter_runnable(asked, NODE))] == [4, 1, 2, 3]
-    assert [found.uid.int for found in sort_demands(filter_runnable(asked, NODE), ["b"])] == [
+    demands = [with_needs(demand(1), warm=a), with_needs(demand(2), warm=b), demand(3)]
+    demands.append(with_needs(ranked, warm=c))
+    assert [runnable.uid.int for runnable in sort_demands(filter_runnable(demands, NODE))] == [
+        4,
+        1,
+        2,
+        3,
+    ]
+    assert [
+        runnable.uid.int for runnable in sort_demands(filter_runnable(demands, NODE), ["b"])
+    ] == [
         4,
         2,
         1,

@@ -6,7 +6,7 @@ from wms.domain.explanations import MissingRoom, describe_full_storage
 
 
 @pytest.mark.parametrize(
-    ("free", "is_tried", "said"),
+    ("free", "is_tried", "sentence"),
     [
         (
             1_000_000,
@@ -29,6 +29,6 @@ from wms.domain.explanations import MissingRoom, describe_full_storage
     ],
 )
 def test_storage_with_room_for_one_job_is_not_called_full(
-    free: int, is_tried: bool, said: str
+    free: int, is_tried: bool, sentence: str
 ) -> None:
-    assert describe_full_storage(MissingRoom("work", 4_000_000, free, is_tried)) == said
+    assert describe_full_storage(MissingRoom("work", 4_000_000, free, is_tried)) == sentence

@@ -68,10 +68,10 @@ def report(*outputs: OutputFile) -> AttemptReport:
 def test_items_of_a_list_are_registered_with_their_numbers() -> None:
     spread = task(dat_out_spread=True)
     outputs = build_cached_task(spread).outputs
-    given = report(output_file(0), output_file(2))
+    attempt_report = report(output_file(0), output_file(2))
     inputs = [{"name": "a", "seq": 4, "meta": {}}]
-    check_report(spread, outputs, given, seq=SEQ, inputs=inputs)
-    files = build_output_files(spread, outputs, given, seq=7, inputs=inputs)
+    check_report(spread, outputs, attempt_report, seq=SEQ, inputs=inputs)
+    files = build_output_files(spread, outputs, attempt_report, seq=7, inputs=inputs)
     assert [(dataset, file.seq, file.name) for dataset, file in files] == [
         (spread.main_output.dat_out_uid, 0, "00000000.1-x"),
         (spread.main_output.dat_out_uid, 2, "00000002.1-x"),
@@ -120,11 +120,11 @@ def test_output_has_its_own_counts_and_does_not_inherit_those_of_the_input() -> 
 def test_report_that_contradicts_the_task_is_refused(
     is_list: bool, outputs: list[OutputFile], error: ErrorClass, why: str
 ) -> None:
-    given = task(dat_out_spread=is_list)
+    plain_task = task(dat_out_spread=is_list)
     with pytest.raises(InvalidReport, match=why) as fault:
         check_report(
-            given,
-            build_cached_task(given).outputs,
+            plain_task,
+            build_cached_task(plain_task).outputs,
             report(*outputs),
             seq=SEQ,
             inputs=[{"name": "a", "seq": 0}],
@@ -134,20 +134,22 @@ def test_report_that_contradicts_the_task_is_refused(
 
 def test_report_with_one_url_for_two_outputs_is_refused() -> None:
     """The catalogue registers a URL once, so one output would lack its file."""
-    given = task()
-    outputs = build_cached_task(given).outputs
+    plain_task = task()
+    outputs = build_cached_task(plain_task).outputs
     [place] = outputs.values()
     twice = report(output_file(None), output_file(None, port="p"))
     with pytest.raises(InvalidReport, match=r"reported the file at file:///store/out/.* twice"):
-        check_report(given, {**outputs, "p": place}, twice, seq=SEQ, inputs=[])
+        check_report(plain_task, {**outputs, "p": place}, twice, seq=SEQ, inputs=[])
 
 
 def test_report_with_a_name_that_the_catalogue_refuses_is_refused() -> None:
     """Otherwise the catalogue would refuse the whole message, with files of other jobs."""
-    given, name = task(), f"{attempt_prefix(SEQ, 1)}-{'ü' * 123}"
+    plain_task, name = task(), f"{attempt_prefix(SEQ, 1)}-{'ü' * 123}"
     long = output_file(None).model_copy(update={"name": name, "url": f"file:///store/out/{name}"})
     with pytest.raises(InvalidReport, match="has more than 255 bytes") as fault:
-        check_report(given, build_cached_task(given).outputs, report(long), seq=SEQ, inputs=[])
+        check_report(
+            plain_task, build_cached_task(plain_task).outputs, report(long), seq=SEQ, inputs=[]
+        )
     assert fault.value.error is ErrorClass.STAGE_OUT_FAILED
 
 
@@ -160,12 +162,12 @@ BATCH = [
 
 def test_outputs_of_a_batch_are_registered_for_their_own_entries() -> None:
     batched = task(mode=TaskMode.MAP, batch=5)
-    given = report(output_file(4), output_file(6))
-    check_report(batched, build_cached_task(batched).outputs, given, seq=SEQ, inputs=BATCH)
+    attempt_report = report(output_file(4), output_file(6))
+    check_report(batched, build_cached_task(batched).outputs, attempt_report, seq=SEQ, inputs=BATCH)
     files = [
         file
         for _, file in build_output_files(
-            batched, build_cached_task(batched).outputs, given, seq=4, inputs=BATCH
+            batched, build_cached_task(batched).outputs, attempt_report, seq=4, inputs=BATCH
         )
     ]
     assert [(file.seq, file.meta, file.origin and file.origin["inputs"]) for file in files] == [
@@ -202,9 +204,9 @@ def test_batch_report_must_have_exactly_the_outputs_of_its_entries(
 def test_invalid_url_in_a_report_fails_only_the_attempt(name: str) -> None:
     plain = task()
     good = output_file(None)
-    wrong = report(good.model_copy(update={"url": f"{plain.main_output.dat_out_url}/{name}"}))
+    bad_report = report(good.model_copy(update={"url": f"{plain.main_output.dat_out_url}/{name}"}))
     with pytest.raises(InvalidReport, match="no plain path") as fault:
-        check_report(plain, build_cached_task(plain).outputs, wrong, seq=SEQ, inputs=[])
+        check_report(plain, build_cached_task(plain).outputs, bad_report, seq=SEQ, inputs=[])
     assert fault.value.error is ErrorClass.STAGE_OUT_FAILED
     check_report(plain, build_cached_task(plain).outputs, report(good), seq=SEQ, inputs=[])
 
@@ -228,9 +230,9 @@ OTHERS = output_name(SEQ + 1, 1, "x")
 def test_output_file_without_the_prefix_of_its_attempt_is_refused(changes: dict[str, str]) -> None:
     """Otherwise two jobs could register the same file."""
     plain = task()
-    wrong = report(output_file(None).model_copy(update=changes))
+    bad_report = report(output_file(None).model_copy(update=changes))
     with pytest.raises(InvalidReport, match="is not called as the attempt's is") as fault:
-        check_report(plain, build_cached_task(plain).outputs, wrong, seq=SEQ, inputs=[])
+        check_report(plain, build_cached_task(plain).outputs, bad_report, seq=SEQ, inputs=[])
     assert fault.value.error is ErrorClass.INTERNAL
 
 

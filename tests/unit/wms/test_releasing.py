@@ -31,15 +31,17 @@ def inputs(*seqs: int, ports: tuple[str, ...] = ("",)) -> list[dict[str, Any]]:
 
 def test_files_of_two_data_sets_are_distinguished_by_port() -> None:
     readers = {str(uid): number for number, uid in enumerate((FIRST, SECOND, SHARED), 1)}
-    found = find_releasable_files(joined(), [(5, inputs(5, ports=("", "y")))], readers=readers)
-    assert found == [ReleasableFiles(FIRST, 1, [5]), ReleasableFiles(SECOND, 2, [5])]
+    releasable_files = find_releasable_files(
+        joined(), [(5, inputs(5, ports=("", "y")))], readers=readers
+    )
+    assert releasable_files == [ReleasableFiles(FIRST, 1, [5]), ReleasableFiles(SECOND, 2, [5])]
 
 
 def test_files_of_a_data_set_that_is_released_as_a_whole_are_left_out() -> None:
-    found = find_releasable_files(
+    releasable_files = find_releasable_files(
         joined(), [(5, inputs(5, ports=("", "y")))], readers={str(SECOND): 3}
     )
-    assert found == [ReleasableFiles(SECOND, 3, [5])]
+    assert releasable_files == [ReleasableFiles(SECOND, 3, [5])]
     assert find_releasable_files(joined(), [(5, inputs(5))], readers={}) == []
 
 
@@ -63,9 +65,9 @@ def test_file_of_several_jobs_is_released_once_and_in_order(jobs: list[list[int]
     """The jobs include batches and groups."""
     task = make_task(dat_in_uid=FIRST, uid=uuid4(), batch=5)
     drafts = [(seqs[0], inputs(*seqs)) for seqs in jobs]
-    told = [
+    released_numbers = [
         seq
         for one in find_releasable_files(task, drafts, readers={str(FIRST): 1})
         for seq in one.seqs
     ]
-    assert told == sorted({seq for seqs in jobs for seq in seqs})
+    assert released_numbers == sorted({seq for seqs in jobs for seq in seqs})

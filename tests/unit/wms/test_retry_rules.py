@@ -24,7 +24,7 @@ def test_each_error_class_has_a_retry_rule() -> None:
 
 
 @pytest.mark.parametrize(
-    "error", [error for error, rule in RULES.items() if rule.counts and not rule.hopeless]
+    "error", [error for error, rule in RULES.items() if rule.counts and not rule.retry_is_useless]
 )
 def test_counted_errors_use_up_the_attempts(error: ErrorClass) -> None:
     history, states = History(ram=100), []
@@ -82,9 +82,9 @@ def test_template_may_retry_a_permanent_error(
 ) -> None:
     few = replace(LIMITS, most_ram=300)
     assert decide_after_error(error, History(ram=256), few, exit_code=code).state is JobState.FAILED
-    asked, history, states = replace(few, also=[word]), History(ram=256), []
+    retry_rules, history, states = replace(few, also=[word]), History(ram=256), []
     for _ in range(3):
-        verdict = decide_after_error(error, history, asked, exit_code=code)
+        verdict = decide_after_error(error, history, retry_rules, exit_code=code)
         assert verdict.ram is None
         states.append(verdict.state)
         history = History(verdict.failures, ram=256)

@@ -39,16 +39,16 @@ def demand(
 
 
 def reason_for(
-    wanted: Demand,
+    job_demand: Demand,
     *present: PilotNode,
     launchable: Sequence[PilotNode] | None = None,
     newest: float = 60.0,
 ) -> str | None:
-    return explain_unschedulable(wanted, NodeSupply(present, newest, launchable, grace=30.0))
+    return explain_unschedulable(job_demand, NodeSupply(present, newest, launchable, grace=30.0))
 
 
 @pytest.mark.parametrize(
-    ("wanted", "sentence"),
+    ("job_demand", "sentence"),
     [
         (demand(3), "no node fits: a job needs 3 cores, the node has 2 (the largest of 1 pilot)"),
         (
@@ -76,8 +76,10 @@ def reason_for(
         (demand(2), None),
     ],
 )
-def test_reason_names_the_request_that_no_node_meets(wanted: Demand, sentence: str | None) -> None:
-    assert reason_for(wanted, node()) == sentence
+def test_reason_names_the_request_that_no_node_meets(
+    job_demand: Demand, sentence: str | None
+) -> None:
+    assert reason_for(job_demand, node()) == sentence
 
 
 def test_reason_names_a_missing_sandbox() -> None:

@@ -41,11 +41,11 @@ def test_quantiles_are_exact_to_five_percent() -> None:
         sample.add_one(seconds)
     for share in (0.1, 0.5, 0.9, 0.99):
         assert sample.quantile(share) == pytest.approx(times[int(share * len(times))], rel=0.05)
-    found = sample.spread()
-    assert found is not None
-    assert found.mean == pytest.approx(sum(times) / len(times))
-    variance = sum((seconds - found.mean) ** 2 for seconds in times) / len(times)
-    assert found.deviation == pytest.approx(variance**0.5)
+    spread = sample.spread()
+    assert spread is not None
+    assert spread.mean == pytest.approx(sum(times) / len(times))
+    variance = sum((seconds - spread.mean) ** 2 for seconds in times) / len(times)
+    assert spread.deviation == pytest.approx(variance**0.5)
     assert len(sample.sizes) < 200, "the histogram grows with the number of jobs"
 
 
@@ -56,6 +56,6 @@ def test_empty_sample_has_no_spread() -> None:
 
 def test_database_rows_become_samples() -> None:
     row = {"kind": "working", "size": find_bin(2.0), "count": 3, "total": 6.0, "squares": 12.0}
-    found = read_samples([{**row, "least": 2.0, "most": 2.0}])
-    assert found[TimeKind.WORKING].quantile(0.5) == 2.0
-    assert found[TimeKind.WORKING].mean == 2.0
+    samples = read_samples([{**row, "least": 2.0, "most": 2.0}])
+    assert samples[TimeKind.WORKING].quantile(0.5) == 2.0
+    assert samples[TimeKind.WORKING].mean == 2.0

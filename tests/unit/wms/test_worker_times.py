@@ -88,9 +88,9 @@ def test_remaining_time_follows_from_the_typical_time() -> None:
 def test_duplicate_attempt_must_bring_a_gain(
     ran: float, own: list[float], asking: list[float | None], expected: float | None
 ) -> None:
-    known = times_after(*own)
-    found = estimate_gain(ran, known, asking=times_after(*asking), anywhere=known)
-    assert found == (None if expected is None else pytest.approx(expected))
+    own_times = times_after(*own)
+    gain = estimate_gain(ran, own_times, asking=times_after(*asking), anywhere=own_times)
+    assert gain == (None if expected is None else pytest.approx(expected))
 
 
 def test_pilot_is_limited_if_its_attempts_fail_and_succeed_elsewhere() -> None:

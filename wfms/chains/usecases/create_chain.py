@@ -12,7 +12,7 @@ from sluice.contracts.access.owners import Visibility, visibility
 from sluice.contracts.chains.chains import NewChain
 from sluice.contracts.common.problems import Conflict, Finding
 from sluice.contracts.common.states import DatasetState, DatasetType
-from sluice.contracts.data.asset_refs import MARK, SCHEME, is_asset
+from sluice.contracts.data.asset_refs import ASSET_SCHEME, MARK, is_asset
 from sluice.contracts.data.datasets import Dataset
 from sluice.contracts.templates.chain_requirements import DatasetFacts, requires_text, unmet
 from sluice.contracts.templates.parameters import find_problems
@@ -216,7 +216,8 @@ def _require_acceptable(uid: UUID, new: NewChain) -> None:
     if MARK in dataset.meta:
         raise ChainRefused(
             f"data set {dataset.name} holds the asset {dataset.meta[MARK]}, which a chain is given"
-            f" as a parameter ({SCHEME}{dataset.meta[MARK]}), and does not carry through a template"
+            f" as a parameter ({ASSET_SCHEME}{dataset.meta[MARK]}), and does not carry through a"
+            " template"
         )
     if dataset.standing is not None:
         raise ChainRefused(

@@ -12,7 +12,7 @@ from pydantic import BaseModel, ValidationError
 
 from sluice.contracts.common.base import Contract
 from sluice.contracts.common.problems import Finding, ServiceError
-from sluice.contracts.common.wording import sentence_of
+from sluice.contracts.common.wording import validation_sentence
 from sluice.servicekit.access.policy import RoutePolicy, under
 from sluice.servicekit.web.known_queries import require_known_query
 from wfms.operator.errors import RequestRefused
@@ -184,7 +184,7 @@ def parse_query(model: type[ModelT]) -> ModelT:
 def to_request_refused(part: str, error: ValidationError) -> RequestRefused:
     """Return the error for a part of a request that failed validation."""
     findings = [
-        Finding(message=f"{'.'.join([part, *map(str, e['loc'])])}: {sentence_of(e)}")
+        Finding(message=f"{'.'.join([part, *map(str, e['loc'])])}: {validation_sentence(e)}")
         for e in error.errors()
     ]
     return RequestRefused(findings)

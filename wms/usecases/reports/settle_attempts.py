@@ -270,7 +270,7 @@ class _Change:
             change.failed_attempts += (
                 attempt.outcome in _UNSUCCESSFUL
                 and not attempt.is_beside
-                and get_rule(attempt.error).fails
+                and get_rule(attempt.error).counts_as_failed_attempt
             )
             if attempt.verdict.state is JobState.FAILED:
                 change.errors[(attempt.error or ErrorClass.INTERNAL).value] += 1

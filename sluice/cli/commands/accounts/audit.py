@@ -1,7 +1,7 @@
 """The commands `sluice audit …`."""
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
 from typing import Annotated
 
@@ -11,6 +11,7 @@ from sluice.cli.connection import Connection
 from sluice.cli.moments import local_time
 from sluice.cli.output import out, print_json, print_next_page_hint, print_table
 from sluice.cli.system import System, with_system
+from sluice.clients.audit_filters import AuditFilters
 from sluice.contracts.access.audit import AuditEntry, AuditPage
 
 app = typer.Typer(no_args_is_help=True, help="The audit log: who changed what and when.")
@@ -89,7 +90,7 @@ def export(
     """Print all audit events that pass the filters as JSON lines, to keep them elsewhere."""
 
     async def write(connection: Connection) -> None:
-        filters = {"who": who, "what": what, "object": object, "since": _since(since, days)}
+        filters = AuditFilters(who=who, what=what, object=object, since=_since(since, days))
         async for page in _pages(connection, filters):
             lines = "".join(f"{entry.model_dump_json()}\n" for entry in page.entries)
             await asyncio.to_thread(typer.echo, lines, nl=False)
@@ -97,9 +98,7 @@ def export(
     system.ask(write)
 
 
-async def _pages(
-    connection: Connection, filters: Mapping[str, str | None]
-) -> AsyncIterator[AuditPage]:
+async def _pages(connection: Connection, filters: AuditFilters) -> AsyncIterator[AuditPage]:
     after: str | None = None
     while True:
         page = await connection.operator.audit(**filters, after=after, limit=_PAGE)
@@ -124,7 +123,7 @@ def verify(system: System) -> None:
         print_json(verdicts)
     else:
         for service in verdicts.services:
-            state = service.wrong or "as it was noted"
+            state = service.wrong or "unchanged since they were written"
             out.print(f"{service.service}: {service.rows} rows, {state}; head {service.head[:16]}")
     if any(service.wrong for service in verdicts.services):
         raise typer.Exit(1)

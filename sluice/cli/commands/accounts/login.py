@@ -85,7 +85,7 @@ def _sign_in_by_browser(system: System, url: str) -> SecretStr:
         device_login = await connection.operator.begin_device_login(new)
         err.print(
             f"open {url}{device_login.verification_uri_complete} in a browser, on any machine, and"
-            f" let the command in if the page shows {device_login.user_code}",
+            f" confirm the sign-in if the page shows {device_login.user_code}",
             soft_wrap=True,
         )
         question = DeviceQuestion(device_code=device_login.device_code)

@@ -23,7 +23,7 @@ from sluice.contracts.jobs.tasks import Job
 from sluice.embedded.home import DEFAULT_HOME
 from sluice.process.termination import Terminated
 from sluice.storage import BundleError, StorageError
-from sluice.text.os_errors import sentence_of as os_sentence
+from sluice.text.os_errors import os_error_sentence
 
 #: The number of failed jobs whose logs are named.
 _LOGS_NAMED = 3
@@ -170,6 +170,6 @@ def name_chain_in_errors(chain: UUID, where: Sequence[str]) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise OutputsNotWritten(chain, os_sentence(error), where) from error
+        raise OutputsNotWritten(chain, os_error_sentence(error), where) from error
     except (ServiceError, StorageError, BundleError) as error:
         raise OutputsNotWritten(chain, str(error), where) from error

@@ -14,7 +14,7 @@ from sluice.cli.output import err, out, print_json, print_table
 from sluice.cli.system import System, with_system
 from sluice.contracts.common.numbers import format_count
 from sluice.contracts.jobs.times import Spread, StepTimes, WorkTimes
-from sluice.text.os_errors import sentence_of
+from sluice.text.os_errors import os_error_sentence
 from sluice.text.visible_text import quoted
 
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
@@ -159,6 +159,6 @@ def _write(file: Path, picture: bytes) -> None:
     try:
         file.write_bytes(picture)
     except OSError as error:
-        err.print(f"error: {sentence_of(error)}")
+        err.print(f"error: {os_error_sentence(error)}")
         raise typer.Exit(1) from None
     err.print(f"picture in {file}")

@@ -15,7 +15,7 @@ from sluice.cli.system import System, with_system
 from sluice.contracts.common.numbers import format_count
 from sluice.contracts.jobs.simulation import PolicyName, Replay, SimulationResult
 from sluice.contracts.jobs.times import Spread
-from sluice.text.os_errors import sentence_of
+from sluice.text.os_errors import os_error_sentence
 
 #: The simulator, the conversion of runs to scenarios, and the drawing of time lines. These modules
 #: are imported by name.
@@ -180,7 +180,7 @@ def _write(what: str, file: Path, write: Callable[[], object]) -> None:
     try:
         write()
     except OSError as error:
-        err.print(f"error: {sentence_of(error)}")
+        err.print(f"error: {os_error_sentence(error)}")
         raise typer.Exit(1) from None
     err.print(f"{what} in {file}")
 

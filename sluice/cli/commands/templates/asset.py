@@ -20,7 +20,7 @@ from sluice.cli.transfer.download import fetch_files
 from sluice.contracts.chains.chains import Chain
 from sluice.contracts.common.numbers import format_count
 from sluice.contracts.common.problems import NotFound, Unprocessable
-from sluice.contracts.common.wording import sentence_of
+from sluice.contracts.common.wording import validation_sentence
 from sluice.contracts.data.asset_refs import AssetRef, path_of
 from sluice.contracts.data.assets import Asset, AssetCheck, AssetUse, AssetUses, AssetVersion
 from sluice.contracts.data.datasets import File
@@ -241,7 +241,7 @@ def _parse_ref(text: str) -> AssetRef:
         try:
             return AssetRef.read(text)
         except ValidationError as error:
-            why = sentence_of(error.errors()[0])
+            why = validation_sentence(error.errors()[0])
             raise Unprocessable(
                 f"{quoted(text)} names no asset, as NAME or NAME@VERSION do: {why}"
             ) from None

@@ -40,14 +40,14 @@ async def collect(dms: Dms, *names: str, files: int = 2) -> list[UUID]:
 
 
 async def find_corpus(dms: Dms) -> AppendOnlyDataset:
-    (found,) = await dms.client.append_only_datasets()
-    return found
+    (corpus,) = await dms.client.append_only_datasets()
+    return corpus
 
 
-async def cut_and_close(dms: Dms, asked: CutSlice) -> UUID | None:
-    made = await dms.client.cut_slice((await find_corpus(dms)).dataset.uid, asked)
+async def cut_and_close(dms: Dms, request: CutSlice) -> UUID | None:
+    dataset_uid = await dms.client.cut_slice((await find_corpus(dms)).dataset.uid, request)
     await close_complete(dms.database)
-    return made
+    return dataset_uid
 
 
 async def file_names(dms: Dms, uid: UUID) -> list[str]:
@@ -56,12 +56,16 @@ async def file_names(dms: Dms, uid: UUID) -> list[str]:
 
 async def test_collected_files_are_in_order_of_arrival_under_their_tool_names(dms: Dms) -> None:
     await collect(dms, "b", "a")
-    found = await find_corpus(dms)
-    assert (found.dataset.standing, found.dataset.count_files, found.readers) == ("corpus", 4, [])
-    files = (await dms.client.files(found.dataset.uid)).files
+    corpus = await find_corpus(dms)
+    assert (corpus.dataset.standing, corpus.dataset.count_files, corpus.readers) == (
+        "corpus",
+        4,
+        [],
+    )
+    files = (await dms.client.files(corpus.dataset.uid)).files
     assert [file.name for file in files] == [f"0000000{seq}.0-data.bin" for seq in range(4)]
     assert [file.url.split("/")[-2] for file in files] == ["b", "b", "a", "a"]
-    standing = await dms.client.dataset(found.dataset.uid)
+    standing = await dms.client.dataset(corpus.dataset.uid)
     assert (standing.standing, standing.state) == ("corpus", DatasetState.OPEN)
     assert standing.bytes == sum(file.size for file in files)
 
@@ -82,9 +86,9 @@ async def test_concurrent_collection_numbers_files_consecutively(dms: Dms) -> No
             for context in (dms.context, dms.other_context)
         )
     )
-    found = await find_corpus(dms)
-    assert found.dataset.count_files == 18
-    assert [file.seq for file in (await dms.client.files(found.dataset.uid)).files] == list(
+    corpus = await find_corpus(dms)
+    assert corpus.dataset.count_files == 18
+    assert [file.seq for file in (await dms.client.files(corpus.dataset.uid)).files] == list(
         range(18)
     )
 
@@ -97,14 +101,14 @@ async def test_collected_files_outlive_their_source_data_set(dms: Dms) -> None:
     assert await delete_once(dms.context)
     await dms.fetch("UPDATE datasets SET sweep_at = now() WHERE uid = $1", source)
     assert await sweep_once(dms.context)
-    kept = [f"a/{file.name}" for file in files]
-    assert dms.files_on(StorageType.INTERMEDIATE) == kept
-    found = await find_corpus(dms)
+    names = [f"a/{file.name}" for file in files]
+    assert dms.files_on(StorageType.INTERMEDIATE) == names
+    corpus = await find_corpus(dms)
     with pytest.raises(Conflict, match="standing"):
-        await dms.client.delete_dataset(found.dataset.uid)
+        await dms.client.delete_dataset(corpus.dataset.uid)
     with pytest.raises(Unprocessable, match="standing"):
-        await dms.apply(DeleteDataset(uid=found.dataset.uid))
-    await dms.client.delete_dataset(found.dataset.uid, force=True)
+        await dms.apply(DeleteDataset(uid=corpus.dataset.uid))
+    await dms.client.delete_dataset(corpus.dataset.uid, force=True)
     assert await delete_once(dms.context)
     assert dms.files_on(StorageType.INTERMEDIATE) == []
 
@@ -138,10 +142,10 @@ async def test_each_group_has_its_own_append_only_data_set_of_a_name(dms: Dms) -
     answers = [
         await dms.client.collect(source, collect_request(group=group)) for group in ("ocr", "spd")
     ]
-    found = await dms.client.append_only_datasets()
-    assert [one.dataset.uid for one in found] == [answer.standing for answer in answers]
-    assert [one.dataset.standing for one in found] == ["corpus", "corpus"]
-    rows = [await dms.client.dataset(one.dataset.uid) for one in found]
+    corpora = await dms.client.append_only_datasets()
+    assert [one.dataset.uid for one in corpora] == [answer.standing for answer in answers]
+    assert [one.dataset.standing for one in corpora] == ["corpus", "corpus"]
+    rows = [await dms.client.dataset(one.dataset.uid) for one in corpora]
     assert [(row.name, row.group) for row in rows] == [("corpus-2", "ocr"), ("corpus-3", "spd")]
     other, _ = await dms.filled("b", 2)
     with pytest.raises(Conflict, match="of type 'pages', and not 'words'"):
@@ -211,10 +215,10 @@ async def test_slice_of_all_files_contains_used_files_and_uses_up_new_files(dms:
 
 async def test_deletion_of_a_slice_keeps_the_collected_files(dms: Dms) -> None:
     await collect(dms, "a")
-    made = await cut_and_close(dms, cut_request())
-    assert made is not None
+    slice_uid = await cut_and_close(dms, cut_request())
+    assert slice_uid is not None
     before = dms.files_on(StorageType.INTERMEDIATE)
-    await dms.apply(DeleteDataset(uid=made))
+    await dms.apply(DeleteDataset(uid=slice_uid))
     assert await delete_once(dms.context)
     assert dms.files_on(StorageType.INTERMEDIATE) == before
     assert (await dms.client.files((await find_corpus(dms)).dataset.uid)).files != []
@@ -246,39 +250,39 @@ async def test_files_in_slices_count_once_in_quotas(dms: Dms) -> None:
 async def test_collected_files_have_the_generation_of_their_slice(dms: Dms) -> None:
     """The generation of a slice is one higher than that of its files."""
     await collect(dms, "people")
-    made = await cut_and_close(dms, cut_request())
+    slice_uid = await cut_and_close(dms, cut_request())
     source, _ = await dms.filled("first")
     await asyncio.gather(
-        *(dms.client.collect(source, collect_request(), made_of=made) for _ in range(3))
+        *(dms.client.collect(source, collect_request(), made_of=slice_uid) for _ in range(3))
     )
     await collect(dms, "more")
-    (told,) = await dms.client.append_only_datasets(generations=True)
-    assert (told.generation, told.readers[0].generation) == (1, 1)
+    (corpus,) = await dms.client.append_only_datasets(generations=True)
+    assert (corpus.generation, corpus.readers[0].generation) == (1, 1)
     assert (
         (await find_corpus(dms)).generation,
         (await find_corpus(dms)).readers[0].generation,
     ) == (0, 0)
     second = await cut_and_close(dms, cut_request(after=2))
-    (told,) = await dms.client.append_only_datasets(generations=True)
-    assert (told.generation, told.readers[0].generation) == (1, 0)
+    (corpus,) = await dms.client.append_only_datasets(generations=True)
+    assert (corpus.generation, corpus.readers[0].generation) == (1, 0)
     other, _ = await dms.filled("second")
     await dms.client.collect(other, collect_request(), made_of=second)
-    (told,) = await dms.client.append_only_datasets(generations=True)
-    assert (told.generation, told.readers[0].generation) == (2, 2)
+    (corpus,) = await dms.client.append_only_datasets(generations=True)
+    assert (corpus.generation, corpus.readers[0].generation) == (2, 2)
 
 
 async def test_slice_of_all_files_has_a_generation_above_its_files(dms: Dms) -> None:
     await collect(dms, "people")
-    made = await cut_and_close(dms, cut_request())
+    slice_uid = await cut_and_close(dms, cut_request())
     empty, _ = await dms.filled("empty", 0)
-    await dms.client.collect(empty, collect_request(), made_of=made)
+    await dms.client.collect(empty, collect_request(), made_of=slice_uid)
     source, _ = await dms.filled("first")
-    await dms.client.collect(source, collect_request(name="other"), made_of=made)
+    await dms.client.collect(source, collect_request(name="other"), made_of=slice_uid)
     assert [one.generation for one in await dms.client.append_only_datasets(generations=True)] == [
         0,
         1,
     ]
-    await dms.client.collect((await dms.filled("next"))[0], collect_request(), made_of=made)
+    await dms.client.collect((await dms.filled("next"))[0], collect_request(), made_of=slice_uid)
     uid = (await dms.client.append_only_datasets())[0].dataset.uid
     await dms.client.cut_slice(uid, cut_request(after=2))
     await collect(dms, "more")
@@ -289,6 +293,6 @@ async def _slice_of_all(dms: Dms) -> int:
     """Cut a slice of all files and return its generation."""
     standing = (await dms.client.append_only_datasets())[0]
     used = standing.used_by("train")
-    made = await dms.client.cut_slice(standing.dataset.uid, cut_request(after=used, all=True))
-    (row,) = await dms.fetch("SELECT generation FROM slices WHERE dataset_uid = $1", made)
+    slice_uid = await dms.client.cut_slice(standing.dataset.uid, cut_request(after=used, all=True))
+    (row,) = await dms.fetch("SELECT generation FROM slices WHERE dataset_uid = $1", slice_uid)
     return int(row["generation"])

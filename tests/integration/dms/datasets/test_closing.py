@@ -83,14 +83,14 @@ async def test_messages_that_contradict_the_catalogue_are_refused(dms: Dms) -> N
         await dms.apply(RegisterFiles(dataset_uid=UUID(int=0)))
 
 
-def next_by_cursor(page: DatasetPage, asked: DatasetQuery) -> dict[str, Any]:
+def next_by_cursor(page: DatasetPage, query: DatasetQuery) -> dict[str, Any]:
     return {"after": page.after}
 
 
-def next_by_time(page: DatasetPage, asked: DatasetQuery) -> dict[str, Any]:
+def next_by_time(page: DatasetPage, query: DatasetQuery) -> dict[str, Any]:
     """Query by the newest timestamp of the page, as a client that keeps nothing else."""
     times = [dataset.timestamp for dataset in page.datasets]
-    return {"timestamp": max(times, default=asked.timestamp)}
+    return {"timestamp": max(times, default=query.timestamp)}
 
 
 @pytest.mark.parametrize("going_on", [next_by_cursor, next_by_time])
@@ -108,18 +108,18 @@ async def test_client_gets_each_concurrently_closed_data_set_once(
     closing: list[asyncio.Task[Any]] = [asyncio.create_task(close_counted())]
     for number, uid in enumerate(plain):
         closing.append(asyncio.create_task(close_dataset(instances[number % 2], uid, files=None)))
-    seen: list[UUID] = []
+    uids_seen: list[UUID] = []
     query = DatasetQuery(limit=7, type=DatasetType.LOGS)
     while True:
         done = all(task.done() for task in closing)
         page = await list_datasets(dms.database, query)
-        seen += [dataset.uid for dataset in page.datasets]
+        uids_seen += [dataset.uid for dataset in page.datasets]
         query = query.model_copy(update=going_on(page, query))
         if done and not page.datasets:
             break
     await asyncio.gather(*closing)
-    assert len(seen) == len(set(seen)), "a data set was listed twice"
-    assert set(seen) == {*plain, *counted}, "a data set was missed"
+    assert len(uids_seen) == len(set(uids_seen)), "a data set was listed twice"
+    assert set(uids_seen) == {*plain, *counted}, "a data set was missed"
 
 
 async def test_late_commit_of_a_closing_is_not_hidden_behind_the_cursor(dms: Dms) -> None:
@@ -182,10 +182,10 @@ async def test_clock_that_goes_back_does_not_set_back_closing_times(dms: Dms) ->
 
 async def test_list_with_states_is_filtered_by_the_same_timestamp(dms: Dms) -> None:
     uids = [await dms.dataset(name) for name in ("closed", "open")]
-    asked = (await dms.client.dataset(uids[1])).timestamp
+    timestamp = (await dms.client.dataset(uids[1])).timestamp
     await dms.client.close_dataset(uids[0])
     page = await list_datasets(
-        dms.database, DatasetQuery(state=list(DatasetState), timestamp=asked)
+        dms.database, DatasetQuery(state=list(DatasetState), timestamp=timestamp)
     )
     assert [dataset.uid for dataset in page.datasets] == uids[:1]
     answer = await dms.http.get("/api/v1/datasets", params={"timestamp": "2026-01-01T00:00:00"})

@@ -15,9 +15,9 @@ from tests.integration.dms.conftest import Dms
 async def test_data_set_is_found_by_uid_and_by_name_in_any_state(dms: Dms) -> None:
     uid = await dms.dataset("mine")
     assert (await dms.client.dataset(uid)).state is DatasetState.OPEN
-    found = await dms.client.find_dataset_by_name("mine")
-    assert found is not None
-    assert found.uid == uid
+    dataset = await dms.client.find_dataset_by_name("mine")
+    assert dataset is not None
+    assert dataset.uid == uid
     assert await dms.client.find_dataset_by_name("other") is None
     unknown = uuid4()
     with pytest.raises(NotFound, match=f"no data set has the uid {unknown}"):
@@ -54,18 +54,18 @@ async def test_outputs_of_chains_are_found_by_output_name_unless_the_name_is_reg
 
 
 async def test_several_data_sets_are_read_by_their_uids(dms: Dms) -> None:
-    made = [
+    datasets = [
         await dms.client.register_dataset(NewDataset(name=name)) for name in ("one", "two", "three")
     ]
-    known = [dataset.uid for dataset in made]
-    assert await dms.client.list_datasets_by_uid([known[2], uuid4(), known[0]]) == [
-        made[0],
-        made[2],
+    uids = [dataset.uid for dataset in datasets]
+    assert await dms.client.list_datasets_by_uid([uids[2], uuid4(), uids[0]]) == [
+        datasets[0],
+        datasets[2],
     ]
     assert await dms.client.list_datasets_by_uid([uuid4()]) == []
     assert await dms.client.list_datasets_by_uid([]) == []
     many = [uuid4() for _ in range(MAX_UIDS)]
-    assert await dms.client.list_datasets_by_uid([known[0], *many, known[1]]) == made[:2], (
+    assert await dms.client.list_datasets_by_uid([uids[0], *many, uids[1]]) == datasets[:2], (
         "uids beyond the limit of a request were lost"
     )
     with pytest.raises(
@@ -73,7 +73,7 @@ async def test_several_data_sets_are_read_by_their_uids(dms: Dms) -> None:
         match="by their uids or by other conditions, not both: leave out newest, or uid",
     ):
         await dms.client.call(
-            "GET", "/api/v1/datasets", answer=DatasetPage, params={"uid": known, "newest": True}
+            "GET", "/api/v1/datasets", answer=DatasetPage, params={"uid": uids, "newest": True}
         )
 
 
@@ -105,9 +105,9 @@ async def test_list_with_states_is_in_order_of_registration_with_its_own_cursor(
     assert [dataset.uid for dataset in rest.datasets] == uids[2:]
     opened = await dms.client.datasets([DatasetState.OPEN])
     assert [dataset.uid for dataset in opened.datasets] == [uids[0], uids[2]]
-    for wrong in (everything.after, "c", "c-1", "cx", "9"):
+    for cursor in (everything.after, "c", "c-1", "cx", "9"):
         with pytest.raises(Unprocessable, match="is no cursor of this list"):
-            await dms.client.closed_datasets(after=wrong)
+            await dms.client.closed_datasets(after=cursor)
     with pytest.raises(Unprocessable, match="is no cursor of this list"):
         await dms.client.files(uids[0], after="no place")
 
@@ -115,11 +115,11 @@ async def test_list_with_states_is_in_order_of_registration_with_its_own_cursor(
 async def test_newest_data_sets_come_first_on_request(dms: Dms) -> None:
     uids = [await dms.dataset(f"d{number}") for number in range(5)]
     await dms.client.close_dataset(uids[3])
-    seen, cursor = [], None
+    listed, cursor = [], None
     while (page := await dms.client.datasets(limit=2, newest=True, after=cursor)).datasets:
-        seen += [dataset.uid for dataset in page.datasets]
+        listed += [dataset.uid for dataset in page.datasets]
         cursor = page.after
-    assert seen == uids[::-1]
+    assert listed == uids[::-1]
     opened = await dms.client.datasets([DatasetState.OPEN], newest=True)
     assert [dataset.uid for dataset in opened.datasets] == [uids[4], uids[2], uids[1], uids[0]]
     with pytest.raises(Unprocessable, match="is no cursor of this list"):

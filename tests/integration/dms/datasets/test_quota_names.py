@@ -19,5 +19,5 @@ async def test_quota_of_a_group_needs_a_valid_group_name(dms: Dms, name: str) ->
 
 async def test_quota_of_a_person_takes_the_name_of_the_identity_provider(dms: Dms) -> None:
     await dms.client.set_quota_limits(QuotaHolder(HolderKind.PERSON, "Ada L."), MOST)
-    [held] = (await dms.client.holdings(HolderKind.PERSON)).holdings
-    assert held.name == "Ada L."
+    [holding] = (await dms.client.holdings(HolderKind.PERSON)).holdings
+    assert holding.name == "Ada L."

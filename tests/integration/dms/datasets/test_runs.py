@@ -49,8 +49,8 @@ async def test_periods_runs_and_frames_are_registered_once(dms: Dms) -> None:
         await dms.client.register_frames(7, frames),
     )
     assert (first.new, again.new, again.known) == (5, 0, 5)
-    assert [found.runs for found in await dms.client.periods()] == [1]
-    assert [(found.number, found.frames) for found in await dms.client.runs(period="2026")] == [
+    assert [entry.runs for entry in await dms.client.periods()] == [1]
+    assert [(entry.number, entry.frames) for entry in await dms.client.runs(period="2026")] == [
         (7, 5)
     ]
     assert [frame.number for frame in await dms.client.frames(7, after=1, limit=2)] == [2, 3]
@@ -146,10 +146,10 @@ def asking(name: str, role: Role = Role.SUBMITTER) -> AbstractContextManager[Non
 async def test_run_conditions_are_facts_of_its_data_sets(dms: Dms) -> None:
     await dms.client.register_period(NewPeriod(name="2026"))
     await dms.client.register_run(NewRun(number=7, period="2026", conditions={"energy": 27}))
-    made = await dms.client.register_dataset(NewDataset(name="a", run=7, meta={"type": "raw"}))
-    assert made.conditions == {"energy": 27}
-    assert (await dms.client.dataset(made.uid)).conditions == {"energy": 27}
-    assert facts_of(made)["conditions.energy"] == 27
+    dataset = await dms.client.register_dataset(NewDataset(name="a", run=7, meta={"type": "raw"}))
+    assert dataset.conditions == {"energy": 27}
+    assert (await dms.client.dataset(dataset.uid)).conditions == {"energy": 27}
+    assert facts_of(dataset)["conditions.energy"] == 27
     named = {"conditions.energy": 9}
     other = await dms.client.register_dataset(NewDataset(name="b", run=7, meta=named))
     assert facts_of(other)["conditions.energy"] == 9, "metadata does not take precedence"

@@ -64,8 +64,8 @@ async def test_file_is_served_with_its_checksum_and_never_as_a_page(dms: Dms) ->
     assert answer.headers["content-disposition"].startswith('attachment; filename="data.bin"')
     assert answer.headers["x-content-type-options"] == "nosniff"
     assert "sandbox" in answer.headers["content-security-policy"]
-    known = (await dms.http.get(path.removesuffix("/content"))).json()
-    assert File.model_validate(known) == file
+    file_record = (await dms.http.get(path.removesuffix("/content"))).json()
+    assert File.model_validate(file_record) == file
 
 
 async def test_range_and_conditional_requests_are_honoured(dms: Dms) -> None:
@@ -109,12 +109,12 @@ async def test_damaged_file_breaks_off_before_its_end(dms: Dms, reading: httpx.A
 async def test_deleted_unknown_and_foreign_files_are_not_served(dms: Dms, tmp_path: Path) -> None:
     path, file, place = await register_file(dms)
     other = await dms.dataset("other")
-    for wrong in (
+    for wrong_path in (
         path.replace(str(file.id), "999"),
         path.replace(str(file.dataset_uid), str(other)),
         path.replace(str(file.dataset_uid), str(uuid4())),
     ):
-        assert (await dms.http.get(wrong)).status_code == 404
+        assert (await dms.http.get(wrong_path)).status_code == 404
     assert (
         "no data set has the uid"
         in (await dms.http.get(path.replace(str(file.dataset_uid), str(uuid4())))).json()["detail"]
@@ -129,8 +129,8 @@ async def test_deleted_unknown_and_foreign_files_are_not_served(dms: Dms, tmp_pa
         True,
     )
     await dms.apply(DeleteDataset(uid=file.dataset_uid))
-    gone = await dms.http.get(path)
-    assert (gone.status_code, gone.json()["detail"]) == (
+    response = await dms.http.get(path)
+    assert (response.status_code, response.json()["detail"]) == (
         404,
         f"file '{file.name}' has been deleted",
     )

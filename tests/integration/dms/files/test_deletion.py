@@ -24,13 +24,13 @@ async def used(dms: Dms, type_: StorageType) -> int:
 
 async def test_deletion_removes_files_and_folder_and_frees_the_storage(dms: Dms) -> None:
     uid, _ = await dms.filled("gone", 5)
-    _, kept = await dms.filled("kept", 2)
+    _, remaining_uid = await dms.filled("kept", 2)
     await dms.apply(DeleteDataset(uid=uid))
     assert await delete_once(dms.context)
     assert (await dms.client.dataset(uid)).state is DatasetState.DELETED
-    assert dms.files_on(StorageType.INTERMEDIATE) == [f"kept/{file.name}" for file in kept]
+    assert dms.files_on(StorageType.INTERMEDIATE) == [f"kept/{file.name}" for file in remaining_uid]
     assert not dms.path("gone", "").exists()
-    assert await used(dms, StorageType.INTERMEDIATE) == sum(file.size for file in kept)
+    assert await used(dms, StorageType.INTERMEDIATE) == sum(file.size for file in remaining_uid)
     assert not await delete_once(dms.context), "the deletion was done twice"
 
 

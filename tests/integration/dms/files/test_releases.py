@@ -31,8 +31,8 @@ async def listed(dms: Dms, uid: UUID) -> list[int]:
 
 async def released(dms: Dms, uid: UUID) -> list[int]:
     """Return the numbers of the files that the list of files marks as released."""
-    found = (await dms.client.files(uid, released=True)).files
-    return [file.seq for file in found if file.released]
+    files = (await dms.client.files(uid, released=True)).files
+    return [file.seq for file in files if file.released]
 
 
 def stored_numbers(dms: Dms) -> list[int]:
@@ -61,9 +61,9 @@ async def test_released_file_is_removed_and_its_data_set_stays(dms: Dms) -> None
     [storage] = await dms.client.storages(StorageType.INTERMEDIATE)
     assert storage.used == sum(files[seq].size for seq in (0, 2, 4))
     assert await waiting(dms) == 0
-    gone = (await dms.client.files(uid, released=True)).files[1]
+    deleted_file = (await dms.client.files(uid, released=True)).files[1]
     with pytest.raises(NotFound, match="has been deleted"):
-        await dms.client.file(uid, gone.id)
+        await dms.client.file(uid, deleted_file.id)
 
 
 async def test_release_time_is_after_the_wait_for_the_data_set(dms: Dms) -> None:
@@ -71,11 +71,11 @@ async def test_release_time_is_after_the_wait_for_the_data_set(dms: Dms) -> None
     uid, _ = await dms.filled("between", 1, close=False)
 
     async def somebody_waits() -> bool:
-        found = await dms.fetch(
+        rows = await dms.fetch(
             "SELECT 1 FROM pg_stat_activity"
             " WHERE datname = current_database() AND wait_event_type = 'Lock'"
         )
-        return bool(found)
+        return bool(rows)
 
     async with dms.database.transaction() as holding:
         connection = holding.connection
@@ -203,8 +203,8 @@ async def test_released_files_are_taken_over_as_released(dms: Dms) -> None:
     await dms.apply(make_release(one, 0, 2))
     await remove_released(dms.context)
     two = await dms.dataset("two")
-    found = (await dms.client.files(one, released=True)).files
-    new = [NewFile.model_validate(file.model_dump(exclude={"id", "dataset_uid"})) for file in found]
+    files = (await dms.client.files(one, released=True)).files
+    new = [NewFile.model_validate(file.model_dump(exclude={"id", "dataset_uid"})) for file in files]
     for _ in range(2):
         await dms.client.register_files(two, new)
     assert await listed(dms, two) == [1]
@@ -212,9 +212,9 @@ async def test_released_files_are_taken_over_as_released(dms: Dms) -> None:
     dataset = await dms.client.close_dataset(two, files=3)
     assert (dataset.state, dataset.count_files) == (DatasetState.CLOSED, 3)
     urls = [file.url for file in (await dms.client.files(two, released=True)).files]
-    assert urls == [file.url for file in found]
+    assert urls == [file.url for file in files]
     [storage] = await dms.client.storages(StorageType.INTERMEDIATE)
-    assert storage.used == found[1].size
+    assert storage.used == files[1].size
     for uid in (one, two):
         await dms.apply(DeleteDataset(uid=uid))
         assert await delete_once(dms.context)
@@ -281,12 +281,12 @@ async def test_two_instances_share_the_removals(dms: Dms) -> None:
 
 async def test_concurrent_releases_by_all_downstream_tasks_release_the_files(dms: Dms) -> None:
     uid, _ = await dms.filled("between", 8)
-    told = [
+    messages = [
         make_release(uid, *seqs, reader=reader, readers=2)
         for seqs in (range(8), range(7, -1, -1))
         for reader in (READER, OTHER)
     ]
-    await asyncio.gather(*(dms.apply(message) for message in told))
+    await asyncio.gather(*(dms.apply(message) for message in messages))
     assert await listed(dms, uid) == []
 
 

@@ -23,7 +23,7 @@ class Mount:
     def __init__(self, url: str) -> None:
         self.url = url
         self.answers = threading.Event()
-        self.begun = 0
+        self.calls = 0
         self.opened: list[Reader] = []
 
     def open(self, url: str) -> Reader:
@@ -38,7 +38,7 @@ class Mount:
 
     def _wait(self, url: str) -> None:
         if url.startswith(self.url):
-            self.begun += 1
+            self.calls += 1
             assert self.answers.wait(60)
 
 
@@ -63,7 +63,7 @@ async def test_hanging_reads_do_not_block_other_storages(dms: Dms, mount: Mount)
     hanging = [asyncio.create_task(dms.http.get(path)) for _ in range(2 * most)]
 
     async def all_taken() -> bool:
-        return mount.begun == most
+        return mount.calls == most
 
     await eventually(all_taken, what="reads hang")
     assert await log_answers(dms)
@@ -132,10 +132,10 @@ async def test_abandoned_file_is_closed_after_it_was_opened(dms: Dms, mount: Mou
     file = make_open_file(dms, reads)
     opening = asyncio.create_task(file.open())
 
-    async def begun() -> bool:
-        return mount.begun == 1
+    async def is_opening() -> bool:
+        return mount.calls == 1
 
-    await eventually(begun, what="it is being opened")
+    await eventually(is_opening, what="it is being opened")
     opening.cancel()
     with suppress(asyncio.CancelledError):
         await opening
@@ -151,16 +151,16 @@ async def test_abandoned_file_is_closed_after_it_was_opened(dms: Dms, mount: Mou
 
 async def test_file_is_not_closed_while_a_thread_reads_it(dms: Dms, mount: Mount) -> None:
     mount.answers.set()
-    reads, begun, go_on = FileReads(2), threading.Event(), threading.Event()
+    reads, read_started, go_on = FileReads(2), threading.Event(), threading.Event()
     file = make_open_file(dms, reads)
 
     def read(reader: Reader) -> bytes:
-        begun.set()
+        read_started.set()
         assert go_on.wait(60)
         return reader.read(0, 100)
 
     reading = asyncio.create_task(file.run(read))
-    assert await asyncio.to_thread(begun.wait, 60)
+    assert await asyncio.to_thread(read_started.wait, 60)
     file.release()
     assert await reads.run(dms.storages[StorageType.INTERMEDIATE].url, lambda: True), (
         "an earlier request was not done"
@@ -175,19 +175,19 @@ async def test_file_is_closed_although_the_threads_stop_before_a_thread_is_free(
     dms: Dms, mount: Mount
 ) -> None:
     mount.answers.set()
-    reads, begun, go_on = FileReads(1), threading.Event(), threading.Event()
+    reads, read_started, go_on = FileReads(1), threading.Event(), threading.Event()
     file = make_open_file(dms, reads)
     await file.open()
 
     def keep_the_thread() -> None:
-        begun.set()
+        read_started.set()
         assert go_on.wait(60)
 
     storage_url = dms.storages[StorageType.INTERMEDIATE].url
-    kept = asyncio.create_task(reads.run(storage_url, keep_the_thread))
-    assert await asyncio.to_thread(begun.wait, 60)
+    blocker = asyncio.create_task(reads.run(storage_url, keep_the_thread))
+    assert await asyncio.to_thread(read_started.wait, 60)
     file.release()
     await reads.stop()
     go_on.set()
-    await kept
+    await blocker
     await eventually(lambda: is_closed_reader(mount.opened[0]), what="it is closed")

@@ -20,7 +20,7 @@ def file_at(file: NewFile, path: Path) -> NewFile:
 
 @pytest.mark.parametrize("link", ["other", "other/d", "other/d/x", "other/file"])
 async def test_path_through_a_link_is_not_registered(dms: Dms, link: str) -> None:
-    kept, files = await dms.filled("kept", 1, INPUT)
+    dataset_uid, files = await dms.filled("kept", 1, INPUT)
     place = dms.path("other", "", INPUT).parent / link
     place.parent.mkdir(parents=True, exist_ok=True)
     place.symlink_to(dms.path("kept", files[0].name if link.endswith("file") else "", INPUT))
@@ -41,13 +41,13 @@ async def test_path_through_a_link_is_not_registered(dms: Dms, link: str) -> Non
     assert (await dms.client.register_files(uid, files)).new == 1, (
         "the file was refused at its own path"
     )
-    assert (await dms.client.files(kept)).files[0].url == files[0].url
+    assert (await dms.client.files(dataset_uid)).files[0].url == files[0].url
 
 
 @pytest.mark.parametrize("link", ["other", "other/d"])
 async def test_deletion_removes_nothing_behind_a_link(dms: Dms, link: str) -> None:
     """The file was registered before links were checked, or by a message."""
-    kept, files = await dms.filled("kept", 2, INPUT)
+    dataset_uid, files = await dms.filled("kept", 2, INPUT)
     uid = await dms.dataset("other", INPUT)
     place = dms.path("other", "", INPUT).parent / link
     place.parent.mkdir(exist_ok=True)
@@ -62,7 +62,7 @@ async def test_deletion_removes_nothing_behind_a_link(dms: Dms, link: str) -> No
     await dms.client.delete_dataset(uid)
     assert await delete_once(dms.context)
     assert all(dms.path("kept", file.name, INPUT).exists() for file in files)
-    assert (await dms.client.dataset(kept)).state is DatasetState.CLOSED
+    assert (await dms.client.dataset(dataset_uid)).state is DatasetState.CLOSED
     assert not dms.path("beside", own.name, INPUT).exists(), (
         "a link blocked the removal of another file"
     )
@@ -77,7 +77,7 @@ async def test_deletion_removes_nothing_behind_a_link(dms: Dms, link: str) -> No
 
 
 async def test_folder_replaced_by_a_link_is_neither_swept_nor_removed(dms: Dms) -> None:
-    kept, files = await dms.filled("kept", 1)
+    dataset_uid, files = await dms.filled("kept", 1)
     left = dms.write("kept", 7)
     uid = await dms.dataset("other")
     dms.path("other", "").symlink_to(dms.path("kept", ""))
@@ -91,7 +91,7 @@ async def test_folder_replaced_by_a_link_is_neither_swept_nor_removed(dms: Dms) 
     assert sorted(path.name for path in dms.path("kept", "").iterdir()) == sorted(
         [files[0].name, left.name]
     )
-    assert (await dms.client.dataset(kept)).state is DatasetState.CLOSED
+    assert (await dms.client.dataset(dataset_uid)).state is DatasetState.CLOSED
 
 
 async def test_upload_reads_nothing_outside_the_storage(dms: Dms, tmp_path: Path) -> None:

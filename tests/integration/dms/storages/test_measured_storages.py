@@ -9,19 +9,19 @@ from tests.integration.dms.conftest import Dms
 async def test_data_sets_are_counted_per_storage(dms: Dms) -> None:
     """A data set counts on the storage of its folder, or else of its first file."""
     await dms.filled("one", 2)
-    gone, _ = await dms.filled("gone", 1)
+    deleted_uid, _ = await dms.filled("gone", 1)
     await dms.dataset("empty")
     await dms.filled("logs-of-one", 1, DatasetType.LOGS)
     answer = await dms.http.post("/api/v1/datasets", json={"name": "loose", "type": "input"})
     await dms.client.register_files(
         answer.json()["uid"], [dms.write("somewhere", 1, type_=DatasetType.INPUT)]
     )
-    await dms.client.delete_dataset(gone)
+    await dms.client.delete_dataset(deleted_uid)
     assert await delete_once(dms.context)
-    found = {
+    counts = {
         one.type: one.datasets for one in await dms.client.storages(everything=True, measured=True)
     }
-    assert found == {
+    assert counts == {
         StorageType.INPUT: 1,
         StorageType.INTERMEDIATE: 2,
         StorageType.OUTPUT: 0,
@@ -42,8 +42,8 @@ async def test_free_space_of_a_storage_is_bounded_by_its_capacity(
         " 'input', 's3://b/in', true)"
     )
     await dms.fetch(sql)
-    found = {
+    free_space = {
         one.name: one.free for one in await dms.client.storages(everything=True, measured=True)
     }
-    assert (found["small"], found["bucket"]) == (1000, None)
-    assert found["input-1"] == dms.watch.free[dms.storages[StorageType.INPUT].url]
+    assert (free_space["small"], free_space["bucket"]) == (1000, None)
+    assert free_space["input-1"] == dms.watch.free[dms.storages[StorageType.INPUT].url]

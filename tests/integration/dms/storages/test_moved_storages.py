@@ -12,7 +12,7 @@ from sluice.contracts.data.datasets import NewDataset, NewFile
 from sluice.contracts.messages import UploadDataset
 from tests.integration.dms.conftest import Dms
 
-SAID = (
+REASON = (
     "elsewhere now, and was {folder} when it was registered or last enabled: put that back, or"
     " disable"
 )
@@ -24,8 +24,8 @@ def root(dms: Dms) -> Path:
 
 
 @pytest.fixture
-def said(root: Path) -> str:
-    return SAID.format(folder=root)
+def reason(root: Path) -> str:
+    return REASON.format(folder=root)
 
 
 def replace_folder(root: Path, files: list[NewFile], *, name: str = "set") -> list[Path]:
@@ -59,13 +59,13 @@ async def read_content(dms: Dms, uid: UUID) -> tuple[int, str]:
 
 
 async def test_nothing_in_a_replaced_storage_folder_is_read_deleted_swept_or_uploaded(
-    dms: Dms, root: Path, said: str
+    dms: Dms, root: Path, reason: str
 ) -> None:
     uid, files = await dms.filled("set", 2)
     other, _ = await dms.filled("other", 1)
     theirs = replace_folder(root, files)
     status, text = await read_content(dms, uid)
-    assert (status, said in text) == (503, True), text
+    assert (status, reason in text) == (503, True), text
     (theirs[0].parent / "00000009.1-data.bin").touch()
     await dms.fetch("UPDATE datasets SET sweep_at = now() WHERE uid = $1", uid)
     assert await sweep_once(dms.context)
@@ -78,14 +78,14 @@ async def test_nothing_in_a_replaced_storage_folder_is_read_deleted_swept_or_upl
     assert all(path.exists() for path in [*theirs, theirs[0].parent / "00000009.1-data.bin"])
     for one, state in ((uid, DatasetState.DELETING), (other, DatasetState.UPLOADING)):
         row = await dms.row(one)
-        assert (row["state"], row["halted_at"], said in row["reason"]) == (state, None, True), row
+        assert (row["state"], row["halted_at"], reason in row["reason"]) == (state, None, True), row
     put_back(root)
     await dms.fetch("UPDATE datasets SET retry_at = now()")
     assert await delete_once(dms.context)
     assert (await dms.client.dataset(uid)).state is DatasetState.DELETED
 
 
-async def test_empty_data_set_folder_in_a_replaced_storage_is_kept(dms: Dms, said: str) -> None:
+async def test_empty_data_set_folder_in_a_replaced_storage_is_kept(dms: Dms, reason: str) -> None:
     uid = await dms.dataset("empty", DatasetType.INPUT)
     root = dms.folder / "input"
     replace_folder(root, [], name="empty")
@@ -93,27 +93,27 @@ async def test_empty_data_set_folder_in_a_replaced_storage_is_kept(dms: Dms, sai
     assert await delete_once(dms.context)
     assert (root / "empty").is_dir()
     row = await dms.row(uid)
-    assert (row["state"], said.replace("intermediate", "input") in row["reason"]) == (
+    assert (row["state"], reason.replace("intermediate", "input") in row["reason"]) == (
         DatasetState.DELETING,
         True,
     )
 
 
 async def test_replaced_storage_gets_no_new_data_and_shows_the_reason(
-    dms: Dms, root: Path, said: str
+    dms: Dms, root: Path, reason: str
 ) -> None:
     uid, [file] = await dms.filled("set", 1, close=False)
     replace_folder(root, [file])
     astray = file.model_copy(update={"seq": 7, "name": "another"})
     with pytest.raises(
-        Unprocessable, match=f"storage 'intermediate-1' gets no new data: its folder is .*{said}"
+        Unprocessable, match=f"storage 'intermediate-1' gets no new data: its folder is .*{reason}"
     ):
         await dms.client.register_files(uid, [astray])
-    with pytest.raises(Unprocessable, match=said):
+    with pytest.raises(Unprocessable, match=reason):
         await dms.client.register_dataset(NewDataset(name="new", url=f"file://{root}/new"))
     await dms.watch.check_all()
-    [told] = await dms.client.storages(StorageType.INTERMEDIATE, everything=True)
-    assert said in (told.warning or "")
+    [storage] = await dms.client.storages(StorageType.INTERMEDIATE, everything=True)
+    assert reason in (storage.warning or "")
     assert await dms.client.storages(StorageType.INTERMEDIATE) == []
 
 
@@ -131,7 +131,7 @@ async def test_moved_storage_is_used_again_after_it_is_enabled(dms: Dms, root: P
 
 
 async def test_storage_of_an_earlier_release_is_compared_with_its_first_seen_folder(
-    dms: Dms, root: Path, said: str
+    dms: Dms, root: Path, reason: str
 ) -> None:
     uid, files = await dms.filled("set", 1)
     await dms.fetch("DELETE FROM storage_folders")
@@ -141,4 +141,4 @@ async def test_storage_of_an_earlier_release_is_compared_with_its_first_seen_fol
     replace_folder(root, files)
     await dms.watch.check_all()
     status, text = await read_content(dms, uid)
-    assert (status, said in text) == (503, True)
+    assert (status, reason in text) == (503, True)

@@ -21,9 +21,9 @@ async def measured(dms: Dms, name: str) -> dict[tuple[object, ...], float]:
 
 async def test_halted_upload_is_shown_and_goes_on_when_resumed(dms: Dms, tmp_path: Path) -> None:
     uid, _ = await dms.filled("astray", 1)
-    kept = tmp_path / "kept"
-    shutil.move(dms.path("astray", ""), kept)
-    dms.path("astray", "").symlink_to(kept)
+    moved_folder = tmp_path / "kept"
+    shutil.move(dms.path("astray", ""), moved_folder)
+    dms.path("astray", "").symlink_to(moved_folder)
     await dms.apply(UploadDataset(uid=uid))
     assert await upload_once(dms.context)
     uploading, deleting = (DatasetState.UPLOADING,), (DatasetState.DELETING,)
@@ -31,7 +31,7 @@ async def test_halted_upload_is_shown_and_goes_on_when_resumed(dms: Dms, tmp_pat
     assert (await measured(dms, "sluice_upload_oldest_seconds"))[()] > 0
 
     dms.path("astray", "").unlink()
-    shutil.move(kept, dms.path("astray", ""))
+    shutil.move(moved_folder, dms.path("astray", ""))
     assert not await upload_once(dms.context), "the halted upload went on by itself"
     assert (await dms.client.resume_dataset(uid)).state is DatasetState.UPLOADING
     assert await measured(dms, "sluice_datasets_halted") == {uploading: 0, deleting: 0}

@@ -50,7 +50,7 @@ async def test_upload_to_a_disabled_storage_shows_the_remedy_and_then_goes_on(
     await dms.client.enable_storage(name)
     assert await upload_once(dms.context), "the upload still pauses"
     assert await upload_once(dms.context)
-    assert [(await dms.client.dataset(known)).state for known in (uid, other)] == [
+    assert [(await dms.client.dataset(dataset_uid)).state for dataset_uid in (uid, other)] == [
         DatasetState.UPLOADED
     ] * 2
     assert await waits_for(dms, uid) is None
@@ -83,9 +83,9 @@ async def test_reasons_beyond_the_limit_are_counted(dms: Dms) -> None:
             uid,
             f"reason {number // 2}",
         )
-    found = await dms.client.stalled(limit=1)
-    assert [(one.reason, one.number) for one in found.stalled] == [("reason 0", 2)]
-    assert found.more == 1
+    stalled = await dms.client.stalled(limit=1)
+    assert [(one.reason, one.number) for one in stalled.stalled] == [("reason 0", 2)]
+    assert stalled.more == 1
     await dms.fetch(
         "UPDATE datasets SET claim_token = uid, claim_until = now() + interval '1 minute' WHERE uid"
         " = $1",

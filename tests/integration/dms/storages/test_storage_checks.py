@@ -29,18 +29,18 @@ async def test_hanging_check_takes_only_one_thread_despite_repeated_requests(
     monkeypatch: pytest.MonkeyPatch, answers: threading.Event
 ) -> None:
     monkeypatch.setattr(LIMIT, 0.05)
-    files, begun = FileWork(copies=1, removals=1), threading.Semaphore(0)
+    files, started = FileWork(copies=1, removals=1), threading.Semaphore(0)
 
     def hang() -> str:
-        begun.release()
+        started.release()
         answers.wait()
         return "seen"
 
     for _ in range(20):
         with pytest.raises(TimeoutError):
             await files._look("storage", hang)
-    assert begun.acquire(blocking=False)
-    assert not begun.acquire(blocking=False), "more than one thread hangs"
+    assert started.acquire(blocking=False)
+    assert not started.acquire(blocking=False), "more than one thread hangs"
     monkeypatch.setattr(LIMIT, 60)
     looking = asyncio.create_task(files._look("storage", hang))
     answers.set()
@@ -75,8 +75,8 @@ async def test_hanging_storage_keeps_its_last_check_or_gets_no_new_data(
     assert list(fresh.objections.values()) == ["its file system does not answer"]
     for everything in (True, False):
         async with asyncio.timeout(10):
-            told = await dms.client.storages(StorageType.LOGS, everything=everything)
-        assert [one.url for one in told] == [url], "the storage is missing from the list"
+            storages = await dms.client.storages(StorageType.LOGS, everything=everything)
+        assert [one.url for one in storages] == [url], "the storage is missing from the list"
     assert fresh.room[url] == 0.0
     async with asyncio.timeout(10):
         monkeypatch.setattr(LIMIT, 60)

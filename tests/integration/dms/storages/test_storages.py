@@ -116,12 +116,12 @@ async def test_storage_around_other_storages_is_refused(dms: Dms, tmp_path: Path
 async def test_only_one_of_two_concurrent_overlapping_storages_is_registered(dms: Dms) -> None:
     (dms.folder / "new" / "inner").mkdir(parents=True)
     contexts = (dms.context, dms.other_context)
-    wanted = [
+    storages = [
         new_storage("outer", dms.folder / "new"),
         new_storage("inner", dms.folder / "new" / "inner"),
     ]
     answers = await asyncio.gather(
-        *(register_storage(context, one) for context, one in zip(contexts, wanted, strict=True)),
+        *(register_storage(context, one) for context, one in zip(contexts, storages, strict=True)),
         return_exceptions=True,
     )
     assert [isinstance(answer, Conflict) for answer in answers].count(True) == 1, answers
@@ -181,7 +181,7 @@ async def test_concurrent_equal_registrations_make_only_one_storage(dms: Dms) ->
         )
     )
     assert len({storage.id for storage, _ in answers}) == 1
-    assert [made for _, made in answers].count(True) == 1
+    assert [is_new for _, is_new in answers].count(True) == 1
 
 
 async def test_storage_is_probed_without_leaving_files(dms: Dms, tmp_path: Path) -> None:
@@ -203,29 +203,31 @@ async def test_unwritable_storage_is_refused_unless_it_is_read_only(dms: Dms) ->
     dms.context.watch.roots = ("file:///proc",)
     with pytest.raises(Unprocessable, match="the DMS has to write, read and delete a file there: "):
         await register_storage(dms.context, new_storage("proc", "/proc/self"))
-    _, made = await register_storage(dms.context, new_storage("proc", "/proc/self", read_only=True))
-    assert made
+    _, is_new = await register_storage(
+        dms.context, new_storage("proc", "/proc/self", read_only=True)
+    )
+    assert is_new
 
 
 async def test_disabled_storage_gets_no_new_data_sets_and_its_data_stays_usable(dms: Dms) -> None:
     going, files = await dms.filled("going", 2)
-    kept, _ = await dms.filled("kept", 1)
+    stored_uid, _ = await dms.filled("kept", 1)
     for _ in range(2):
         assert not (await dms.client.disable_storage("intermediate-1")).enabled
     assert await dms.client.storages(StorageType.INTERMEDIATE) == []
-    [told] = await dms.client.storages(StorageType.INTERMEDIATE, everything=True)
-    assert (told.name, told.enabled, told.warning) == ("intermediate-1", False, None)
-    for name, found in ((told.name, [told.name]), ("intermediate", [])):
+    [storage] = await dms.client.storages(StorageType.INTERMEDIATE, everything=True)
+    assert (storage.name, storage.enabled, storage.warning) == ("intermediate-1", False, None)
+    for name, expected in ((storage.name, [storage.name]), ("intermediate", [])):
         named = await dms.http.get("/api/v1/storages", params={"name": name})
-        assert [one["name"] for one in named.json()] == found
+        assert [one["name"] for one in named.json()] == expected
     with pytest.raises(Unprocessable, match="lies in no registered, enabled storage"):
         await dms.dataset("more")
     await dms.client.delete_dataset(going)
     assert await delete_once(dms.context)
     assert not dms.path("going", files[0].name).exists()
-    await dms.apply(UploadDataset(uid=kept))
+    await dms.apply(UploadDataset(uid=stored_uid))
     assert await upload_once(dms.context)
-    assert (await dms.client.dataset(kept)).state is DatasetState.UPLOADED
+    assert (await dms.client.dataset(stored_uid)).state is DatasetState.UPLOADED
     for _ in range(2):
         assert (await dms.client.enable_storage("intermediate-1")).enabled
     await dms.dataset("more")

@@ -45,8 +45,8 @@ async def test_upload_moves_files_to_a_readable_folder_on_the_output_storage(dms
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == contents
     assert dms.files_on(StorageType.INTERMEDIATE) == []
     assert not dms.path("chain.merge.out", "").exists()
-    found = (await dms.client.files(uid)).files
-    assert [file.url for file in found] == [f"file://{folder}/{file.name}" for file in files]
+    stored_files = (await dms.client.files(uid)).files
+    assert [file.url for file in stored_files] == [f"file://{folder}/{file.name}" for file in files]
     assert await events(dms, uid) == ["closed", "uploaded"]
     storages = {storage.type: storage.used for storage in await dms.client.storages()}
     assert (storages[StorageType.INTERMEDIATE], storages[StorageType.OUTPUT]) == (0, dataset.bytes)
@@ -85,21 +85,21 @@ async def test_data_set_without_files_is_uploaded_too(dms: Dms) -> None:
 
 
 async def test_upload_of_an_input_or_unknown_data_set_is_refused(dms: Dms) -> None:
-    given, _ = await dms.filled("given", type_=DatasetType.INPUT)
+    uid, _ = await dms.filled("given", type_=DatasetType.INPUT)
     with pytest.raises(Unprocessable, match="'given' cannot be uploaded: it is an input"):
-        await dms.apply(UploadDataset(uid=given))
+        await dms.apply(UploadDataset(uid=uid))
     with pytest.raises(NotFound):
         await dms.apply(UploadDataset(uid=UUID(int=0)))
 
 
 async def test_upload_after_a_deletion_has_no_effect(dms: Dms) -> None:
-    gone, _ = await dms.filled("gone")
-    await dms.client.delete_dataset(gone)
-    await dms.apply(UploadDataset(uid=gone))
-    assert (await dms.client.dataset(gone)).state is DatasetState.DELETING
+    uid, _ = await dms.filled("gone")
+    await dms.client.delete_dataset(uid)
+    await dms.apply(UploadDataset(uid=uid))
+    assert (await dms.client.dataset(uid)).state is DatasetState.DELETING
     assert await delete_once(dms.context)
-    await dms.apply(UploadDataset(uid=gone))
-    assert (await dms.client.dataset(gone)).state is DatasetState.DELETED
+    await dms.apply(UploadDataset(uid=uid))
+    assert (await dms.client.dataset(uid)).state is DatasetState.DELETED
     assert not await upload_once(dms.context)
 
 
@@ -136,13 +136,13 @@ async def test_upload_that_cannot_succeed_is_given_up_with_its_reason(
     spoil(dms.path("result", files[1].name))
     await dms.apply(UploadDataset(uid=uid))
     for failure in range(5):
-        [told] = await dms.client.list_uploads([uid])
-        assert told.lost is None, failure
+        [upload] = await dms.client.list_uploads([uid])
+        assert upload.lost is None, failure
         await dms.fetch("UPDATE datasets SET retry_at = NULL WHERE uid = $1", uid)
         assert await upload_once(dms.context)
-    [told] = await dms.client.list_uploads([uid])
-    assert told.lost is not None
-    assert f"file {files[1].name!r} {reason}" in told.lost
+    [upload] = await dms.client.list_uploads([uid])
+    assert upload.lost is not None
+    assert f"file {files[1].name!r} {reason}" in upload.lost
     assert not await upload_once(dms.context), "the upload was tried again"
     assert (await dms.client.stalled()).stalled == [], (
         "an upload that was given up is shown as stalled"
@@ -159,9 +159,9 @@ async def test_upload_to_a_taken_path_is_given_up_and_keeps_the_other_file(dms: 
     for _ in range(5):
         await dms.fetch("UPDATE datasets SET retry_at = NULL WHERE uid = $1", uid)
         assert await upload_once(dms.context)
-    [told] = await dms.client.list_uploads([uid])
-    assert told.lost is not None
-    assert "a file of another data set is registered here" in told.lost
+    [upload] = await dms.client.list_uploads([uid])
+    assert upload.lost is not None
+    assert "a file of another data set is registered here" in upload.lost
     place = dms.path("result", files[1].name, DatasetType.OUTPUT)
     assert place.read_bytes() == b"of another"
     assert not await upload_once(dms.context), "the upload was tried again"
@@ -234,13 +234,13 @@ async def test_invariant_7_upload_resumes_after_a_kill_with_the_remaining_files(
     monkeypatch.setattr(uploading, "PAGE", 2)
     record, reached, never, pages = uploading._record, asyncio.Event(), asyncio.Event(), 0
 
-    async def stuck_at_the_second(*given: Any) -> None:
+    async def stuck_at_the_second(*arguments: Any) -> None:
         nonlocal pages
         pages += 1
         if pages == 2:
             reached.set()
             await never.wait()
-        await record(*given)
+        await record(*arguments)
 
     monkeypatch.setattr(uploading, "_record", stuck_at_the_second)
     task = asyncio.create_task(upload_once(dms.context))
@@ -262,9 +262,9 @@ async def _copied(dms: Dms, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     names: list[str] = []
     copy = uploading._copy
 
-    async def noting(context: Any, file: Any, *given: Any) -> None:
+    async def noting(context: Any, file: Any, *arguments: Any) -> None:
         names.append(file.name)
-        await copy(context, file, *given)
+        await copy(context, file, *arguments)
 
     monkeypatch.setattr(uploading, "_copy", noting)
     return names

@@ -35,9 +35,9 @@ class Watched:
 
     async def post(self, path: str, **form: str) -> str:
         """Post a form and return the page that follows."""
-        found = re.search(r'name="csrf_token" value="([^"]+)"', await self.page(PAGE))
-        assert found is not None
-        data = {"csrf_token": found[1], **form}
+        token = re.search(r'name="csrf_token" value="([^"]+)"', await self.page(PAGE))
+        assert token is not None
+        data = {"csrf_token": token[1], **form}
         answer = await self.operator.http.post(path, data=data, follow_redirects=True)
         return html.unescape(answer.text)
 
@@ -83,9 +83,9 @@ async def test_requests_about_human_tasks_are_forwarded_to_the_ask_service(
     watched: Watched,
 ) -> None:
     client = watched.operator.client
-    made = await client.make_ask_link(OF, NewLink(days=3))
-    assert made.url is not None
-    browser = await watched.asking.browser(made.url.rpartition("key=")[2])
+    link = await client.make_ask_link(OF, NewLink(days=3))
+    assert link.url is not None
+    browser = await watched.asking.browser(link.url.rpartition("key=")[2])
     await browser.answer_all("yes")
     [step] = (await client.asking_steps()).steps
     assert (step.waiting, step.decided, step.finished, step.given) == (0, 3, 0, 3)
@@ -102,9 +102,9 @@ async def test_requests_about_human_tasks_are_forwarded_to_the_ask_service(
     assert [(line["item"], line["answer"], line["counts"]) for line in lines] == [
         (f"{seq}.txt", "yes", False) for seq in range(3)
     ]
-    await client.end_ask_link(made.uid)
+    await client.end_ask_link(link.uid)
     [ended] = (await client.ask_links(OF)).links
-    assert (ended.uid, ended.url, ended.ended_at is None) == (made.uid, None, False)
+    assert (ended.uid, ended.url, ended.ended_at is None) == (link.uid, None, False)
     with pytest.raises(NotFound):
         await client.end_ask_link(device.uid)
 
@@ -115,12 +115,12 @@ async def test_page_creates_and_ends_an_answer_link(watched: Watched) -> None:
     page = await watched.page(PAGE)
     assert "Is it a mass?" in page
     assert "0 of 3 items given, 0 decided, 3 waiting" in page
-    made = await watched.post(f"{PAGE}/links", days="7")
-    address = re.findall(r'<input id="address" value="([^"]+)"', made)
+    link_page = await watched.post(f"{PAGE}/links", days="7")
+    address = re.findall(r'<input id="address" value="([^"]+)"', link_page)
     assert [each.partition("?key=")[0] for each in address] == [
         "http://ask.test/ask/mass%20times/look"
     ]
-    assert "Whoever has it may answer" in made
+    assert "Whoever has it may answer" in link_page
     assert address[0] not in await watched.page(PAGE), "the address is shown only once"
     [end] = re.findall(r'action="([^"]+/end)"', await watched.page(PAGE))
     assert "opens nothing any more" in await watched.post(end)
@@ -131,9 +131,9 @@ async def test_page_creates_and_ends_an_answer_link(watched: Watched) -> None:
 
 
 async def test_personal_link_attributes_annotations_to_its_creator(watched: Watched) -> None:
-    made = await watched.post(f"{PAGE}/links", mine="yes")
-    assert "noted as yours" in made
-    [key] = re.findall(r'<input id="address" value="[^"]+key=([^"]+)"', made)
+    link_page = await watched.post(f"{PAGE}/links", mine="yes")
+    assert "noted as yours" in link_page
+    [key] = re.findall(r'<input id="address" value="[^"]+key=([^"]+)"', link_page)
     await (await watched.asking.browser(key)).answer_all("no", most=1)
     [device] = (await watched.operator.client.ask_devices(OF)).devices
     assert device.person is not None
@@ -185,14 +185,14 @@ async def test_links_use_the_address_of_the_pages_if_the_ask_service_has_none(
         server = HttpServer(for_anybody(watched.operator.service.app), host="127.0.0.1", port=0)
         async with running(server):
             url = f"http://127.0.0.1:{server.port}"
-            told = await Command(url)("ask", "link", TEMPLATE, STEP)
-            assert told.startswith(f"{url}/ask/mass%20times/look?key=")
+            output = await Command(url)("ask", "link", TEMPLATE, STEP)
+            assert output.startswith(f"{url}/ask/mass%20times/look?key=")
 
 
 async def test_step_without_human_tasks_has_no_page(watched: Watched) -> None:
-    found = await watched.operator.http.get("/asking/everyone/mass%20times/other")
-    assert found.status_code == 404
-    assert "no step other of template mass times asks people of everyone" in found.text
+    answer = await watched.operator.http.get("/asking/everyone/mass%20times/other")
+    assert answer.status_code == 404
+    assert "no step other of template mass times asks people of everyone" in answer.text
 
 
 async def test_commands_cover_links_browsers_and_annotations(
@@ -207,8 +207,8 @@ async def test_commands_cover_links_browsers_and_annotations(
     assert (device["given"], device["standing"]) == (3, "counted")
     short = device["uid"][:8]
     assert f"{short}" in await sluice("ask", "devices", TEMPLATE, STEP)
-    said = await sluice("ask", "exclude", short, "--yes", "--reason", "too quick")
-    assert said == f"browser {short}: what it answered (3) counts no more\n"
+    output = await sluice("ask", "exclude", short, "--yes", "--reason", "too quick")
+    assert output == f"browser {short}: what it answered (3) counts no more\n"
     assert "too quick" in await sluice("ask", "devices", TEMPLATE, STEP)
     assert "counts\n" in await sluice("ask", "admit", device["uid"])
     lines = (await sluice("ask", "export", TEMPLATE, STEP)).splitlines()
@@ -226,11 +226,11 @@ async def test_command_explains_how_to_start_a_step_that_asked_nothing_yet(
     pack = Path(__file__).parents[4] / "templates" / "masstimes"
     cwl = (pack / "annotate.cwl").read_text()
     await watched.operator.client.store_template(NewTemplate(name="annotate", cwl=cwl))
-    said = " ".join((await sluice("ask", "link", "annotate", "ask", code=1)).split())
-    assert "no chain has asked anything by step 'ask' of template 'annotate' yet" in said
-    assert "sluice chain start DATASET annotate begins one now" in said
-    said = " ".join((await sluice("ask", "link", "annotate", "other", code=1)).split())
-    assert "no step 'other' of template 'annotate' asks people" in said
+    message = " ".join((await sluice("ask", "link", "annotate", "ask", code=1)).split())
+    assert "no chain has asked anything by step 'ask' of template 'annotate' yet" in message
+    assert "sluice chain start DATASET annotate begins one now" in message
+    message = " ".join((await sluice("ask", "link", "annotate", "other", code=1)).split())
+    assert "no step 'other' of template 'annotate' asks people" in message
     shown = await sluice("template", "show", "annotate")
     assert "gold: File  (asset:mt-gold, if no other is given)" in shown
 
@@ -238,13 +238,15 @@ async def test_command_explains_how_to_start_a_step_that_asked_nothing_yet(
 async def test_commands_name_steps_browsers_and_links_that_they_do_not_find(
     watched: Watched, sluice: Command
 ) -> None:
-    said = " ".join((await sluice("ask", "link", TEMPLATE, "other", code=1)).split())
+    message = " ".join((await sluice("ask", "link", TEMPLATE, "other", code=1)).split())
     assert (
         f"no step 'other' of template '{TEMPLATE}' asks people; those that do: {TEMPLATE} {STEP}"
-        in said
+        in message
     )
-    said = " ".join((await sluice("ask", "links", TEMPLATE, STEP, "--group", "x", code=1)).split())
-    assert "of group x asks people" in said
+    message = " ".join(
+        (await sluice("ask", "links", TEMPLATE, STEP, "--group", "x", code=1)).split()
+    )
+    assert "of group x asks people" in message
     assert "no browser 'abcd'" in await sluice("ask", "exclude", "abcd", code=1)
     assert "no link 'abcd'" in await sluice("ask", "end", "abcd", code=1)
     assert "30 days at most" in await sluice("ask", "link", TEMPLATE, STEP, "--days", "31", code=1)

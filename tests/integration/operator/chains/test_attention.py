@@ -28,8 +28,8 @@ LOST = "Pilot farm-03 on farm-03.example.org stopped answering; its jobs were gi
 
 
 def figures(page: str) -> dict[str, str]:
-    found = re.findall(r"<dt>([^<]+)</dt><dd>(.*?)</dd>", page)
-    return {name: re.sub(r"<[^>]+>", "", value) for name, value in found}
+    pairs = re.findall(r"<dt>([^<]+)</dt><dd>(.*?)</dd>", page)
+    return {name: re.sub(r"<[^>]+>", "", value) for name, value in pairs}
 
 
 def failed(operator: Operator) -> str:
@@ -70,8 +70,8 @@ async def test_failure_stays_on_the_page_until_somebody_acknowledges_it(
     )
     assert "say who you are" in (await operator.http.get(again.headers["location"])).text
     assert FAILED in (await operator.http.get("/")).text
-    said = {"csrf_token": token_of(page), "id": f"chain:{failed(operator)}", "by": " Ann <b> "}
-    assert (await operator.http.post("/attention", data=said)).status_code == 303
+    form = {"csrf_token": token_of(page), "id": f"chain:{failed(operator)}", "by": " Ann <b> "}
+    assert (await operator.http.post("/attention", data=form)).status_code == 303
     page = await operator.http.get("/")
     assert "1 notice acknowledged" in page.text
     assert FAILED not in page.text
@@ -139,18 +139,18 @@ async def test_long_chain_that_just_ended_is_listed_first_among_ended_chains(
 
 async def test_page_shows_the_sandbox_of_each_pilot(operator: Operator, scene: Scene) -> None:
     page = (await operator.http.get("/")).text
-    told = re.findall(
+    sandboxes = re.findall(
         r'<th scope="row"><a href="/pilots/[^"]*">(\S+)</a>.*?<td data-label="Sandbox">(\w+)</td>',
         page,
         re.DOTALL,
     )
-    assert told == [("farm-07", "namespaces"), ("farm-08", "none"), ("farm-03", "namespaces")]
+    assert sandboxes == [("farm-07", "namespaces"), ("farm-08", "none"), ("farm-03", "namespaces")]
 
 
 async def test_page_shows_the_gpus_of_each_pilot(operator: Operator, scene: Scene) -> None:
     page = (await operator.http.get("/")).text
-    told = re.findall(r'<span class="muted">(farm-\d+\.example\.org.*?)</span>', page)
-    assert told == [
+    gpus = re.findall(r'<span class="muted">(farm-\d+\.example\.org.*?)</span>', page)
+    assert gpus == [
         "farm-07.example.org, 2 × A2, 1 × H200",
         "farm-08.example.org",
         "farm-03.example.org",
@@ -160,9 +160,9 @@ async def test_page_shows_the_gpus_of_each_pilot(operator: Operator, scene: Scen
 async def test_page_lists_fifty_pilots_and_counts_the_others(
     operator: Operator, scene: Scene
 ) -> None:
-    gone = operator.neighbours.pilots[0].model_copy(update={"state": PilotState.GONE})
+    inactive_pilot = operator.neighbours.pilots[0].model_copy(update={"state": PilotState.GONE})
     operator.neighbours.pilots[:0] = [
-        gone.model_copy(update={"uid": uuid4(), "name": f"gone-{n}"}) for n in range(60)
+        inactive_pilot.model_copy(update={"uid": uuid4(), "name": f"gone-{n}"}) for n in range(60)
     ]
     page = (await operator.http.get("/")).text
     listed = re.findall(r'<th scope="row"><a href="/pilots/[^"]*">(\S+)</a> <span', page)
@@ -181,9 +181,9 @@ async def test_lost_pilots_are_reported_although_many_pilots_are_active(
             active.model_copy(update=new),
             lost.model_copy(update=new | {"uid": uuid4()}),
         ]
-    found = await operator.client.attention(limit=20)
-    assert len([notice for notice in found.notices if "stopped answering" in notice.text]) == 18
-    assert (len(found.notices), found.more) == (20, 53)
+    attention = await operator.client.attention(limit=20)
+    assert len([notice for notice in attention.notices if "stopped answering" in notice.text]) == 18
+    assert (len(attention.notices), attention.more) == (20, 53)
 
 
 async def test_request_without_the_form_token_acknowledges_nothing(
@@ -198,9 +198,9 @@ async def test_request_without_the_form_token_acknowledges_nothing(
 
 
 async def test_rest_lists_and_acknowledges_notices(operator: Operator, scene: Scene) -> None:
-    found = await operator.client.attention()
-    task = found.notices[0].task_uid
-    assert [(notice.text, notice.id is not None) for notice in found.notices] == [
+    attention = await operator.client.attention()
+    task = attention.notices[0].task_uid
+    assert [(notice.text, notice.id is not None) for notice in attention.notices] == [
         (
             "spd over run-0313-frames, step decode: 1 job took several pilots down and waits for a "
             f"decision: `sluice task jobs {task} --state quarantined`",
@@ -259,11 +259,11 @@ async def test_acknowledge_all_skips_chains_deleted_meanwhile(
         scene.chain(f"bad-{number}", number, [Counts(failed=9)], ChainState.FAILED, reason=reason)
         for number in range(30)
     ]
-    gone = operator.neighbours.chains
+    chains_by_uid = operator.neighbours.chains
 
     def discard_another(uid: UUID) -> None:
         operator.neighbours.on_acknowledge = lambda uid: None
-        del gone[next(chain.uid for chain in chains if chain.uid != uid)]
+        del chains_by_uid[next(chain.uid for chain in chains if chain.uid != uid)]
 
     operator.neighbours.on_acknowledge = discard_another
     done = json.loads(await sluice("attention", "acknowledge", "--all", "--by", "Ann", "--json"))
@@ -278,7 +278,7 @@ async def test_acknowledge_all_skips_chains_deleted_meanwhile(
 async def test_unknown_chain_is_reported_and_the_other_is_acknowledged(
     operator: Operator, scene: Scene, sluice: Command
 ) -> None:
-    said = await sluice(
+    output = await sluice(
         "attention",
         "acknowledge",
         f"chain:{uuid4()}",
@@ -287,7 +287,7 @@ async def test_unknown_chain_is_reported_and_the_other_is_acknowledged(
         "Ann",
         code=1,
     )
-    assert "there is no chain" in said
+    assert "there is no chain" in output
     assert operator.neighbours.needed() == []
 
 
@@ -308,20 +308,20 @@ async def test_open_problems_and_past_failures_are_both_shown(
     assert FAILED in page
     assert f'value="chain:{failed(operator)}"' in page
     assert "took several pilots down" in page
-    found = await operator.client.attention(limit=20)
-    assert len(found.notices) == 20
+    attention = await operator.client.attention(limit=20)
+    assert len(attention.notices) == 20
     assert (
-        found.more
+        attention.more
         == 30 + 30 + len(("the scene's failed chain", "its held job", "its lost pilot")) - 20
     )
 
 
 @pytest.mark.parametrize(
-    ("service", "said"),
+    ("service", "message"),
     [("wms", "The WMS does not"), ("wfms.chains", "The chain service does not")],
 )
 async def test_page_names_the_service_that_does_not_answer(
-    operator: Operator, scene: Scene, service: str, said: str
+    operator: Operator, scene: Scene, service: str, message: str
 ) -> None:
     broken = FastAPI()
 
@@ -332,27 +332,27 @@ async def test_page_names_the_service_that_does_not_answer(
     operator.links.apps[service] = broken
     page = await operator.http.get("/")
     assert page.status_code == 200
-    assert said in page.text
+    assert message in page.text
     assert "–" in figures(page.text).values()
 
 
 async def test_tasks_and_chains_are_listed_in_pages(
     operator: Operator, scene: Scene, sluice: Command
 ) -> None:
-    begun = {
+    task_uids = {
         step.task_uid
         for number in range(120)
         for step in _chain(scene, number).steps
         if step.started_at is not None
     }
-    seen: set[str] = set()
+    uids_seen: set[str] = set()
     address: str | None = "/tasks"
     while address is not None:
         page = (await operator.http.get(address)).text
-        seen |= set(re.findall(r'href="/tasks/([0-9a-f-]{36})"', page))
+        uids_seen |= set(re.findall(r'href="/tasks/([0-9a-f-]{36})"', page))
         more = re.search(r'<p class="pager"><a href="([^"]+)">Older tasks', page)
         address = more[1].replace("&amp;", "&") if more else None
-    assert {str(uid) for uid in begun} <= seen
+    assert {str(uid) for uid in task_uids} <= uids_seen
     assert (await operator.http.get("/tasks?after=nowhere")).status_code == 200
     listed = await sluice("task", "list", "--limit", "100")
     after = re.search(r"there are more: --after (\S+)", listed)

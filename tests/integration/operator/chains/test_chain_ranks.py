@@ -23,11 +23,14 @@ def running(operator: Operator, scene: Scene) -> Chain:
 async def test_page_changes_the_rank_of_a_chain(operator: Operator, running: Chain) -> None:
     address = f"/chains/{running.uid}"
     token = token_of(await operator.http.get(address))
-    for typed, told in (("40", "40 is added to the ranks"), ("-1", "it must be a number from 0")):
+    for typed, message in (
+        ("40", "40 is added to the ranks"),
+        ("-1", "it must be a number from 0"),
+    ):
         form = {"csrf_token": token, "rank": typed}
         assert (await operator.http.post(f"{address}/rank", data=form)).status_code == 303
         page = (await operator.http.get(address)).text
-        assert told in page
+        assert message in page
         assert "rank +40" in page
     assert operator.neighbours.chains[running.uid].rank == 40
 
@@ -35,8 +38,8 @@ async def test_page_changes_the_rank_of_a_chain(operator: Operator, running: Cha
 async def test_commands_change_and_show_the_rank_of_a_chain(
     operator: Operator, running: Chain, sluice: Command, spd_text: str
 ) -> None:
-    said = await sluice("chain", "rank", running.dataset_name, "12.5")
-    assert "12.5 is added to the ranks of its steps" in said
+    output = await sluice("chain", "rank", running.dataset_name, "12.5")
+    assert "12.5 is added to the ranks of its steps" in output
     assert "rank: 12.5 is added" in await sluice("chain", "show", str(running.uid))
     over = next(chain for chain in operator.neighbours.chains.values() if chain.state.final)
     assert "no longer matters" in await sluice("chain", "rank", str(over.uid), "1", code=1)

@@ -26,8 +26,8 @@ async def sweep(operator: Operator) -> Template:
 @pytest.mark.usefixtures("sweep")
 async def test_equal_values_give_the_same_chain(operator: Operator) -> None:
     """Invariant 1. The data set is empty and is not matched; other values give another chain."""
-    chain, made = await operator.client.request_new_chain(None, "sweep", params=GIVEN)
-    assert made
+    chain, is_new = await operator.client.request_new_chain(None, "sweep", params=GIVEN)
+    assert is_new
     again = await operator.client.request_new_chain(
         None, "sweep", params=dict(reversed(GIVEN.items()))
     )
@@ -44,10 +44,12 @@ async def test_chain_can_be_requested_again_after_its_placeholder_was_deleted(
     operator: Operator, sweep: Template
 ) -> None:
     chain = await operator.client.request_chain(None, "sweep", params=GIVEN)
-    gone = operator.neighbours.datasets[chain.dataset_uid]
-    operator.neighbours.datasets[gone.uid] = gone.model_copy(update={"state": DatasetState.DELETED})
+    deleted_dataset = operator.neighbours.datasets[chain.dataset_uid]
+    operator.neighbours.datasets[deleted_dataset.uid] = deleted_dataset.model_copy(
+        update={"state": DatasetState.DELETED}
+    )
     again = await operator.client.request_chain(None, "sweep", params=GIVEN)
-    assert again.dataset_name == f"{gone.name}-2"
+    assert again.dataset_name == f"{deleted_dataset.name}-2"
     assert sweep.plan.data_input == ""
 
 
@@ -71,13 +73,13 @@ async def test_command_starts_a_chain_by_template_name_only(
     await sluice("chain", "start", "sweep", "--job", str(order))
     (requested,) = operator.neighbours.requested
     assert requested.params == {"cuts": [4, 5], "note": "n"}
-    said = await sluice("chain", "start", "sweep", "--job", str(order), code=3)
-    assert "and these parameters already" in said
+    output = await sluice("chain", "start", "sweep", "--job", str(order), code=3)
+    assert "and these parameters already" in output
     named = requested.dataset.name
-    said = await sluice("chain", "start", named, "sweep", "--job", str(order), code=1)
-    assert "template 'sweep' takes no data set" in said
-    said = await sluice("chain", "start", "linear", code=1)
-    assert "template 'linear' needs a data set for its input 'frames'" in said
+    output = await sluice("chain", "start", named, "sweep", "--job", str(order), code=1)
+    assert "template 'sweep' takes no data set" in output
+    output = await sluice("chain", "start", "linear", code=1)
+    assert "template 'linear' needs a data set for its input 'frames'" in output
     await sluice("chain", "start", "a", "b", "c", code=2)
 
 

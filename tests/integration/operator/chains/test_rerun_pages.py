@@ -60,9 +60,9 @@ async def test_impossible_rerun_is_explained_and_not_offered(
     page = await operator.http.get(f"{chain}/rerun?what=from:decode")
     assert "its input has been deleted" in page.text
     assert 'id="rerun"' not in page.text
-    wrong = await operator.http.get(f"{chain}/rerun?param-min_hits=few")
-    assert wrong.status_code == 422
-    assert "must be a whole number" in wrong.text
+    invalid_response = await operator.http.get(f"{chain}/rerun?param-min_hits=few")
+    assert invalid_response.status_code == 422
+    assert "must be a whole number" in invalid_response.text
     assert (await operator.http.get(f"{chain}/rerun?what=from:nothing")).status_code == 422
     running = next(
         uid for uid, chain in operator.neighbours.chains.items() if not chain.state.final
@@ -81,8 +81,8 @@ async def test_command_shows_the_plan_before_a_rerun(
 ) -> None:
     uid = over(operator).removeprefix("/chains/")
     steps = [step.name for step in operator.neighbours.chains[UUID(uid)].steps]
-    said = await sluice("chain", "rerun", uid, "--failed-only", "--dry-run")
-    assert [line.split()[:2] for line in said.splitlines()[1:]] == [
+    output = await sluice("chain", "rerun", uid, "--failed-only", "--dry-run")
+    assert [line.split()[:2] for line in output.splitlines()[1:]] == [
         ["decode", "taken"],
         *([name, "runs"] for name in steps[1:]),
     ]
@@ -90,11 +90,11 @@ async def test_command_shows_the_plan_before_a_rerun(
         "chain", "rerun", uid, "--from", "decode", code=1
     )
     assert operator.neighbours.reruns == []
-    said = await sluice("chain", "rerun", uid, "--param", "min_hits=4")
-    [asked] = operator.neighbours.reruns
-    assert asked == RerunChain(params={"min_hits": 4}, key=asked.key)
-    assert f"chain {asked.key}: in_progress, a rerun of {uid}" in said
-    assert f"a rerun of chain {uid}" in await sluice("chain", "show", str(asked.key))
+    output = await sluice("chain", "rerun", uid, "--param", "min_hits=4")
+    [rerun] = operator.neighbours.reruns
+    assert rerun == RerunChain(params={"min_hits": 4}, key=rerun.key)
+    assert f"chain {rerun.key}: in_progress, a rerun of {uid}" in output
+    assert f"a rerun of chain {uid}" in await sluice("chain", "show", str(rerun.key))
 
 
 async def test_chain_of_a_disabled_template_is_not_run_again(
@@ -113,9 +113,9 @@ async def test_chain_of_a_disabled_template_is_not_run_again(
     sent = await operator.http.post(
         f"{page}/rerun", data={"csrf_token": token, "key": str(uuid4())}
     )
-    asked = await operator.http.post(f"/api/v1{page}/rerun", json={})
-    assert (sent.status_code, asked.status_code) == (409, 409)
-    assert asked.json()["detail"].startswith(sentence)
+    refusal = await operator.http.post(f"/api/v1{page}/rerun", json={})
+    assert (sent.status_code, refusal.status_code) == (409, 409)
+    assert refusal.json()["detail"].startswith(sentence)
     assert operator.neighbours.reruns == []
     await operator.client.enable_template(name)
     assert (

@@ -33,9 +33,9 @@ async def test_steps_of_published_templates_are_listed_beside_steps_with_tasks(
 ) -> None:
     await operator.client.store_template(NewTemplate(name="spd", cwl=spd_text))
     operator.neighbours.steps = [BUSY]
-    found = (await operator.client.steps()).steps
-    assert BUSY in found
-    idle = [load for load in found if load.template == "spd"]
+    steps = (await operator.client.steps()).steps
+    assert BUSY in steps
+    idle = [load for load in steps if load.template == "spd"]
     assert [load.step for load in idle] == sorted(load.step for load in idle)
     assert {(load.waiting, load.mean) for load in idle} == {(0, None)}
     await operator.client.prioritise_step(idle[0].step, SetStepPriority(priority=3))
@@ -83,8 +83,8 @@ async def test_page_switches_a_step_off_and_on(operator: Operator) -> None:
     assert answer.status_code == 303
     assert operator.neighbours.priorities["ocr-layout"].priority == OFF
     assert "nothing more is started" in (await operator.http.get("/steps")).text
-    for wrong in ("-3", "much", ""):
-        await operator.http.post("/steps", data={**form, "priority": wrong})
+    for priority in ("-3", "much", ""):
+        await operator.http.post("/steps", data={**form, "priority": priority})
         assert "Nothing was changed: a priority is" in (await operator.http.get("/steps")).text
     await operator.http.post("/steps", data={**form, "switch": "0"})
     assert operator.neighbours.priorities["ocr-layout"].priority == 0
@@ -108,9 +108,9 @@ async def test_commands_change_and_show_the_priority_of_a_step(
     operator: Operator, sluice: Command
 ) -> None:
     operator.neighbours.steps = [BUSY]
-    said = await sluice("step", "priority", "ocr-layout", "-1", "--reason", "new model")
-    assert "step ocr-layout is switched off by" in said
-    assert "(new model): no job of it is given away; what runs is finished" in said
+    output = await sluice("step", "priority", "ocr-layout", "-1", "--reason", "new model")
+    assert "step ocr-layout is switched off by" in output
+    assert "(new model): no job of it is given away; what runs is finished" in output
     assert "2.5 is added" in await sluice("step", "priority", "ocr-layout", "2.5")
     assert "switched off" in await sluice("step", "hold", "ocr-layout", "--template", "volume")
     assert operator.neighbours.priorities["ocr-layout"].template == "volume"
@@ -125,12 +125,12 @@ async def test_disabled_step_with_waiting_jobs_needs_attention(
 ) -> None:
     off = StepPriority(step="ocr-layout", priority=OFF, by="Ann", since=datetime.now(UTC))
     operator.neighbours.steps = [BUSY.model_copy(update={"priority": off})]
-    said = "Step ocr-layout is switched off by Ann"
+    sentence = "Step ocr-layout is switched off by Ann"
     page = (await operator.http.get("/")).text
-    assert said in page
+    assert sentence in page
     assert 'href="/steps"' in page
     [notice] = [n for n in (await operator.client.attention()).notices if n.page == "steps"]
-    assert notice.text.startswith(said)
-    assert said in " ".join((await sluice("attention", "list")).split())
+    assert notice.text.startswith(sentence)
+    assert sentence in " ".join((await sluice("attention", "list")).split())
     operator.neighbours.steps = [BUSY]
-    assert said not in (await operator.http.get("/")).text
+    assert sentence not in (await operator.http.get("/")).text

@@ -59,20 +59,20 @@ async def test_repeated_chain_request_returns_the_existing_chain(
     dataset = await operator.client.register_dataset(
         NewDataset(name="run-7", run=7, meta={"period": "autumn"})
     )
-    chain, made = await operator.client.request_new_chain(
+    chain, is_new = await operator.client.request_new_chain(
         dataset.uid, "spd", params={"min_hits": 9}
     )
-    assert made
+    assert is_new
     assert await operator.client.request_new_chain(dataset.uid, "spd", params={"min_hits": 9}) == (
         chain,
         False,
     )
     arguments = ("chain", "start", str(dataset.uid), "spd", "--param")
-    said = await sluice(*arguments, "min_hits=9", code=3)
-    assert f"chain {chain.uid}" in said
+    output = await sluice(*arguments, "min_hits=9", code=3)
+    assert f"chain {chain.uid}" in output
     assert (
         "nothing was started: there is this chain of run-7, spd 1 and these parameters already"
-        in said
+        in output
     )
     assert str(chain.uid) not in await sluice(*arguments, "min_hits=8")
     page = await operator.http.get("/chains/new?dataset=run-7&template=spd")
@@ -97,10 +97,10 @@ async def test_chain_without_a_template_or_data_set_is_refused(
     await operator.client.store_template(NewTemplate(name="spd", cwl=spd_text))
     with pytest.raises(NotFound, match="data set"):
         await operator.client.request_chain(uuid4(), "spd")
-    gone = operator.neighbours.datasets[dataset.uid].model_copy(
+    deleted_dataset = operator.neighbours.datasets[dataset.uid].model_copy(
         update={"state": DatasetState.DELETED}
     )
-    operator.neighbours.datasets[dataset.uid] = gone
+    operator.neighbours.datasets[dataset.uid] = deleted_dataset
     with pytest.raises(Conflict, match="deleted"):
         await operator.client.request_chain(dataset.uid, "spd")
     assert operator.neighbours.requested == []
@@ -142,8 +142,8 @@ async def test_task_is_found_by_a_name_with_dots(operator: Operator, scene: Scen
         update={"name": "decode.raw", "task_uid": task.uid, "state": StepState.IN_PROGRESS}
     )
     operator.neighbours.chains[chain.uid] = chain.model_copy(update={"steps": [step]})
-    found = await operator.http.get("/api/v1/tasks", params={"name": "run.0320.frames.decode.raw"})
-    assert [row["task_uid"] for row in found.json()["tasks"]] == [str(task.uid)]
+    answer = await operator.http.get("/api/v1/tasks", params={"name": "run.0320.frames.decode.raw"})
+    assert [row["task_uid"] for row in answer.json()["tasks"]] == [str(task.uid)]
     for other in (
         "run.0320.frames",
         "run.0320.frames.",
@@ -157,8 +157,8 @@ async def test_task_is_found_by_a_name_with_dots(operator: Operator, scene: Scen
 
 async def test_tasks_are_filtered_by_their_chain(operator: Operator, scene: Scene) -> None:
     chain = scene.chain("run-7", 1, [Counts(finished=1, total=1)], ChainState.FINISHED)
-    found = await operator.client.tasks(chain=chain.uid)
-    assert {task.chain_uid for task in found.tasks} == {chain.uid}
+    tasks = await operator.client.tasks(chain=chain.uid)
+    assert {task.chain_uid for task in tasks.tasks} == {chain.uid}
 
 
 async def test_chain_is_discarded(operator: Operator, scene: Scene) -> None:
@@ -190,9 +190,9 @@ async def test_unknown_query_parameter_is_refused_with_the_known_ones(
     answer = await operator.http.get(f"/api/v1/{address}?sate=failed")
     assert answer.status_code == 422
     [finding] = answer.json()["findings"]
-    known = "name" if address in {"datasets", "pilots", "storages"} else "none"
+    known_names = "name" if address in {"datasets", "pilots", "storages"} else "none"
     assert finding["message"].startswith("query.sate: there is no such parameter here: ")
-    assert known in finding["message"]
+    assert known_names in finding["message"]
 
 
 async def test_requests_are_forwarded_to_other_services(operator: Operator, scene: Scene) -> None:
@@ -202,8 +202,8 @@ async def test_requests_are_forwarded_to_other_services(operator: Operator, scen
         "farm-03",
     ]
     task = next(status.uid for status in operator.neighbours.tasks.values() if status.quarantined)
-    [held] = (await operator.client.jobs(task, state=JobState.QUARANTINED)).jobs
-    assert (await operator.client.job(held.id)).attempts
+    [job] = (await operator.client.jobs(task, state=JobState.QUARANTINED)).jobs
+    assert (await operator.client.job(job.id)).attempts
     assert "wait for a free slot" in (await operator.client.explain_task(task)).text
     assert (await operator.client.retry_task(task)).failed == 0
     assert len((await operator.client.datasets()).datasets) > 6
@@ -282,8 +282,8 @@ async def test_chain_list_forwards_its_filters(
     )
 
     async def listed(*filters: str) -> set[str]:
-        found = json.loads(await sluice("chain", "list", "--json", *filters))
-        return {row["dataset_name"] for row in found}
+        rows = json.loads(await sluice("chain", "list", "--json", *filters))
+        return {row["dataset_name"] for row in rows}
 
     everything = await listed()
     assert len(everything) > 1

@@ -72,10 +72,10 @@ async def test_times_page_of_a_template_covers_recent_days(
 ) -> None:
     page = (await operator.http.get("/times", params={"template": "spd", "days": "7"})).text
     assert "Times of spd" in page
-    asked = operator.neighbours.times_asked[-1]
-    assert asked["template"] == "spd"
-    assert isinstance(asked["since"], datetime)
-    assert timedelta(days=6) < datetime.now(UTC) - asked["since"] < timedelta(days=8)
+    query = operator.neighbours.times_asked[-1]
+    assert query["template"] == "spd"
+    assert isinstance(query["since"], datetime)
+    assert timedelta(days=6) < datetime.now(UTC) - query["since"] < timedelta(days=8)
     operator.neighbours.times = WorkTimes(steps=[])
     assert "Nothing started in this period" in (await operator.http.get("/times?days=x")).text
 
@@ -97,9 +97,9 @@ async def test_stats_command_shows_times_and_writes_pictures(
 ) -> None:
     chain = running.dataset_name
     bars, line = tmp_path / "bars.svg", tmp_path / "line.svg"
-    said = await sluice("stats", chain, "--svg", str(bars), "--timeline", str(line))
-    assert "in all: waiting 13 s, working 3.5 s; passage of an entry 20 s, at most 31 s" in said
-    assert "the jobs of 1 task are still to be counted" in said
+    output = await sluice("stats", chain, "--svg", str(bars), "--timeline", str(line))
+    assert "in all: waiting 13 s, working 3.5 s; passage of an entry 20 s, at most 31 s" in output
+    assert "the jobs of 1 task are still to be counted" in output
     assert "export" in bars.read_text()
     assert "farm-1" in line.read_text()
     assert operator.neighbours.times_asked[-1]["chain"] == [running.uid]
@@ -116,10 +116,10 @@ async def test_stats_command_shows_times_and_writes_pictures(
         chains = spread(8.42, 9.0).model_copy(update={"count": count})
         operator.neighbours.times = TIMES.model_copy(update={"chains": chains})
         assert sentence in await sluice("stats")
-    for wrong, why in (
+    for options, why in (
         (("--since", "soon"), "neither a span"),
         ((chain, "--template", "spd"), "name chains, or a template"),
         (("--timeline", str(line)), "a time line is of one chain"),
     ):
-        assert why in await sluice("stats", *wrong, code=2)
+        assert why in await sluice("stats", *options, code=2)
     assert "No such file" in await sluice("stats", "--svg", str(tmp_path / "a/b.svg"), code=1)

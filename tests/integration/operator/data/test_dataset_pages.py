@@ -44,7 +44,7 @@ async def waiting(operator: Operator) -> dict[str, UUID]:
         "lacks": {"type": "calibration"},
         "odd": {"type": "<odd>"},
     }
-    found = {}
+    uids = {}
     for name, meta in metas.items():
         dataset = closed(name, meta)
         operator.neighbours.datasets[dataset.uid] = dataset
@@ -55,9 +55,9 @@ async def waiting(operator: Operator) -> dict[str, UUID]:
             since=NOW,
             dataset=dataset,
         )
-        found[name] = dataset.uid
-    operator.neighbours.rematches[found["fits"]] = "linear"
-    return found
+        uids[name] = dataset.uid
+    operator.neighbours.rematches[uids["fits"]] = "linear"
+    return uids
 
 
 def closed(name: str, meta: dict[str, str]) -> Dataset:
@@ -106,8 +106,8 @@ async def test_rest_matches_and_dismisses_unmatched_data_sets(
     operator: Operator, waiting: dict[str, UUID]
 ) -> None:
     assert (await operator.client.rematch(waiting["odd"])).reason == "no template matches"
-    found = await operator.client.rematch_all()
-    assert (found.matched, found.left) == (1, 2)
+    result = await operator.client.rematch_all()
+    assert (result.matched, result.left) == (1, 2)
     await operator.client.dismiss_unmatched(waiting["odd"])
     for call in (operator.client.dismiss_unmatched, operator.client.rematch):
         with pytest.raises(NotFound):
@@ -131,9 +131,9 @@ async def test_dismiss_all_keeps_data_sets_that_came_after_the_page(
     form = {"csrf_token": token_of(page)}
     for value in (unescape(until[1]), "yesterday"):
         await operator.http.post("/datasets/unmatched/dismiss", data={**form, "until": value})
-    said = (await operator.http.get("/datasets/unmatched")).text
-    assert "2 data sets dismissed: nothing was deleted." in said
-    assert "Nothing was dismissed: load the page again." in said
+    unmatched_page = (await operator.http.get("/datasets/unmatched")).text
+    assert "2 data sets dismissed: nothing was deleted." in unmatched_page
+    assert "Nothing was dismissed: load the page again." in unmatched_page
     assert set(operator.neighbours.unmatched) == {waiting["odd"]}
     later = NOW + timedelta(seconds=2)
     assert (await operator.client.dismiss_all_unmatched(until=later)).dismissed == 1
@@ -163,10 +163,10 @@ async def test_page_matches_and_dismisses_unmatched_data_sets(
         await operator.http.post(
             "/datasets/unmatched/dismiss", data={"csrf_token": token, "dataset": dataset}
         )
-    said = (await operator.http.get("/datasets/unmatched")).text
-    assert "not listed any more" in said
-    assert "is not among the unmatched ones." in said
-    assert "Nothing was chosen." in said
+    unmatched_page = (await operator.http.get("/datasets/unmatched")).text
+    assert "not listed any more" in unmatched_page
+    assert "is not among the unmatched ones." in unmatched_page
+    assert "Nothing was chosen." in unmatched_page
     assert set(operator.neighbours.unmatched) == {waiting["lacks"]}
     assert (
         await operator.http.post("/datasets/unmatched/match", data={"all": "yes"})
@@ -304,14 +304,14 @@ async def test_data_set_shows_how_many_files_were_deleted_after_use(
 ) -> None:
     uid = (await operator.client.register_dataset(NewDataset(name="between"))).uid
     assert "of them deleted" not in (await operator.http.get(f"/datasets/{uid}")).text
-    known = operator.neighbours.datasets[uid]
-    operator.neighbours.datasets[uid] = known.model_copy(
+    dataset = operator.neighbours.datasets[uid]
+    operator.neighbours.datasets[uid] = dataset.model_copy(
         update={"count_files": 1200, "released": 1100}
     )
     page = (await operator.http.get(f"/datasets/{uid}")).text
     assert "1\u202f100 of them deleted: all steps are done with them" in page
-    said = await sluice("dataset", "show", str(uid))
-    assert "1100 of them are deleted: all steps are done with them" in said
+    output = await sluice("dataset", "show", str(uid))
+    assert "1100 of them are deleted: all steps are done with them" in output
     assert '"released": 1100' in await sluice("dataset", "show", str(uid), "--json")
     assert "1200 (1100 deleted)" in await sluice("dataset", "list")
 
@@ -330,12 +330,12 @@ async def test_page_starts_a_chain_with_its_parameters(
     assert "it wants type = &#39;raw&#39;, which is &#39;&lt;odd&gt;&#39;" in page.text
     assert 'placeholder="5"' in page.text
     form = {"csrf_token": token_of(page), "dataset": str(waiting["odd"]), "template": "linear"}
-    wrong = await operator.http.post(
+    invalid_response = await operator.http.post(
         "/chains/new", data=form | {"param-limit": "few", "param-note": "<i>"}
     )
-    assert wrong.status_code == 422
-    assert "Must be a whole number, not &#39;few&#39;" in wrong.text
-    assert 'value="&lt;i&gt;"' in wrong.text, "the form keeps the typed value"
+    assert invalid_response.status_code == 422
+    assert "Must be a whole number, not &#39;few&#39;" in invalid_response.text
+    assert 'value="&lt;i&gt;"' in invalid_response.text, "the form keeps the typed value"
     assert operator.neighbours.requested == []
     started = await operator.http.post(
         "/chains/new", data=form | {"param-limit": "7", "param-note": ""}
@@ -348,8 +348,8 @@ async def test_page_starts_a_chain_with_its_parameters(
         "There is a chain of both already"
         in (await operator.http.get("/chains/new?dataset=odd&template=linear")).text
     )
-    gone = await operator.http.post("/chains/new", data=form | {"template": "none"})
-    assert gone.status_code == 422
+    not_found = await operator.http.post("/chains/new", data=form | {"template": "none"})
+    assert not_found.status_code == 422
 
 
 async def test_requirements_of_a_template_are_shown_with_actual_values(
@@ -362,18 +362,18 @@ async def test_requirements_of_a_template_are_shown_with_actual_values(
         )
     )
     await operator.client.store_template(NewTemplate(name="linear", cwl=text))
-    told = "requires files from 10 to ∞, which is 1"
-    assert f"linear: matches, but {told}" in await sluice("dataset", "unmatched")
+    requirement = "requires files from 10 to ∞, which is 1"
+    assert f"linear: matches, but {requirement}" in await sluice("dataset", "unmatched")
     for path in ("/datasets/unmatched", f"/datasets/{waiting['fits']}"):
-        assert f"matches, but {told}" in (await operator.http.get(path)).text, path
+        assert f"matches, but {requirement}" in (await operator.http.get(path)).text, path
     assert (
-        f"the template {told}"
+        f"the template {requirement}"
         in (await operator.http.get("/chains/new?dataset=fits&template=linear")).text
     )
     assert "<b>files</b> is at least 10" in (await operator.http.get("/templates/linear")).text
     assert "parameter limit is at most 9" in await sluice("template", "show", "linear")
     refused = await sluice("chain", "start", "fits", "linear", "--param", "limit=11", code=1)
-    assert told in refused
+    assert requirement in refused
     assert "requires parameter limit from -∞ to 9, which is 11" in refused
     assert operator.neighbours.requested == [], "the chain service gets no request"
 

@@ -23,16 +23,16 @@ __all__ = ["results"]
 
 
 class Unreliable(httpx.AsyncBaseTransport):
-    """Cut answers after ``bytes_`` bytes, ``times`` times; ``asked`` has the requested ranges."""
+    """Cut answers after ``bytes_`` bytes, ``times`` times; ``ranges`` has the requested ranges."""
 
     def __init__(self, app: httpx.AsyncBaseTransport, *, bytes_: int, times: int) -> None:
         self._app = app
         self._bytes = bytes_
         self.left = times
-        self.asked: list[str] = []
+        self.ranges: list[str] = []
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
-        self.asked.append(request.headers.get("range", ""))
+        self.ranges.append(request.headers.get("range", ""))
         answer = await self._app.handle_async_request(request)
         if self.left == 0:
             return answer
@@ -78,7 +78,7 @@ async def test_interrupted_download_is_resumed(
     file, target = await remote(results, "long.txt"), tmp_path / "here" / "long.txt"
     connection, transport = connection_of(results, bytes_=50_000, times=3)
     await download.fetch_files(connection, [(file, target)])
-    assert transport.asked == ["", "bytes=50000-", "bytes=100000-", "bytes=150000-"]
+    assert transport.ranges == ["", "bytes=50000-", "bytes=100000-", "bytes=150000-"]
     assert target.read_text().endswith("line 19999\n")
     assert target.stat().st_size == file.size
     assert list(target.parent.iterdir()) == [target]
@@ -92,13 +92,13 @@ async def test_download_is_given_up_if_every_connection_fails(
     connection, transport = connection_of(results, bytes_=0, times=0)
 
     async def nothing(request: httpx.Request) -> httpx.Response:
-        transport.asked.append("")
+        transport.ranges.append("")
         raise httpx.ConnectError("nobody there")
 
     monkeypatch.setattr(transport, "handle_async_request", nothing)
     with pytest.raises(NotAvailable, match="cannot be downloaded"):
         await download.fetch_files(connection, [(file, tmp_path / "long.txt")])
-    assert len(transport.asked) == 5
+    assert len(transport.ranges) == 5
 
 
 async def test_endless_answer_is_given_up(
@@ -154,8 +154,10 @@ async def test_file_called_like_the_manifest_is_not_overwritten(
         outputs = await fetch_dataset(connection, dataset, tmp_path / "got", force=False)
         write_dataset_manifest(tmp_path / "got", outputs, dataset=dataset)
         listed = json.loads((tmp_path / "got" / "manifest.json").read_text())["outputs"]
-        found = {entry["name"]: (tmp_path / "got" / entry["name"]).read_bytes() for entry in listed}
-        assert sorted(found.values()) == sorted(contents.values())
+        downloaded_files = {
+            entry["name"]: (tmp_path / "got" / entry["name"]).read_bytes() for entry in listed
+        }
+        assert sorted(downloaded_files.values()) == sorted(contents.values())
         assert len(list((tmp_path / "got").iterdir())) == 4
 
 
@@ -171,7 +173,7 @@ async def test_local_file_with_the_same_path_but_other_content_is_not_used(
     await download.fetch_files(
         connection, [(file.model_copy(update={"url": f"file://{other}"}), tmp_path / "got.csv")]
     )
-    assert transport.asked == [""]
+    assert transport.ranges == [""]
     assert (tmp_path / "got.csv").read_bytes() == b"run,hits\n312,<i>77</i>\n"
     await download.fetch_files(connection, [(file, tmp_path / "copied.csv")])
-    assert transport.asked == [""], "the file is copied from its storage"
+    assert transport.ranges == [""], "the file is copied from its storage"

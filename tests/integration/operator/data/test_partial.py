@@ -32,10 +32,10 @@ async def fails(results: Results, state: ChainState = ChainState.FAILED) -> None
     )
     await results.dms.delete_dataset(first.uid, force=True)
 
-    async def gone() -> bool:
+    async def is_deleted() -> bool:
         return (await results.dms.dataset(first.uid)).state is DatasetState.DELETED
 
-    await eventually(gone, what="the first output is deleted")
+    await eventually(is_deleted, what="the first output is deleted")
     changed = {"state": state, "steps": steps, "datasets": [first, second, log],
                "reason": "step failed"}  # fmt: skip
     chains = results.operator.neighbours.chains
@@ -51,9 +51,9 @@ async def test_command_downloads_partial_results_and_names_what_is_missing(
     refused = await sluice("chain", "get", uid, "--out", str(folder), code=1)
     assert "what its steps gave: --partial" in refused
     for _ in range(2):  # The second call keeps the existing files.
-        said = await sluice("chain", "get", uid, "--partial", "--out", str(folder))
-        assert "it has been deleted: nothing needs it any more" in said
-        assert "the step never began" in said
+        message = await sluice("chain", "get", uid, "--partial", "--out", str(folder))
+        assert "it has been deleted: nothing needs it any more" in message
+        assert "the step never began" in message
     output, logs = folder / f"{second.step}.{second.port}", folder / f"{second.step}.logs"
     assert (output / "table.csv").read_bytes() == b"run,hits\n312,<i>77</i>\n"
     assert {file.read_bytes() for file in logs.iterdir()} == {LOG, b"second"}
@@ -95,8 +95,8 @@ async def test_partial_results_of_a_running_chain_are_refused(
     refused = await results.get(f"/api/v1/chains/{uid}/archive?partial=true")
     assert refused.status_code == 409
     assert "when it is over" in refused.json()["detail"]
-    said = await sluice("chain", "get", uid, "--partial", "--out", str(tmp_path / "x"), code=1)
-    assert f"sluice chain cancel {uid}" in said
+    output = await sluice("chain", "get", uid, "--partial", "--out", str(tmp_path / "x"), code=1)
+    assert f"sluice chain cancel {uid}" in output
     assert not (tmp_path / "x").exists()
     assert "Partial results" not in (await results.get(f"/chains/{uid}")).text
 

@@ -224,10 +224,10 @@ async def test_archive_of_an_unfinished_or_deleted_chain_is_refused(results: Res
     chains[results.chain.uid] = results.chain
     await results.dms.delete_dataset(results.outputs[1], force=True)
 
-    async def gone() -> bool:
+    async def is_deleted() -> bool:
         return (await results.dms.dataset(results.outputs[1])).state is DatasetState.DELETED
 
-    await eventually(gone, what="the output is deleted")
+    await eventually(is_deleted, what="the output is deleted")
     assert (await results.get(f"/api/v1/chains/{results.chain.uid}/archive")).status_code == 409
     page = (await results.get(f"/chains/{results.chain.uid}")).text
     assert "total.json" in page
@@ -272,14 +272,14 @@ async def test_files_are_listed_in_pages(results: Results) -> None:
     uid = await filled(
         results.dms, results.folder, {f"file-{number:03d}.txt": b"x" for number in range(120)}
     )
-    seen: list[str] = []
+    names: list[str] = []
     address: str | None = f"/datasets/{uid}"
     while address is not None:
         page = (await results.get(address)).text
-        seen += [line.split(">")[-1] for line in page.split("</a></th>")[:-1]]
+        names += [line.split(">")[-1] for line in page.split("</a></th>")[:-1]]
         following = [part.split('"')[0] for part in page.split(f'href="/datasets/{uid}?after=')[1:]]
         address = f"/datasets/{uid}?after={following[0].partition('#')[0]}" if following else None
-    assert seen == [f"file-{number:03d}.txt" for number in range(120)]
+    assert names == [f"file-{number:03d}.txt" for number in range(120)]
 
 
 async def test_openapi_document_has_the_download_routes(results: Results) -> None:

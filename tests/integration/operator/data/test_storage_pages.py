@@ -16,7 +16,7 @@ URL = "file:///data/<in>"
 
 
 def storage(name: str = "input-1", **more: Any) -> Storage:
-    given = {
+    fields = {
         "type": StorageType.INPUT,
         "url": URL,
         "enabled": True,
@@ -24,7 +24,7 @@ def storage(name: str = "input-1", **more: Any) -> Storage:
         "free": 700,
         "datasets": 1204,
     } | more
-    return Storage(id=uuid4(), name=name, **given)
+    return Storage(id=uuid4(), name=name, **fields)
 
 
 async def rows(operator: Operator) -> list[str]:

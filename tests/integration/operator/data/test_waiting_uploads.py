@@ -19,7 +19,9 @@ def held_up(operator: Operator) -> tuple[Chain, Dataset]:
     """Return a chain that uploads its output to a disabled storage, and the output."""
     neighbours = operator.neighbours
     chain = next(
-        known for known in neighbours.chains.values() if known.state is ChainState.UPLOADING
+        candidate
+        for candidate in neighbours.chains.values()
+        if candidate.state is ChainState.UPLOADING
     )
     last = next(dataset for dataset in reversed(chain.datasets) if dataset.port is not None)
     meta = {"chain": str(chain.uid), "output_name": f"{chain.dataset_name}.result"}
@@ -76,7 +78,9 @@ async def test_deleted_data_sets_of_a_chain_are_shown_as_deleted(
     operator: Operator, scene: Scene, sluice: Command
 ) -> None:
     chain = next(
-        known for known in operator.neighbours.chains.values() if known.state is ChainState.FINISHED
+        candidate
+        for candidate in operator.neighbours.chains.values()
+        if candidate.state is ChainState.FINISHED
     )
     for dataset in chain.datasets:
         state = DatasetState.DELETING if dataset.step is None else DatasetState.DELETED

@@ -54,10 +54,10 @@ def _making_routes(rows: Rows) -> APIRouter:
 
     @router.post("/datasets", status_code=201)
     async def new_dataset(new: NewChain, response: Response) -> Chain:
-        for asked, known in zip(rows.requested, rows.made, strict=True):
-            if asked == new:
+        for request, existing_chain in zip(rows.requested, rows.created_chains, strict=True):
+            if request == new:
                 response.status_code = 200
-                return known
+                return existing_chain
         rows.requested.append(new)
         chain = Chain(
             uid=uuid4(),
@@ -74,7 +74,7 @@ def _making_routes(rows: Rows) -> APIRouter:
             datasets=[],
         )
         rows.chains[chain.uid] = chain
-        rows.made.append(chain)
+        rows.created_chains.append(chain)
         return chain
 
     return router
@@ -102,12 +102,12 @@ def _reading_routes(rows: Rows) -> APIRouter:
             for chain in (rows.needed() if attention else list(rows.chains.values()))
             if (uid is None or chain.uid in uid) and (chain.ended_at is not None or not ended)
         ]
-        found = sorted(
+        chains_found = sorted(
             listed, key=lambda chain: (ended and chain.ended_at) or chain.created_at, reverse=True
         )
-        found = [
+        chains_found = [
             chain
-            for chain in found
+            for chain in chains_found
             if state in {None, chain.state}
             and dataset_uid in {None, chain.dataset_uid}
             and template in {None, chain.template}
@@ -115,9 +115,9 @@ def _reading_routes(rows: Rows) -> APIRouter:
             and (meta is None or _has_metadata(rows, chain, meta))
         ]
         first = int(after or 0)
-        more = len(found) > first + limit
+        more = len(chains_found) > first + limit
         return ChainPage(
-            chains=found[first : first + limit], after=str(first + limit) if more else None
+            chains=chains_found[first : first + limit], after=str(first + limit) if more else None
         )
 
     @router.get("/chains/{uid}")
@@ -127,9 +127,9 @@ def _reading_routes(rows: Rows) -> APIRouter:
     return router
 
 
-def _has_metadata(rows: Rows, chain: Chain, wanted: list[str]) -> bool:
-    given = rows.datasets[chain.dataset_uid].meta
-    return metadata_filter(wanted).items() <= given.items()
+def _has_metadata(rows: Rows, chain: Chain, filters: list[str]) -> bool:
+    metadata = rows.datasets[chain.dataset_uid].meta
+    return metadata_filter(filters).items() <= metadata.items()
 
 
 def _ending_routes(rows: Rows) -> APIRouter:
@@ -148,35 +148,35 @@ def _ending_routes(rows: Rows) -> APIRouter:
 
     @router.post("/chains/{uid}/discard")
     async def discard_chain(uid: UUID) -> Chain:
-        found = rows.chain(uid)
+        chain = rows.chain(uid)
         rows.discarded.append(uid)
-        rows.chains[uid] = found.model_copy(update={"discarded": True})
+        rows.chains[uid] = chain.model_copy(update={"discarded": True})
         return rows.chains[uid]
 
     return router
 
 
-def _plan_rerun(chain: Chain, asked: RerunChain) -> RerunPlan:
+def _plan_rerun(chain: Chain, request: RerunChain) -> RerunPlan:
     """Plan to take over the first step; its input is gone, so that it cannot run again."""
     names = [step.name for step in chain.steps]
     if not chain.state.final:
         raise Conflict(f"chain {chain.uid} has not ended")
-    if asked.from_step not in {None, *names}:
-        raise Unprocessable(f"the chain has no step {asked.from_step!r}")
+    if request.from_step not in {None, *names}:
+        raise Unprocessable(f"the chain has no step {request.from_step!r}")
     steps = [RerunStep(name=names[0], runs=False, reason="it finished")]
     steps += [
         RerunStep(
             name=name,
             runs=True,
-            jobs=1 if asked.failed_only else 60,
-            taken=59 * asked.failed_only,
+            jobs=1 if request.failed_only else 60,
+            taken=59 * request.failed_only,
             reason="it failed",
         )
         for name in names[1:]
     ]
-    missing = ["its input has been deleted"] if asked.from_step == names[0] else []
+    missing = ["its input has been deleted"] if request.from_step == names[0] else []
     return RerunPlan(
-        chain_uid=chain.uid, steps=steps, params={**chain.params, **asked.params}, missing=missing
+        chain_uid=chain.uid, steps=steps, params={**chain.params, **request.params}, missing=missing
     )
 
 
@@ -184,16 +184,16 @@ def _rerun_routes(rows: Rows) -> APIRouter:
     router = APIRouter(prefix="/api/v1")
 
     @router.post("/chains/{uid}/rerun/plan")
-    async def plan_rerun(uid: UUID, asked: RerunChain) -> RerunPlan:
-        return _plan_rerun(rows.chains[uid], asked)
+    async def plan_rerun(uid: UUID, request: RerunChain) -> RerunPlan:
+        return _plan_rerun(rows.chains[uid], request)
 
     @router.post("/chains/{uid}/rerun", status_code=201)
-    async def rerun(uid: UUID, asked: RerunChain) -> Chain:
-        if missing := _plan_rerun(rows.chains[uid], asked).missing:
+    async def rerun(uid: UUID, request: RerunChain) -> Chain:
+        if missing := _plan_rerun(rows.chains[uid], request).missing:
             raise Conflict(missing[0])
-        rows.reruns.append(asked)
-        made = {
-            "uid": asked.key,
+        rows.reruns.append(request)
+        changes = {
+            "uid": request.key,
             "rerun_of": uid,
             "state": ChainState.IN_PROGRESS,
             "ended_at": None,
@@ -201,7 +201,7 @@ def _rerun_routes(rows: Rows) -> APIRouter:
         }
         taken = [step.model_copy(update={"taken_from": uid}) for step in rows.chains[uid].steps[:1]]
         chain = rows.chains[uid].model_copy(
-            update={**made, "steps": [*taken, *rows.chains[uid].steps[1:]]}
+            update={**changes, "steps": [*taken, *rows.chains[uid].steps[1:]]}
         )
         rows.chains[chain.uid] = chain
         return chain
@@ -226,8 +226,8 @@ def _task_routes(rows: Rows) -> APIRouter:
             if chain_uid in {None, row.chain_uid} and state in {None, row.state}
         ]
         more = after + limit < len(listed)
-        found = listed[after : after + limit]
-        return ChainTaskList(tasks=found, after=str(after + limit) if more else None)
+        tasks_page = listed[after : after + limit]
+        return ChainTaskList(tasks=tasks_page, after=str(after + limit) if more else None)
 
     @router.get("/tasks/{uid}")
     async def task(uid: UUID) -> ChainTask:
@@ -242,8 +242,8 @@ def _task_routes(rows: Rows) -> APIRouter:
         return rows.change(uid, state=TaskState.CANCELED, ended_at=CLOCK.now())
 
     @router.post("/tasks/{uid}/rank")
-    async def prioritise(uid: UUID, wanted: Prioritise) -> TaskStatus:
-        return rows.change(uid, rank=wanted.rank)
+    async def prioritise(uid: UUID, request: Prioritise) -> TaskStatus:
+        return rows.change(uid, rank=request.rank)
 
     return router
 
@@ -261,12 +261,12 @@ def _attention_routes(rows: Rows) -> APIRouter:
         return ChainCounts(in_progress=running, uploading=uploading, attention=len(rows.needed()))
 
     @router.post("/chains/{uid}/acknowledge")
-    async def acknowledge(uid: UUID, asked: Acknowledge) -> Chain:
+    async def acknowledge(uid: UUID, request: Acknowledge) -> Chain:
         rows.on_acknowledge(uid)
-        if (first := rows.chain(uid).acknowledged) and first.by != asked.by:
+        if (first := rows.chain(uid).acknowledged) and first.by != request.by:
             raise AlreadyAcknowledged(f"chain {uid}", first.by, first.at)
         rows.chains[uid] = rows.chains[uid].model_copy(
-            update={"acknowledged": Acknowledgement(by=asked.by, at=CLOCK.now())}
+            update={"acknowledged": Acknowledgement(by=request.by, at=CLOCK.now())}
         )
         return rows.chains[uid]
 

@@ -35,9 +35,9 @@ def _filling_routes(rows: Rows) -> APIRouter:
 
     @router.post("/datasets", status_code=201)
     async def register(new: NewDataset) -> Dataset:
-        for known in rows.datasets.values():
-            if known.name == new.name:
-                return known
+        for existing_dataset in rows.datasets.values():
+            if existing_dataset.name == new.name:
+                return existing_dataset
         dataset = Dataset(
             uid=uuid4(),
             state=DatasetState.OPEN,
@@ -70,22 +70,22 @@ def _reading_routes(rows: Rows) -> APIRouter:
         after: str | None = None,
         limit: int = 1000,
     ) -> DatasetPage:
-        found = sorted(
+        datasets_found = sorted(
             rows.datasets.values(), key=lambda dataset: dataset.timestamp, reverse=newest
         )
-        found = [
+        datasets_found = [
             dataset
-            for dataset in found
+            for dataset in datasets_found
             if type in {None, dataset.type} and dataset.state in (state or DatasetState)
         ]
-        registered = [dataset for dataset in found if dataset.name == name]
-        found = (
-            found
+        registered = [dataset for dataset in datasets_found if dataset.name == name]
+        datasets_found = (
+            datasets_found
             if name is None
-            else registered or [dataset for dataset in found if label(dataset) == name]
+            else registered or [dataset for dataset in datasets_found if label(dataset) == name]
         )
         first = int(after or 0)
-        return DatasetPage(datasets=found[first : first + limit], after=str(first + limit))
+        return DatasetPage(datasets=datasets_found[first : first + limit], after=str(first + limit))
 
     @router.get("/datasets/{uid}")
     async def dataset(uid: UUID) -> Dataset:
@@ -93,14 +93,14 @@ def _reading_routes(rows: Rows) -> APIRouter:
 
     @router.get("/datasets/{uid}/status")
     async def status(uid: UUID) -> DatasetStatus:
-        found = rows.dataset(uid)
+        dataset = rows.dataset(uid)
         return DatasetStatus(
             uid=uid,
-            state=found.state,
-            usable=found.usable,
-            registered_at=found.timestamp,
-            closed_at=found.closed_at,
-            count_files=found.count_files,
+            state=dataset.state,
+            usable=dataset.usable,
+            registered_at=dataset.timestamp,
+            closed_at=dataset.closed_at,
+            count_files=dataset.count_files,
             close_at=None,
             waits_for=rows.waits_for.get(uid),
         )
@@ -153,14 +153,16 @@ def _run_routes(rows: Rows) -> APIRouter:
 
     @router.get("/runs/{number}")
     async def run(number: int) -> Run:
-        for known in rows.runs:
-            if known.number == number:
-                return known
+        for each_run in rows.runs:
+            if each_run.number == number:
+                return each_run
         raise NotFound(f"run {number} is not registered")
 
     @router.get("/runs/{number}/frames")
     async def frames(number: int, after: int, limit: int) -> list[Frame]:
-        found = [frame for frame in rows.frames if frame.run == number and frame.number > after]
-        return found[:limit]
+        frames_found = [
+            frame for frame in rows.frames if frame.run == number and frame.number > after
+        ]
+        return frames_found[:limit]
 
     return router

@@ -73,7 +73,7 @@ def _add_dismissals(router: APIRouter, unmatched: dict[UUID, Unmatched]) -> None
 
     @router.delete("/unmatched")
     async def dismiss_all(until: Timestamp) -> Dismissed:
-        gone = [uid for uid, one in unmatched.items() if one.since <= until]
-        for uid in gone:
+        uids = [uid for uid, one in unmatched.items() if one.since <= until]
+        for uid in uids:
             del unmatched[uid]
-        return Dismissed(dismissed=len(gone))
+        return Dismissed(dismissed=len(uids))

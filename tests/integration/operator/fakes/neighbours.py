@@ -40,7 +40,7 @@ class Neighbours(Rows):
         }
         return {
             name: create_app(
-                name, [*map(open_to_all, found)], health=Health({}), metrics=ServiceMetrics()
+                name, [*map(open_to_all, routes)], health=Health({}), metrics=ServiceMetrics()
             )
-            for name, found in routers.items()
+            for name, routes in routers.items()
         }

@@ -19,7 +19,7 @@ def detail_of(pilot: Pilot) -> PilotDetail:
     now = datetime.now(UTC)
 
     def attempt(number: int, **more: Any) -> PilotJob:
-        given = {
+        fields = {
             "job_id": 4711 + number,
             "attempt": 1,
             "task_uid": UUID(int=1),
@@ -29,7 +29,7 @@ def detail_of(pilot: Pilot) -> PilotDetail:
             "leased_at": now - timedelta(minutes=number + 1),
             "started_at": now - timedelta(minutes=number + 1),
         } | more
-        return PilotJob.model_validate(given)
+        return PilotJob.model_validate(fields)
 
     refused = {
         "outcome": AttemptOutcome.FAILED,
@@ -66,13 +66,15 @@ def pilot_routes(pilots: list[Pilot]) -> APIRouter:
         present = [
             pilot for pilot in pilots if pilot.state in {PilotState.ACTIVE, PilotState.DRAINING}
         ]
-        found = (
+        pilots_found = (
             lost
             if attention
             else [*present, *lost, *(pilot for pilot in pilots if pilot not in [*present, *lost])]
         )
         return PilotList(
-            pilots=found[:limit], after="there" if len(found) > limit else None, total=len(found)
+            pilots=pilots_found[:limit],
+            after="there" if len(pilots_found) > limit else None,
+            total=len(pilots_found),
         )
 
     def _place(uid: UUID) -> int:
@@ -91,8 +93,8 @@ def pilot_routes(pilots: list[Pilot]) -> APIRouter:
         pilots[_place(uid)] = pilots[_place(uid)].model_copy(update=changed)
 
     @router.put("/{uid}/load", status_code=204)
-    async def load(uid: UUID, asked: LoadTool) -> None:
-        pilots[_place(uid)] = pilots[_place(uid)].model_copy(update={"to_load": asked.step})
+    async def load(uid: UUID, request: LoadTool) -> None:
+        pilots[_place(uid)] = pilots[_place(uid)].model_copy(update={"to_load": request.step})
 
     @router.delete("/{uid}", status_code=204)
     async def remove(uid: UUID) -> None:
@@ -101,9 +103,9 @@ def pilot_routes(pilots: list[Pilot]) -> APIRouter:
         del pilots[_place(uid)]
 
     @router.post("/{uid}/acknowledge", status_code=204)
-    async def acknowledge(uid: UUID, asked: Acknowledge) -> None:
+    async def acknowledge(uid: UUID, request: Acknowledge) -> None:
         place = _place(uid)
-        seen = Acknowledgement(by=asked.by, at=datetime.now(UTC))
-        pilots[place] = pilots[place].model_copy(update={"acknowledged": seen})
+        acknowledgement = Acknowledgement(by=request.by, at=datetime.now(UTC))
+        pilots[place] = pilots[place].model_copy(update={"acknowledged": acknowledgement})
 
     return router

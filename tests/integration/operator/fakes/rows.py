@@ -71,7 +71,7 @@ class Rows:
         self.closings: list[tuple[UUID, int | None]] = []
         self.requested: list[NewChain] = []
         #: The chains made for the requests.
-        self.made: list[Chain] = []
+        self.created_chains: list[Chain] = []
         self.reruns: list[RerunChain] = []
         self.discarded: list[UUID] = []
         self.unmatched: dict[UUID, Unmatched] = {}
@@ -105,23 +105,23 @@ class Rows:
             raise NotFound(f"there is no data set {uid}")
         return self.datasets[uid]
 
-    def cancel_chain(self, uid: UUID, asked: Cancel) -> Chain:
-        found = self.chains[uid]
-        if found.state in {ChainState.FINISHED, ChainState.FAILED}:
-            raise Conflict(f"the chain is {found.state}", state=found.state)
+    def cancel_chain(self, uid: UUID, request: Cancel) -> Chain:
+        chain = self.chains[uid]
+        if chain.state in {ChainState.FINISHED, ChainState.FAILED}:
+            raise Conflict(f"the chain is {chain.state}", state=chain.state)
         steps = [
             step
             if step.state.final
             else step.model_copy(update={"state": StepState.CANCELED, "ended_at": CLOCK.now()})
-            for step in found.steps
+            for step in chain.steps
         ]
         ended = {
             "state": ChainState.CANCELED,
             "ended_at": CLOCK.now(),
-            "reason": asked.reason,
+            "reason": request.reason,
             "steps": steps,
         }
-        self.chains[uid] = found.model_copy(update=ended)
+        self.chains[uid] = chain.model_copy(update=ended)
         return self.chains[uid]
 
     def change(self, uid: UUID, **values: object) -> TaskStatus:
@@ -131,12 +131,12 @@ class Rows:
     def needed(self) -> list[Chain]:
         """Return the chains that need attention."""
 
-        def wanted(chain: Chain) -> bool:
+        def is_needed(chain: Chain) -> bool:
             if chain.state is ChainState.FAILED:
                 return chain.acknowledged is None
             return any(step.reason and not step.state.final for step in chain.steps)
 
-        return [chain for chain in self.chains.values() if wanted(chain)]
+        return [chain for chain in self.chains.values() if is_needed(chain)]
 
     def troubled(self) -> list[TaskStatus]:
         """Return tasks with failed or quarantined jobs, tasks with quarantined jobs first."""

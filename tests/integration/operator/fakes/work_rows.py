@@ -39,8 +39,8 @@ def _add_counts(router: APIRouter, rows: Rows) -> None:
 
     @router.get("/unschedulable")
     async def unschedulable(limit: int = 100) -> UnschedulableList:
-        found = rows.unschedulable
-        return UnschedulableList(tasks=found[:limit], number=len(found))
+        tasks = rows.unschedulable
+        return UnschedulableList(tasks=tasks[:limit], number=len(tasks))
 
 
 def work_routes(rows: Rows) -> APIRouter:
@@ -62,13 +62,13 @@ def work_routes(rows: Rows) -> APIRouter:
         after: int = 0,
         limit: int = 1000,
     ) -> JobPage:
-        found = [
+        jobs_found = [
             job for job in rows.jobs.values() if job.task_uid == uid and state in {None, job.state}
         ]
-        found.sort(key=lambda job: job.seq if sort is JobOrder.SEQ else -(job.seconds or 0))
+        jobs_found.sort(key=lambda job: job.seq if sort is JobOrder.SEQ else -(job.seconds or 0))
         return JobPage(
-            jobs=found[after : after + limit],
-            after=str(after + limit) if after + limit < len(found) else None,
+            jobs=jobs_found[after : after + limit],
+            after=str(after + limit) if after + limit < len(jobs_found) else None,
         )
 
     @router.get("/tasks/{uid}/explain")

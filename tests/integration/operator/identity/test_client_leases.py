@@ -135,12 +135,12 @@ async def test_renewed_or_released_lease_ends_nothing(database_url: str) -> None
 async def test_person_cannot_lease_the_chain_of_another_person(operator: Operator) -> None:
     _, chain = await a_run(operator, "one")
     operator.neighbours.chains[chain.uid] = chain.model_copy(update={"owner": "bert"})
-    asked = RenewClientLease(chains=[chain.uid])
+    renewal = RenewClientLease(chains=[chain.uid])
     async with context_of(operator) as context:
         with pytest.raises(Forbidden, match="role shift"):
-            await renew_client_lease(context, uuid4(), asked, by=Person("anna", Role.SUBMITTER))
+            await renew_client_lease(context, uuid4(), renewal, by=Person("anna", Role.SUBMITTER))
         for person in (Person("bert", Role.SUBMITTER), Person("anna", Role.SHIFT)):
-            await renew_client_lease(context, uuid4(), asked, by=person)
+            await renew_client_lease(context, uuid4(), renewal, by=person)
 
 
 async def test_expired_lease_is_not_renewed(operator: Operator) -> None:

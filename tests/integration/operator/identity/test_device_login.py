@@ -49,19 +49,19 @@ def browser(operator: Operator, person: Person) -> Browser:
     return Browser(operator.links.http_of(person, "wfms.operator"))
 
 
-async def begun(operator: Operator, label: str = "sluice login, ws7") -> DeviceLogin:
+async def begin_login(operator: Operator, label: str = "sluice login, ws7") -> DeviceLogin:
     return await operator.client.begin_device_login(NewDeviceLogin(label=label))
 
 
 async def answer(operator: Operator, login: DeviceLogin) -> tuple[Token, str] | None:
     question = DeviceQuestion(device_code=login.device_code)
-    given = (await operator.client.device_login(question)).given
-    return None if given is None else (given.token, given.secret.get_secret_value())
+    grant = (await operator.client.device_login(question)).given
+    return None if grant is None else (grant.token, grant.secret.get_secret_value())
 
 
 async def test_allowed_command_gets_a_token_of_the_person_once(operator: Operator) -> None:
     await account(operator, "anna", Role.SHIFT)
-    login = await begun(operator)
+    login = await begin_login(operator)
     assert await answer(operator, login) is None
     page = await browser(operator, ANNA).http.get(login.verification_uri_complete)
     assert "sluice login, ws7" in page.text
@@ -70,9 +70,9 @@ async def test_allowed_command_gets_a_token_of_the_person_once(operator: Operato
 
     done = await browser(operator, ANNA).decides(login.user_code, "allow", Role.SUBMITTER)
     assert (done.status_code, done.headers["location"]) == (303, "/account")
-    given = await answer(operator, login)
-    assert given is not None
-    token, secret = given
+    credentials = await answer(operator, login)
+    assert credentials is not None
+    token, secret = credentials
     assert (token.person, token.role, token.label) == ("anna", Role.SUBMITTER, "sluice login, ws7")
     assert await holder(operator, secret) == Person("anna", Role.SUBMITTER)
     with pytest.raises(NotFound, match="no command waits with this code"):
@@ -82,7 +82,7 @@ async def test_allowed_command_gets_a_token_of_the_person_once(operator: Operato
 async def test_refused_login_gets_no_token_and_cannot_be_allowed_later(
     operator: Operator,
 ) -> None:
-    login = await begun(operator)
+    login = await begin_login(operator)
     await browser(operator, ANNA).decides(login.user_code, "refuse")
     with pytest.raises(Forbidden, match="has refused it"):
         await answer(operator, login)
@@ -95,7 +95,7 @@ async def test_refused_login_gets_no_token_and_cannot_be_allowed_later(
 
 
 async def test_code_is_accepted_as_people_type_it(operator: Operator) -> None:
-    login = await begun(operator)
+    login = await begin_login(operator)
     one = browser(operator, ANNA)
     for typed in (login.user_code.lower(), login.user_code.replace("-", " ")):
         page = await one.http.get("/device", params={"code": typed})
@@ -109,7 +109,7 @@ async def test_code_is_accepted_as_people_type_it(operator: Operator) -> None:
 
 async def test_token_has_no_more_permissions_than_the_person(operator: Operator) -> None:
     await account(operator, "anna", Role.SHIFT)
-    login = await begun(operator)
+    login = await begin_login(operator)
     refused = await browser(operator, ANNA).decides(login.user_code, "allow", Role.ADMIN)
     assert refused.status_code == Forbidden.status
     assert "the token is to be admin, and you are shift" in refused.text
@@ -117,15 +117,17 @@ async def test_token_has_no_more_permissions_than_the_person(operator: Operator)
 
     await browser(operator, ANNA).decides(login.user_code, "allow")
     await as_person(operator, ROOT).change_account("anna", AccountChange(role=Role.VIEWER))
-    given = await answer(operator, login)
-    assert given is not None
-    assert given[0].role is Role.VIEWER, "the role is that of the person when the command asks"
+    credentials = await answer(operator, login)
+    assert credentials is not None
+    assert credentials[0].role is Role.VIEWER, (
+        "the role is that of the person when the command asks"
+    )
 
 
 async def test_unknown_role_is_refused_and_the_command_keeps_waiting(
     operator: Operator,
 ) -> None:
-    login = await begun(operator)
+    login = await begin_login(operator)
     form = {"code": login.user_code, "does": "allow", "role": "owner"}
     one = browser(operator, ANNA)
     form["csrf_token"] = token_of(await one.http.get(login.verification_uri_complete))
@@ -142,7 +144,7 @@ async def test_disabling_a_person_or_changing_the_password_ends_pending_logins(
     operator: Operator, change: AccountChange
 ) -> None:
     await account(operator, "anna", Role.SHIFT)
-    login = await begun(operator)
+    login = await begin_login(operator)
     await browser(operator, ANNA).decides(login.user_code, "allow")
     await as_person(operator, ROOT).change_account("anna", change)
     with pytest.raises(NotFound):
@@ -151,7 +153,7 @@ async def test_disabling_a_person_or_changing_the_password_ends_pending_logins(
 
 async def test_disabled_person_cannot_allow_a_login(operator: Operator) -> None:
     await account(operator, "anna", Role.SHIFT)
-    login = await begun(operator)
+    login = await begin_login(operator)
     await as_person(operator, ROOT).change_account("anna", AccountChange(disabled=True))
     await browser(operator, ANNA).decides(login.user_code, "allow")
     with pytest.raises(Forbidden):
@@ -159,7 +161,7 @@ async def test_disabled_person_cannot_allow_a_login(operator: Operator) -> None:
 
 
 async def test_code_expires_and_is_deleted(operator: Operator) -> None:
-    old, allowed = await begun(operator), await begun(operator)
+    old, allowed = await begin_login(operator), await begin_login(operator)
     await browser(operator, ANNA).decides(allowed.user_code, "allow")
     await execute(operator, "UPDATE device_logins SET expires_at = now() - interval '1 s'")
     page = await browser(operator, ANNA).http.get(old.verification_uri_complete)
@@ -167,12 +169,12 @@ async def test_code_expires_and_is_deleted(operator: Operator) -> None:
     for login in (old, allowed):
         with pytest.raises(NotFound):
             await answer(operator, login)
-    await begun(operator)
+    await begin_login(operator)
     assert await _rows(operator.database_url, "SELECT count(*) FROM device_logins") == [1]
 
 
 async def test_token_is_given_to_only_one_of_concurrent_requests(operator: Operator) -> None:
-    login = await begun(operator)
+    login = await begin_login(operator)
     await browser(operator, ANNA).decides(login.user_code, "allow")
     answers = await asyncio.gather(
         *(answer(operator, login) for _ in range(5)), return_exceptions=True
@@ -182,7 +184,7 @@ async def test_token_is_given_to_only_one_of_concurrent_requests(operator: Opera
 
 
 async def test_guesses_and_new_logins_are_rate_limited(operator: Operator) -> None:
-    login, one = await begun(operator), browser(operator, ANNA)
+    login, one = await begin_login(operator), browser(operator, ANNA)
     for _ in range(WRONG_CODE_LIMIT.amount):
         page = await one.http.get("/device", params={"code": "BCDF-GHJK"})
         assert page.status_code == NotFound.status
@@ -197,32 +199,32 @@ async def test_guesses_and_new_logins_are_rate_limited(operator: Operator) -> No
     assert other.status_code == 200, "wrong guesses do not block other people"
 
     for _ in range(ADDRESS_LIMIT.amount - 1):
-        await begun(operator)
+        await begin_login(operator)
     with pytest.raises(ServiceError, match="too many codes"):
-        await begun(operator)
+        await begin_login(operator)
 
 
 async def test_device_code_is_not_stored_in_clear_and_the_login_is_audited(
     operator: Operator,
 ) -> None:
-    login = await begun(operator)
+    login = await begin_login(operator)
     await browser(operator, ANNA).decides(login.user_code, "allow")
-    kept = await _rows(operator.database_url, "SELECT device_logins::text FROM device_logins")
-    assert login.device_code.get_secret_value() not in str(kept)
+    rows = await _rows(operator.database_url, "SELECT device_logins::text FROM device_logins")
+    assert login.device_code.get_secret_value() not in str(rows)
     await answer(operator, login)
-    noted = await _rows(
+    events = await _rows(
         operator.database_url,
         "SELECT who || ' ' || action FROM audit WHERE kind IN ('begun', 'told')",
     )
-    assert noted == ["anna POST /device", "anna lets a command in by a browser"]
+    assert events == ["anna POST /device", "anna lets a command in by a browser"]
 
 
 async def test_command_signs_in_with_a_browser(admin: User, anna: User, database_url: str) -> None:
     waits = asyncio.create_task(anna("login"))
     code = await _somebody_decides(admin, database_url, "allow")
-    said = await waits
-    assert f"open {anna.url}/device?code={code[:4]}-{code[4:]} in a browser" in said
-    assert f"you are the administrator, role submitter, at {anna.url}" in said
+    output = await waits
+    assert f"open {anna.url}/device?code={code[:4]}-{code[4:]} in a browser" in output
+    assert f"you are the administrator, role submitter, at {anna.url}" in output
     assert await anna("whoami") == "the administrator, role submitter\n"
 
 
@@ -232,7 +234,7 @@ async def test_refused_command_says_that_it_was_refused(
     waits = asyncio.create_task(anna("login", code=1))
     await _somebody_decides(admin, database_url, "refuse")
     assert "has refused it" in await waits
-    assert not anna.kept.exists()
+    assert not anna.config_folder.exists()
 
 
 async def _somebody_decides(admin: User, database_url: str, does: str) -> str:
@@ -262,7 +264,7 @@ async def _rows(database_url: str, statement: str) -> list[object]:
 
 async def test_form_token_of_one_person_is_refused_for_another(operator: Operator) -> None:
     """One browser has both sessions, one after the other."""
-    login = await begun(operator)
+    login = await begin_login(operator)
     anna, bert = browser(operator, ANNA), browser(operator, Person("bert", Role.SHIFT))
     form = {"csrf_token": token_of(await anna.http.get("/account")), "code": login.user_code}
     bert.http.cookies = anna.http.cookies

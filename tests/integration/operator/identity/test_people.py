@@ -46,7 +46,7 @@ def as_person(operator: Operator, person: Person) -> OperatorClient:
     return OperatorClient(operator.links.http_of(person, "wfms.operator"))
 
 
-def known(operator: Operator) -> People:
+def get_people(operator: Operator) -> People:
     assert operator.service.account_authentication is not None
     return operator.service.account_authentication.people
 
@@ -60,21 +60,21 @@ async def account(
 
 
 async def holder(operator: Operator, token: str) -> Person | None:
-    found = await known(operator).principal(token)
-    assert found is None or isinstance(found, Person)
-    return found
+    principal = await get_people(operator).principal(token)
+    assert principal is None or isinstance(principal, Person)
+    return principal
 
 
 async def enters(operator: Operator, name: str, password: str) -> Person | None:
     """Sign in and return the person of the session, or raise ``ServiceError``."""
-    people = known(operator)
+    people = get_people(operator)
     return await people.in_session(await people.session_with_password(name, password))
 
 
-async def given(operator: Operator, by: Person, **what: object) -> tuple[UUID, str]:
+async def create_token(operator: Operator, by: Person, **what: object) -> tuple[UUID, str]:
     new = NewToken.model_validate({"label": "a script", **what})
-    made = await as_person(operator, by).give_token(new)
-    return made.token.id, made.secret.get_secret_value()
+    token = await as_person(operator, by).give_token(new)
+    return token.token.id, token.secret.get_secret_value()
 
 
 async def execute(operator: Operator, statement: str) -> None:
@@ -135,12 +135,12 @@ async def test_password_signs_in_and_is_stored_only_as_a_hash(operator: Operator
     assert await holder(operator, token.secret.get_secret_value()) == Person("anna", Role.SUBMITTER)
 
     connection = await asyncpg.connect(operator.database_url)
-    kept = str([tuple(row) for row in await connection.fetch("SELECT * FROM people")])
-    kept += str([tuple(row) for row in await connection.fetch("SELECT * FROM person_tokens")])
+    rows = str([tuple(row) for row in await connection.fetch("SELECT * FROM people")])
+    rows += str([tuple(row) for row in await connection.fetch("SELECT * FROM person_tokens")])
     await connection.close()
-    assert "$argon2id$" in kept
-    assert PASSWORD not in kept
-    assert token.secret.get_secret_value() not in kept
+    assert "$argon2id$" in rows
+    assert PASSWORD not in rows
+    assert token.secret.get_secret_value() not in rows
 
 
 async def test_wrong_passwords_are_answered_alike_for_all_names(operator: Operator) -> None:
@@ -148,7 +148,7 @@ async def test_wrong_passwords_are_answered_alike_for_all_names(operator: Operat
     await account(operator, "bert", password=None)
     await account(operator, "carla")
     await as_person(operator, ROOT).change_account("carla", AccountChange(disabled=True))
-    said = set()
+    messages = set()
     for name, password in (
         ("anna", OTHER),
         ("bert", PASSWORD),
@@ -159,8 +159,8 @@ async def test_wrong_passwords_are_answered_alike_for_all_names(operator: Operat
         who = SignInWithPassword(name=name, password=SecretStr(password))
         with pytest.raises(Unauthenticated) as refused:
             await operator.client.sign_in(who)
-        said.add(str(refused.value))
-    assert said == {"the name and the password do not belong together"}
+        messages.add(str(refused.value))
+    assert messages == {"the name and the password do not belong together"}
 
 
 @pytest.mark.parametrize("name", ["a\0b", "\ud800", "a b", "", "x" * 100, "anna\n.", "'; --"])
@@ -205,10 +205,10 @@ async def test_correct_password_resets_the_count_of_wrong_ones(operator: Operato
 
 async def test_person_changes_the_password_with_the_old_password(operator: Operator) -> None:
     await account(operator, "anna")
-    people, person = known(operator), Person("anna", Role.SUBMITTER)
+    people, person = get_people(operator), Person("anna", Role.SUBMITTER)
     anna = as_person(operator, person)
     session = await people.begin_session(person)
-    _, token = await given(operator, person)
+    _, token = await create_token(operator, person)
     with pytest.raises(Unauthenticated, match="do not belong together"):
         await anna.change_password(NewPassword(old=SecretStr(OTHER), new=SecretStr(OTHER)))
     assert await people.in_session(session) == person
@@ -249,15 +249,19 @@ async def test_empty_change_of_an_account_is_refused(operator: Operator) -> None
 
 async def test_disabled_person_cannot_use_tokens_or_sessions(operator: Operator) -> None:
     await account(operator, "anna")
-    anna, people, admin = Person("anna", Role.SUBMITTER), known(operator), as_person(operator, ROOT)
-    _, token = await given(operator, anna)
+    anna, people, admin = (
+        Person("anna", Role.SUBMITTER),
+        get_people(operator),
+        as_person(operator, ROOT),
+    )
+    _, token = await create_token(operator, anna)
     session = await people.begin_session(anna)
 
     await admin.change_account("anna", AccountChange(disabled=True))
     assert await holder(operator, token) is None
     assert await people.in_session(session) is None
     with pytest.raises(NotFound):
-        await given(operator, ROOT, person="anna")
+        await create_token(operator, ROOT, person="anna")
 
     await admin.change_account("anna", AccountChange(disabled=False))
     assert await holder(operator, token) == anna
@@ -274,14 +278,14 @@ async def test_password_change_during_sign_in_prevents_the_sign_in(
     await account(operator, "anna")
     admin, looked_at = as_person(operator, ROOT), Passwords.is_right
 
-    async def is_right(passwords: Passwords, password: str, kept: str | None) -> bool:
-        right = await looked_at(passwords, password, kept)
+    async def is_right(passwords: Passwords, password: str, stored_hash: str | None) -> bool:
+        right = await looked_at(passwords, password, stored_hash)
         await admin.change_account("anna", change)
         return right
 
     monkeypatch.setattr(Passwords, "is_right", is_right)
     with pytest.raises(Unauthenticated, match="do not belong together"):
-        await known(operator).session_with_password("anna", PASSWORD)
+        await get_people(operator).session_with_password("anna", PASSWORD)
     who = SignInWithPassword(name="anna", password=SecretStr(PASSWORD))
     with pytest.raises(Unauthenticated, match="do not belong together"):
         await operator.client.sign_in(who)

@@ -28,10 +28,10 @@ from tests.integration.operator.identity.test_people import (
     ROOT,
     account,
     as_person,
+    create_token,
     execute,
-    given,
+    get_people,
     holder,
-    known,
     operator,
 )
 from wfms.operator.identity.usecases.give_token import MAX_TOKENS
@@ -45,14 +45,14 @@ async def test_token_has_at_most_the_role_of_its_person(
 ) -> None:
     await account(operator, "anna", Role.SHIFT)
     anna = Person("anna", Role.SHIFT)
-    _, whole = await given(operator, anna)
-    _, least = await given(operator, anna, role=Role.VIEWER)
+    _, whole = await create_token(operator, anna)
+    _, least = await create_token(operator, anna, role=Role.VIEWER)
     assert await holder(operator, whole) == anna
     assert await holder(operator, least) == Person("anna", Role.VIEWER)
     with pytest.raises(Forbidden, match="the token is to be admin, and you are shift"):
-        await given(operator, anna, role=Role.ADMIN)
+        await create_token(operator, anna, role=Role.ADMIN)
     with pytest.raises(Forbidden, match="the token is to be shift, and you are viewer"):
-        await given(operator, Person("anna", Role.VIEWER), role=Role.SHIFT)
+        await create_token(operator, Person("anna", Role.VIEWER), role=Role.SHIFT)
 
     await as_person(operator, ROOT).change_account("anna", AccountChange(role=Role.SUBMITTER))
     assert await holder(operator, whole) == Person("anna", Role.SUBMITTER)
@@ -61,9 +61,9 @@ async def test_token_has_at_most_the_role_of_its_person(
 
 async def test_tokens_are_listed_revoked_and_expire(operator: Operator) -> None:
     anna, bert = Person("anna", Role.SUBMITTER), Person("bert", Role.SUBMITTER)
-    first, secret = await given(operator, anna, label="first", days=1)
-    second, another = await given(operator, anna, label="second")
-    third, _ = await given(operator, bert, label="third")
+    first, secret = await create_token(operator, anna, label="first", days=1)
+    second, another = await create_token(operator, anna, label="second")
+    third, _ = await create_token(operator, bert, label="third")
     mine = as_person(operator, anna)
     assert [token.label for token in (await mine.tokens()).tokens] == ["second", "first"]
     everybodys = (await as_person(operator, ROOT).tokens(everybodys=True)).tokens
@@ -84,7 +84,7 @@ async def test_tokens_are_listed_revoked_and_expire(operator: Operator) -> None:
 
 
 async def test_anybody_who_has_a_token_may_revoke_it(operator: Operator) -> None:
-    _, token = await given(operator, Person("anna", Role.VIEWER))
+    _, token = await create_token(operator, Person("anna", Role.VIEWER))
     for sent in ("sluice_made-up", token, token):
         await operator.client.revoke_found_token(TokenQuestion(token=SecretStr(sent)))
     assert await holder(operator, token) is None
@@ -92,7 +92,7 @@ async def test_anybody_who_has_a_token_may_revoke_it(operator: Operator) -> None
 
 async def test_token_shows_the_minute_of_its_last_use(operator: Operator) -> None:
     anna = Person("anna", Role.VIEWER)
-    _, token = await given(operator, anna)
+    _, token = await create_token(operator, anna)
 
     async def used() -> object:
         return (await as_person(operator, anna).tokens()).tokens[0].used_at
@@ -122,22 +122,22 @@ async def test_admin_token_of_the_system_creates_the_first_account(operator: Ope
 
 
 async def test_services_ask_for_the_holder_of_a_token(operator: Operator) -> None:
-    _, token = await given(operator, Person("anna", Role.SHIFT))
+    _, token = await create_token(operator, Person("anna", Role.SHIFT))
     caller = ServiceCaller(CallingService.DMS)
     async with operator.links.http_of(caller, "wfms.operator") as dms:
-        for sent, told in (
+        for sent, expected in (
             (token, TokenHolder(name="anna", role=Role.SHIFT)),
             (OWN_TOKEN, TokenHolder(name=ADMINISTRATOR, role=Role.ADMIN)),
             ("sluice_nobodys", TokenHolder()),
         ):
             answer = await dms.post(TOKEN_HOLDERS_PATH, json={"token": sent})
-            assert TokenHolder.model_validate_json(answer.content) == told
+            assert TokenHolder.model_validate_json(answer.content) == expected
 
 
 async def test_session_ends_with_the_token_that_began_it(operator: Operator) -> None:
-    anna, people = Person("anna", Role.SHIFT), known(operator)
-    revoked_id, revoked = await given(operator, anna)
-    _, ending = await given(operator, anna, days=1)
+    anna, people = Person("anna", Role.SHIFT), get_people(operator)
+    revoked_id, revoked = await create_token(operator, anna)
+    _, ending = await create_token(operator, anna, days=1)
     first, second = [await people.begin_session(anna, token=token) for token in (revoked, ending)]
     connection = await asyncpg.connect(operator.database_url)
     ends = await connection.fetchval("SELECT max(ends_at - begun_at) FROM person_sessions")
@@ -161,16 +161,18 @@ async def test_number_of_tokens_of_a_person_is_bounded(operator: Operator) -> No
         " FROM generate_series(2, 100) AS n",
     )
     assert MAX_TOKENS == 100
-    last, _ = await given(operator, anna)
+    last, _ = await create_token(operator, anna)
     with pytest.raises(Conflict, match="anna has 100 tokens that hold"):
-        await given(operator, anna)
+        await create_token(operator, anna)
     await as_person(operator, anna).revoke_token(last)
-    tried = await asyncio.gather(*(given(operator, anna) for _ in range(8)), return_exceptions=True)
+    tried = await asyncio.gather(
+        *(create_token(operator, anna) for _ in range(8)), return_exceptions=True
+    )
     assert sum(isinstance(each, Conflict) for each in tried) == 7
 
 
 async def test_token_cannot_revoke_a_token_with_a_higher_role(operator: Operator) -> None:
-    large, secret = await given(operator, Person("anna", Role.SHIFT))
+    large, secret = await create_token(operator, Person("anna", Role.SHIFT))
     with pytest.raises(Forbidden, match="the token is shift, and you are viewer"):
         await as_person(operator, Person("anna", Role.VIEWER)).revoke_token(large)
     assert await holder(operator, secret) == Person("anna", Role.SHIFT)
@@ -181,14 +183,14 @@ async def test_token_for_another_person_has_at_most_the_role_of_the_person(
 ) -> None:
     await account(operator, "bert", Role.VIEWER)
     with pytest.raises(Forbidden, match="the token is to be admin, and bert is viewer"):
-        await given(operator, ROOT, person="bert", role=Role.ADMIN)
-    _, token = await given(operator, ROOT, person="bert")
+        await create_token(operator, ROOT, person="bert", role=Role.ADMIN)
+    _, token = await create_token(operator, ROOT, person="bert")
     assert await holder(operator, token) == Person("bert", Role.VIEWER)
 
 
 async def test_session_ends_at_sign_out_or_after_seven_days(operator: Operator) -> None:
     await account(operator, "anna", Role.SHIFT)
-    people, anna = known(operator), Person("anna", Role.VIEWER)
+    people, anna = get_people(operator), Person("anna", Role.VIEWER)
     first, second = [await people.begin_session(anna) for _ in range(2)]
     assert await people.in_session(first) == anna, "the session keeps its smaller role"
     await people.end_session(first)
@@ -207,11 +209,11 @@ async def test_sign_out_everywhere_ends_all_sessions_of_the_person(operator: Ope
     await account(operator, "anna", Role.SHIFT)
     await account(operator, "bert", Role.VIEWER)
     people, anna, bert = (
-        known(operator), Person("anna", Role.SHIFT), Person("bert", Role.VIEWER),
+        get_people(operator), Person("anna", Role.SHIFT), Person("bert", Role.VIEWER),
     )  # fmt: skip
     hers = [await people.begin_session(anna) for _ in range(3)]
     his = await people.begin_session(bert)
-    _, token = await given(operator, anna)
+    _, token = await create_token(operator, anna)
     await as_person(operator, anna).end_sessions()
     assert [await people.in_session(each) for each in hers] == [None] * 3
     assert await people.in_session(his) == bert

@@ -41,8 +41,8 @@ class Provider:
 
     async def knows(self, subject: str, **claims: Any) -> None:
         async with httpx.AsyncClient() as http:
-            told = {"preferred_username": subject, **claims}
-            (await http.put(f"{self.url}/users/{subject}", json=told)).raise_for_status()
+            identity = {"preferred_username": subject, **claims}
+            (await http.put(f"{self.url}/users/{subject}", json=identity)).raise_for_status()
 
     async def lets_in(self, address: str, subject: str) -> str:
         """Sign in at the provider, and return the address to which the browser is sent back."""
@@ -98,8 +98,8 @@ class Place:
         answer = await self.browser.get("/api/v1/me")
         if answer.status_code == 401:
             return None
-        told = answer.json()
-        return told["name"], told["role"]
+        profile = answer.json()
+        return profile["name"], profile["role"]
 
 
 @pytest.fixture
@@ -139,11 +139,11 @@ async def test_sign_in_is_bound_to_the_request_and_the_browser(
 ) -> None:
     await provider.knows("anna", groups=["crew"])
     sent = await place.browser.get("/sign-in/provider")
-    asked = parse_qs(urlsplit(sent.headers["location"]).query)
-    assert (asked["code_challenge_method"], asked["response_type"]) == (["S256"], ["code"])
-    assert len(asked["nonce"][0]) > 40
-    kept = sent.headers["set-cookie"]
-    assert {"HttpOnly", "SameSite=Lax", "Path=/sign-in/provider"} <= set(kept.split("; "))
+    query = parse_qs(urlsplit(sent.headers["location"]).query)
+    assert (query["code_challenge_method"], query["response_type"]) == (["S256"], ["code"])
+    assert len(query["nonce"][0]) > 40
+    cookie = sent.headers["set-cookie"]
+    assert {"HttpOnly", "SameSite=Lax", "Path=/sign-in/provider"} <= set(cookie.split("; "))
     back = await provider.lets_in(sent.headers["location"], "anna")
 
     other = httpx.AsyncClient(transport=place.browser._transport, base_url=OURS)
@@ -223,55 +223,57 @@ def as_client(issuer: str, name: str = "sluice") -> OpenIdProvider:
 @pytest.mark.parametrize("nonce", ["n" * 43, "another"])
 async def test_id_token_with_another_nonce_is_refused(provider: Provider, nonce: str) -> None:
     await provider.knows("anna", groups=["crew"])
-    known = as_client(provider.url)
-    begun = PendingSignIn(
+    client = as_client(provider.url)
+    pending = PendingSignIn(
         state="s", nonce="n" * 43, verifier="v" * 43, redirect=f"{OURS}{RETURN_PATH}", next="/"
     )
-    address = await known.begin(
-        begun.redirect, state=begun.state, nonce=begun.nonce, verifier=begun.verifier
+    address = await client.begin(
+        pending.redirect, state=pending.state, nonce=pending.nonce, verifier=pending.verifier
     )
     code = parse_qs(urlsplit(await provider.lets_in(address, "anna")).query)["code"][0]
-    if nonce == begun.nonce:
-        claims = await known.claims(begun, {"code": code})
+    if nonce == pending.nonce:
+        claims = await client.claims(pending, {"code": code})
         assert (claims["sub"], claims["groups"]) == ("anna", ["crew"])
         return
     with pytest.raises(ProviderRefused, match="its ID token does not hold"):
-        await known.claims(replace(begun, nonce=nonce), {"code": code})
+        await client.claims(replace(pending, nonce=nonce), {"code": code})
 
 
 async def test_code_of_another_client_is_refused(provider: Provider) -> None:
     await provider.knows("anna", groups=["crew"])
     ours, theirs = (as_client(provider.url, name) for name in ("ours", "theirs"))
-    begun = PendingSignIn(state="s", nonce="n" * 43, verifier="v" * 43, redirect=OURS, next="/")
-    address = await theirs.begin(OURS, state="s", nonce=begun.nonce, verifier=begun.verifier)
+    pending = PendingSignIn(state="s", nonce="n" * 43, verifier="v" * 43, redirect=OURS, next="/")
+    address = await theirs.begin(OURS, state="s", nonce=pending.nonce, verifier=pending.verifier)
     code = parse_qs(urlsplit(await provider.lets_in(address, "anna")).query)["code"][0]
     with pytest.raises(ProviderRefused, match="did not take its code again"):
-        await ours.claims(begun, {"code": code})
+        await ours.claims(pending, {"code": code})
 
 
 @pytest.mark.parametrize(
-    ("told", "sentence"),
+    ("changes", "sentence"),
     [
         ({"issuer": "https://evil.example"}, "it calls itself https://evil.example"),
         ({"token_endpoint": None}, "it does not tell all of"),
         ([], "gives no object"),
     ],
 )
-async def test_discovery_document_with_wrong_content_is_refused(told: Any, sentence: str) -> None:
+async def test_discovery_document_with_wrong_content_is_refused(
+    changes: Any, sentence: str
+) -> None:
     """Otherwise keys and codes would go to another provider."""
 
     async def discovery(request: Request) -> JSONResponse:
         ours = str(request.base_url).rstrip("/")
-        wanted = ("issuer", "authorization_endpoint", "token_endpoint", "jwks_uri")
-        known = dict.fromkeys(wanted, ours)
-        return JSONResponse({**known, **told} if isinstance(told, dict) else told)
+        fields = ("issuer", "authorization_endpoint", "token_endpoint", "jwks_uri")
+        document = dict.fromkeys(fields, ours)
+        return JSONResponse({**document, **changes} if isinstance(changes, dict) else changes)
 
     app = Starlette(routes=[Route("/.well-known/openid-configuration", discovery)])
     server = HttpServer(app, host="127.0.0.1", port=0)
     async with running(server):
-        known = as_client(f"http://127.0.0.1:{server.port}")
+        client = as_client(f"http://127.0.0.1:{server.port}")
         with pytest.raises(NotAvailable, match=sentence):
-            await known.begin(OURS, state="s", nonce="n", verifier="v" * 43)
+            await client.begin(OURS, state="s", nonce="n", verifier="v" * 43)
 
 
 @pytest.mark.parametrize("issuer", ["http://localhost:1", "http://localhost:{port}/other"])

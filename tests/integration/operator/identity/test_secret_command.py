@@ -32,13 +32,13 @@ async def sluice(database_url: str) -> AsyncIterator[Command]:
 
 async def test_commands_set_list_and_remove_secrets(sluice: Command, tmp_path: Path) -> None:
     (tmp_path / "key.pem").write_text(f"{VALUE}\n")
-    said = await sluice(
+    output = await sluice(
         "secret", "set", "places-api", "--for", "places*", "--for", "cities", answered=VALUE
     )
-    assert said == "places-api, version 1, for places*, cities\n"
-    said = await sluice("secret", "set", "places-api", "--file", str(tmp_path / "key.pem"))
-    assert "places-api, version 2, for places*, cities\n" in said
-    assert "note: the value ends with a newline" in said
+    assert output == "places-api, version 1, for places*, cities\n"
+    output = await sluice("secret", "set", "places-api", "--file", str(tmp_path / "key.pem"))
+    assert "places-api, version 2, for places*, cities\n" in output
+    assert "note: the value ends with a newline" in output
     listed = await sluice("secret", "list")
     assert [line.split()[:2] for line in listed.splitlines()[1:]] == [
         ["places-api", "2"],
@@ -47,10 +47,10 @@ async def test_commands_set_list_and_remove_secrets(sluice: Command, tmp_path: P
     assert VALUE not in listed + await sluice("secret", "list", "--json")
     would = await sluice("secret", "remove", "places-api", "--dry-run")
     assert would.startswith("would remove secret places-api: ")
-    said = await sluice("secret", "remove", "places-app", "--dry-run", code=1)
-    assert "there is no secret 'places-app' (did you mean 'places-api'?)" in said
-    said = await sluice("secret", "remove", "places-api", "--version", "7", "--dry-run", code=1)
-    assert "'places-api' has no version 7" in said
+    output = await sluice("secret", "remove", "places-app", "--dry-run", code=1)
+    assert "there is no secret 'places-app' (did you mean 'places-api'?)" in output
+    output = await sluice("secret", "remove", "places-api", "--version", "7", "--dry-run", code=1)
+    assert "'places-api' has no version 7" in output
     assert await sluice("secret", "remove", "places-api", "--version", "1", "--yes") == (
         "places-api, version 1 removed\n"
     )
@@ -75,15 +75,15 @@ async def test_errors_do_not_show_the_value_of_a_secret(sluice: Command, tmp_pat
         (["places-api", "--for", "a/b"], VALUE, "'a/b' has '/'"),
         (["a b", "--for", "*"], VALUE, "'a b' has ' '"),
     ):
-        said = await sluice("secret", "set", *arguments, answered=answered, code=1)
-        assert sentence in said
-        assert VALUE[:8] not in said
+        output = await sluice("secret", "set", *arguments, answered=answered, code=1)
+        assert sentence in output
+        assert VALUE[:8] not in output
 
 
 async def test_terminal_asks_for_the_value_and_does_not_echo_it(sluice: Command) -> None:
     assert await _typed(sluice, VALUE, VALUE) == (0, "value: again: ")
-    code, said = await _typed(sluice, VALUE, "other")
-    assert (code, said) == (
+    code, output = await _typed(sluice, VALUE, "other")
+    assert (code, output) == (
         1,
         "value: again: error: these were two different values: nothing was kept",
     )
@@ -94,7 +94,13 @@ async def _typed(sluice: Command, *lines: str) -> tuple[int, str]:
     ours, terminal = pty.openpty()
     process = await asyncio.create_subprocess_exec(
         sys.executable,
-        *("-m", "sluice.cli", "secret", "set", "places-api", "--for", "*"),
+        "-m",
+        "sluice.cli",
+        "secret",
+        "set",
+        "places-api",
+        "--for",
+        "*",
         env={**os.environ, "SLUICE_URL": sluice.url, "TERM": "dumb"},
         stdin=terminal,
         stdout=asyncio.subprocess.DEVNULL,

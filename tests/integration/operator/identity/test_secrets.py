@@ -30,7 +30,7 @@ def new(name: str, value: str, *templates: str) -> NewSecret:
     return NewSecret(name=name, value=SecretStr(value), templates=list(templates) or None)
 
 
-async def asked(operator: Operator, key: str, ref: SecretRef, template: str) -> str:
+async def open_secret(operator: Operator, key: str, ref: SecretRef, template: str) -> str:
     """Return the value that a job of the template gets."""
     box = Sealer(SecretStr(key))
     request = SecretsRequest(template=template, secrets={"token": ref}).model_dump_json()
@@ -52,12 +52,12 @@ async def rows(operator: Operator) -> list[dict[str, Any]]:
 async def test_versions_of_a_secret_are_kept_until_removed(database_url: str) -> None:
     async with operating(database_url, encryption_keys=OLD) as operator:
         first = await operator.client.set_secret(new("places-api", "one", "places*", "cities"))
-        assert [(kept.version, kept.templates) for kept in first.versions] == [
+        assert [(entry.version, entry.templates) for entry in first.versions] == [
             (1, ["places*", "cities"])
         ]
         await operator.client.set_secret(new("places-api", "two"))
         third = await operator.client.set_secret(new("places-api", "three", "all-*"))
-        assert [(kept.version, kept.templates) for kept in third.versions] == [
+        assert [(entry.version, entry.templates) for entry in third.versions] == [
             (3, ["all-*"]),
             (2, ["places*", "cities"]),
             (1, ["places*", "cities"]),
@@ -68,7 +68,7 @@ async def test_versions_of_a_secret_are_kept_until_removed(database_url: str) ->
         assert fourth.newest.version == 4, "a version number is not used again"
         for version, value in ((1, "one"), (2, "two"), (4, "four")):
             ref = SecretRef(name="places-api", version=version)
-            assert await asked(operator, OLD, ref, "places-1") == value
+            assert await open_secret(operator, OLD, ref, "places-1") == value
         await operator.client.remove_secret("places-api")
         assert (await operator.client.secrets()).secrets == []
         for call in (operator.client.secret, operator.client.remove_secret):
@@ -108,13 +108,13 @@ async def test_value_is_opened_only_with_the_key_and_for_named_templates(
     async with operating(database_url, encryption_keys=OLD) as operator:
         await operator.client.set_secret(new("places-api", VALUE, "places*"))
         ref = SecretRef(name="places-api", version=1)
-        assert await asked(operator, OLD, ref, "places-eu") == VALUE
+        assert await open_secret(operator, OLD, ref, "places-eu") == VALUE
         with pytest.raises(Conflict, match="is not for template 'cities', but for places"):
-            await asked(operator, OLD, ref, "cities")
+            await open_secret(operator, OLD, ref, "cities")
         with pytest.raises(Conflict, match=r"\(version 2\) is not there any more"):
-            await asked(operator, OLD, SecretRef(name="places-api", version=2), "places-eu")
+            await open_secret(operator, OLD, SecretRef(name="places-api", version=2), "places-eu")
         with pytest.raises(Conflict, match="cannot be decrypted"):
-            await asked(operator, NEW, ref, "places-eu")
+            await open_secret(operator, NEW, ref, "places-eu")
 
 
 async def test_swapped_rows_of_secrets_are_not_opened(database_url: str) -> None:
@@ -126,9 +126,9 @@ async def test_swapped_rows_of_secrets_are_not_opened(database_url: str) -> None
             "UPDATE secrets SET sealed = (SELECT sealed FROM secrets WHERE name = 'one')"
         )
         await connection.close()
-        assert await asked(operator, OLD, SecretRef(name="one", version=1), "t") == "one"
+        assert await open_secret(operator, OLD, SecretRef(name="one", version=1), "t") == "one"
         with pytest.raises(Conflict, match="version 1 of secret 'two' cannot be decrypted"):
-            await asked(operator, OLD, SecretRef(name="two", version=1), "t")
+            await open_secret(operator, OLD, SecretRef(name="two", version=1), "t")
 
 
 async def test_encryption_key_is_rotated_with_two_starts(database_url: str) -> None:
@@ -136,9 +136,9 @@ async def test_encryption_key_is_rotated_with_two_starts(database_url: str) -> N
     async with operating(database_url, encryption_keys=OLD) as operator:
         await operator.client.set_secret(new("places-api", VALUE, "*"))
     async with operating(database_url, encryption_keys=f"{NEW},{OLD}") as operator:
-        assert await asked(operator, f"{NEW},{OLD}", ref, "t") == VALUE
+        assert await open_secret(operator, f"{NEW},{OLD}", ref, "t") == VALUE
     async with operating(database_url, encryption_keys=NEW) as operator:
-        assert await asked(operator, NEW, ref, "t") == VALUE
+        assert await open_secret(operator, NEW, ref, "t") == VALUE
 
 
 async def test_service_without_a_key_works_but_refuses_secrets(database_url: str) -> None:

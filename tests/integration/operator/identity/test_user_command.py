@@ -21,10 +21,10 @@ from tests.servers import commands
 
 @dataclass(frozen=True)
 class User:
-    """A person at a machine; ``kept`` is the folder of stored tokens, ``token`` a variable."""
+    """A person at a machine; ``config_folder`` has stored tokens, ``token`` is a variable."""
 
     url: str
-    kept: Path
+    config_folder: Path
     token: str = ""
 
     async def __call__(self, *arguments: str, code: int = 0, answered: str = "") -> str:
@@ -32,7 +32,7 @@ class User:
         environment = {
             "SLUICE_URL": self.url,
             "PATH": "/usr/bin",
-            "XDG_CONFIG_HOME": str(self.kept),
+            "XDG_CONFIG_HOME": str(self.config_folder),
             "SLUICE_TOKEN": self.token,
         }
         done = await asyncio.to_thread(
@@ -56,14 +56,14 @@ async def admin(database_url: str, tmp_path: Path) -> AsyncIterator[User]:
 
 @pytest.fixture
 def anna(admin: User, tmp_path: Path) -> User:
-    return replace(admin, kept=tmp_path / "anna", token="")
+    return replace(admin, config_folder=tmp_path / "anna", token="")
 
 
 async def test_administrator_adds_changes_and_lists_accounts(admin: User) -> None:
     assert await admin("whoami") == "the administrator, role admin\n"
     assert await admin("user", "list") == "nobody has an account\n"
-    said = await admin("user", "add", "anna", "--role", "shift", answered=f"{PASSWORD}\n")
-    assert said == "anna is shift\n"
+    output = await admin("user", "add", "anna", "--role", "shift", answered=f"{PASSWORD}\n")
+    assert output == "anna is shift\n"
     assert await admin("user", "add", "robot", "--no-password") == "robot is viewer\n"
     assert "anna is submitter" in await admin("user", "role", "anna", "submitter")
     assert "may do nothing any more" in await admin("user", "disable", "robot")
@@ -79,17 +79,17 @@ async def test_administrator_adds_changes_and_lists_accounts(admin: User) -> Non
 
 async def test_person_logs_in_and_out(admin: User, anna: User) -> None:
     await admin("user", "add", "anna", "--role", "shift", answered=f"{PASSWORD}\n")
-    said = await anna("chain", "list", code=1)
-    assert "the request does not say who sends it" in said
-    assert "`sluice login`" in said
+    output = await anna("chain", "list", code=1)
+    assert "the request does not say who sends it" in output
+    assert "`sluice login`" in output
     refused = await anna("login", "anna", answered=f"{OTHER}\n", code=1)
     assert "the name and the password do not belong together" in refused
-    assert not anna.kept.exists()
+    assert not anna.config_folder.exists()
 
     assert await anna("login", "anna", answered=f"{PASSWORD}\n") == (
         f"you are anna, role shift, at {anna.url}\n"
     )
-    [file] = (anna.kept / "sluice/logins").iterdir()
+    [file] = (anna.config_folder / "sluice/logins").iterdir()
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
     token = file.read_text()
     assert await anna("token") == f"{token}\n"
@@ -102,10 +102,10 @@ async def test_person_logs_in_and_out(admin: User, anna: User) -> None:
     assert not file.exists()
     assert "you were not signed in" in await anna("logout")
     stolen = replace(anna, token=token)
-    (anna.kept / "sluice/logins" / file.name).write_text(token)
+    (anna.config_folder / "sluice/logins" / file.name).write_text(token)
     assert "is none that this service knows" in await anna("whoami", code=1)
     assert "you are anna" in await anna("login", "anna", answered=f"{PASSWORD}\n")
-    (anna.kept / "sluice/logins" / file.name).write_text(token)
+    (anna.config_folder / "sluice/logins" / file.name).write_text(token)
     assert "not signed in" in await anna("logout"), "the revoked token is removed, too"
     assert not file.exists()
     assert "is none that this service knows" in await stolen("whoami", code=1)
@@ -115,7 +115,7 @@ async def test_logout_keeps_the_token_of_a_local_system(
     admin: User, anna: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await admin("user", "add", "anna", "--role", "shift", answered=f"{PASSWORD}\n")
-    monkeypatch.setenv("XDG_CONFIG_HOME", str(anna.kept))
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(anna.config_folder))
     keep_token(anna.url, OWN_TOKEN)
     assert "you were not signed in" in await anna("logout")
     assert await anna("whoami") == "the administrator, role admin\n"
@@ -128,11 +128,11 @@ async def test_logout_keeps_the_token_of_a_local_system(
 
 async def test_login_accepts_a_token_made_elsewhere(admin: User, anna: User) -> None:
     await admin("user", "add", "robot", "--no-password")
-    given = await admin("token", "create", "nightly", "--for", "robot", "--days", "3")
-    secret = given.splitlines()[0]
-    assert "for robot (viewer), until" in given
-    said = await anna("login", "--with-token", answered=f"{secret}\n")
-    assert said == f"you are robot, role viewer, at {anna.url}\n"
+    creation = await admin("token", "create", "nightly", "--for", "robot", "--days", "3")
+    secret = creation.splitlines()[0]
+    assert "for robot (viewer), until" in creation
+    output = await anna("login", "--with-token", answered=f"{secret}\n")
+    assert output == f"you are robot, role viewer, at {anna.url}\n"
     assert "may not do this" in await anna("user", "list", code=1)
     refused = await anna("login", "--with-token", answered="sluice_made-up\n", code=1)
     assert "is none that this service knows" in refused
@@ -142,8 +142,8 @@ async def test_login_accepts_a_token_made_elsewhere(admin: User, anna: User) -> 
 async def test_tokens_are_created_listed_and_revoked(admin: User, anna: User) -> None:
     await admin("user", "add", "anna", "--role", "shift", answered=f"{PASSWORD}\n")
     await anna("login", "anna", answered=f"{PASSWORD}\n")
-    made = json.loads(await anna("token", "create", "one", "--role", "viewer", "--json"))
-    assert made["token"]["role"] == "viewer"
+    token = json.loads(await anna("token", "create", "one", "--role", "viewer", "--json"))
+    assert token["token"]["role"] == "viewer"
     two = json.loads(await anna("token", "create", "two", "--json"))["token"]
     assert [line.split()[2] for line in (await anna("token", "list")).splitlines()[1:3]] == [
         "two",
@@ -159,19 +159,19 @@ async def test_tokens_are_created_listed_and_revoked(admin: User, anna: User) ->
     assert "revoked" not in await anna("token", "list")
     assert (await anna("token", "list", "--ended")).count("revoked") == 2
     [first, *_] = json.loads(await admin("token", "list", "--for", "anna", "--json"))
-    said = await admin("token", "revoke", first["id"], "--for", "anna", "--yes")
-    assert said == "twice of anna opens nothing any more\n"
+    output = await admin("token", "revoke", first["id"], "--for", "anna", "--yes")
+    assert output == "twice of anna opens nothing any more\n"
 
 
 async def test_person_and_administrator_change_a_password(admin: User, anna: User) -> None:
     await admin("user", "add", "anna", answered=f"{PASSWORD}\n")
     await anna("login", "anna", answered=f"{PASSWORD}\n")
-    said = await anna("user", "password", answered=f"{OTHER}\n{OTHER}\n", code=1)
-    assert "do not belong together" in said
-    said = await anna("user", "password", answered=f"{PASSWORD}\n{OTHER}\n")
-    assert said == "your password is another one now\n"
-    said = await admin("user", "password", "anna", answered=f"{PASSWORD}\n")
-    assert said == "the password of anna is another one now\n"
+    output = await anna("user", "password", answered=f"{OTHER}\n{OTHER}\n", code=1)
+    assert "do not belong together" in output
+    output = await anna("user", "password", answered=f"{PASSWORD}\n{OTHER}\n")
+    assert output == "your password is another one now\n"
+    output = await admin("user", "password", "anna", answered=f"{PASSWORD}\n")
+    assert output == "the password of anna is another one now\n"
     short = await admin("user", "password", "anna", answered="short\n", code=1)
     assert "12 to 512 characters, and this one has 5" in short
     assert "short'" not in short

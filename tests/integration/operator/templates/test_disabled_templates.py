@@ -88,8 +88,8 @@ async def test_pages_disable_and_enable_a_template(
     form = (await operator.http.get("/chains/new?dataset=fits&template=linear")).text
     assert "is disabled since" in form
     assert "Start the chain" not in form
-    asked = {"csrf_token": token, "dataset": str(waiting["fits"]), "template": "linear"}
-    assert (await operator.http.post("/chains/new", data=asked)).status_code == 422
+    chain_form = {"csrf_token": token, "dataset": str(waiting["fits"]), "template": "linear"}
+    assert (await operator.http.post("/chains/new", data=chain_form)).status_code == 422
     assert operator.neighbours.requested == []
     await operator.http.post("/templates/linear/enable", data={"csrf_token": token})
     page = (await operator.http.get("/templates/linear")).text

@@ -36,7 +36,7 @@ def corpus(operator: Operator) -> Dataset:
         standing="corpus",
         **fields,
     )
-    given = Dataset(
+    slice_dataset = Dataset(
         uid=SLICE,
         name="corpus.train.1",
         state=DatasetState.CLOSED,
@@ -45,7 +45,7 @@ def corpus(operator: Operator) -> Dataset:
         **fields,
     )
     reader = SliceConsumer(name="train", used=10, slices=1, last_at=TIME, last=SLICE)
-    operator.neighbours.datasets |= {CORPUS: grows, SLICE: given}
+    operator.neighbours.datasets |= {CORPUS: grows, SLICE: slice_dataset}
     operator.neighbours.standing = [AppendOnlyDataset(dataset=grows, since=TIME, readers=[reader])]
     return grows
 
@@ -76,9 +76,9 @@ async def test_growth_trigger_shows_the_number_of_new_files(
     assert "2 new files" in page
     assert "new files</text>" in page, "the drawing shows it"
     assert "into done" in page
-    said = await sluice("template", "show", "train")
-    assert "runs by itself when 1000 files are new, or 24 hours have gone" in said
-    assert f"corpus: 2 new files of 12; 1 slice, the last {local_time(TIME)}" in said
+    output = await sluice("template", "show", "train")
+    assert "runs by itself when 1000 files are new, or 24 hours have gone" in output
+    assert f"corpus: 2 new files of 12; 1 slice, the last {local_time(TIME)}" in output
     assert "when 1000 files" in (await operator.http.get("/templates")).text
 
 
@@ -97,9 +97,9 @@ async def test_schedule_shows_its_next_and_its_last_time(
     assert "at 0 3 * * * (Europe/Warsaw), on its parameters alone" in page
     assert "a chain of nightly-1-x" in page
     assert "Next time" in page
-    said = await sluice("template", "show", "nightly")
-    assert f"next time: {local_time(due.next_at)}" in said
-    assert f"last time: {local_time(TIME)}: a chain of nightly-1-x" in said
+    output = await sluice("template", "show", "nightly")
+    assert f"next time: {local_time(due.next_at)}" in output
+    assert f"last time: {local_time(TIME)}: a chain of nightly-1-x" in output
     await operator.client.disable_template("nightly")
     assert (await operator.client.template_due("nightly")).next_at is None
 
@@ -120,9 +120,9 @@ async def test_append_only_data_set_shows_the_files_that_templates_got(
     assert "Start a chain" not in page
     assert "standing" in (await operator.http.get("/datasets")).text
     assert "Slice 1 of" in (await operator.http.get(f"/datasets/{SLICE}")).text
-    said = await sluice("dataset", "show", "corpus")
-    assert "corpus: input, standing, 12 files" in said
-    assert f"train was given 10 files in 1 slice, the last {local_time(TIME)}" in said
+    output = await sluice("dataset", "show", "corpus")
+    assert "corpus: input, standing, 12 files" in output
+    assert f"train was given 10 files in 1 slice, the last {local_time(TIME)}" in output
     assert "standing" in await sluice("dataset", "list")
     operator.neighbours.standing = []
     assert "No template was given any" in (await operator.http.get(f"/datasets/{corpus.uid}")).text

@@ -38,14 +38,14 @@ async def test_run_template_does_not_affect_published_templates(
 
     dataset = await operator.client.register_dataset(NewDataset(name="some-files", on_demand=True))
     await operator.client.request_chain(dataset.uid, "spd", run_template=run.id)
-    [asked] = operator.neighbours.requested
-    assert (asked.template_id, asked.template, asked.template_version) == (
+    [request] = operator.neighbours.requested
+    assert (request.template_id, request.template, request.template_version) == (
         run.id,
         "spd",
         RUN_VERSION,
     )
     await operator.client.delete_template("spd")
-    assert operator.neighbours.requested == [asked], (
+    assert operator.neighbours.requested == [request], (
         "the chain of the run does not prevent the deletion"
     )
 
@@ -69,11 +69,11 @@ async def test_equal_files_of_runs_are_one_template(operator: Operator, spd_text
 
 
 async def test_run_templates_are_listed_in_pages(operator: Operator, sluice: Command) -> None:
-    made = [
+    templates = [
         await operator.client.store_run_template(NewTemplate(name=f"t{number}", cwl=LINEAR))
         for number in range(5)
     ]
-    newest = [template.id for template in reversed(made)]
+    newest = [template.id for template in reversed(templates)]
     first = await operator.client.run_templates(limit=2)
     assert ([template.id for template in first.templates], first.after) == (newest[:2], newest[1])
     last = await operator.client.run_templates(limit=3, after=first.after)
@@ -81,9 +81,9 @@ async def test_run_templates_are_listed_in_pages(operator: Operator, sluice: Com
     with pytest.raises(NotFound, match="no run has brought"):
         await operator.client.run_templates(after=uuid4())
     await operator.client.store_template(NewTemplate(name="published", cwl=LINEAR))
-    said = await sluice("template", "list", "--all", "--limit", "2")
-    assert "published" in said
-    assert f"there are more: --after {newest[1]}" in said
+    output = await sluice("template", "list", "--all", "--limit", "2")
+    assert "published" in output
+    assert f"there are more: --after {newest[1]}" in output
     rest = await sluice("template", "list", "--after", str(newest[1]))
     assert all(str(uid) in rest for uid in newest[2:])
     assert "published" not in rest
@@ -140,8 +140,8 @@ async def test_pages_list_run_templates_separately(operator: Operator, spd_text:
     assert "no data set is matched with it" in page.text
     files = await operator.http.get(f"/run-templates/{run.id}/files")
     assert files.headers["content-disposition"].endswith("trial-run.zip")
-    gone = await operator.http.post(
+    response = await operator.http.post(
         f"/run-templates/{run.id}/delete", data={"csrf_token": token_of(page)}
     )
-    assert gone.status_code == httpx.codes.SEE_OTHER
+    assert response.status_code == httpx.codes.SEE_OTHER
     assert f"/run-templates/{run.id}" not in (await operator.http.get("/run-templates")).text

@@ -108,16 +108,16 @@ async def test_publish_shows_the_changes_and_asks(
     assert "nothing was changed" in await sluice("template", "publish", str(folder))
     workflow.write_text(WORKFLOW.replace("type: raw", "type: hot"))
     for options, answered, code in ((("--dry-run",), "", 0), ((), "n\n", 1), ((), "", 1)):
-        said = await sluice(
+        output = await sluice(
             "template", "publish", str(workflow), *options, answered=answered, code=code
         )
-        assert "flow, version 1 → 2:\n  match type changed: is raw → is hot\n---" in said
+        assert "flow, version 1 → 2:\n  match type changed: is raw → is hot\n---" in output
         assert (
             "-sluice:match: {sluice:type: raw, detector: spd}\n+sluice:match: {sluice:type: hot, "
-            "detector: spd}\n" in said
+            "detector: spd}\n" in output
         )
         assert (await operator.client.template("flow")).version == 1
-    assert "--yes" in said, "the message tells what to do without a terminal"
+    assert "--yes" in output, "the message tells what to do without a terminal"
     changes = json.loads(await sluice("template", "publish", str(workflow), "--dry-run", "--json"))
     assert (changes["before"], changes["version"], changes["plan"][0]["name"]) == (1, 2, "type")
     assert "flow, version 2\n" in await sluice("template", "publish", str(workflow), "--yes")
@@ -136,13 +136,13 @@ async def test_upload_with_warnings_succeeds_and_shows_their_places(
     (folder / "workflow.cwl").write_text(
         WORKFLOW.replace("inputs:\n", "inputs:\n  nobody: int?\n", 1)
     )
-    said = await sluice("template", "upload", str(folder / "workflow.cwl"))
-    assert f"{folder}/workflow.cwl:10:3: warning: the parameter 'nobody' is never used" in said
+    output = await sluice("template", "upload", str(folder / "workflow.cwl"))
+    assert f"{folder}/workflow.cwl:10:3: warning: the parameter 'nobody' is never used" in output
     assert (
         f"{folder}/tools/join.cwl:6:27: warning: 'parts' of step 'join' is a File[] with an "
-        f"inputBinding" in said
+        f"inputBinding" in output
     )
-    assert f"{folder}/tools/join.cwl:11:19: warning: the time limit is an expression" in said
+    assert f"{folder}/tools/join.cwl:11:19: warning: the time limit is an expression" in output
     stored = json.loads(await sluice("template", "show", "flow", "--json"))
     assert [finding["file"] for finding in stored["warnings"]] == ["tools/join.cwl"] * 2 + [
         "workflow.cwl"

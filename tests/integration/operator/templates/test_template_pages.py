@@ -187,9 +187,9 @@ async def test_deletion_of_a_template_in_use_names_its_chains(
     dataset = await operator.client.register_dataset(NewDataset(name="run-1"))
     chain = await operator.client.request_chain(dataset.uid, "spd")
     token = token_of(await operator.http.get("/templates/spd"))
-    asked = await operator.http.post("/templates/spd/delete", data={"csrf_token": token})
-    assert asked.status_code == 409
-    assert f'<a href="/chains/{chain.uid}">{html.escape(dataset.name)}</a>' in asked.text
+    refusal = await operator.http.post("/templates/spd/delete", data={"csrf_token": token})
+    assert refusal.status_code == 409
+    assert f'<a href="/chains/{chain.uid}">{html.escape(dataset.name)}</a>' in refusal.text
 
 
 async def test_commands_are_shown_in_execution_order(operator: Operator) -> None:

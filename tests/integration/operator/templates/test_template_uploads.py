@@ -4,8 +4,8 @@ import io
 import json
 import zipfile
 from collections.abc import AsyncIterator
-from pathlib import Path
 
+import httpx
 import pytest
 
 from sluice.contracts.common.problems import Unprocessable
@@ -48,25 +48,29 @@ async def test_upload_sent_in_pieces_is_limited_too(operator: Operator) -> None:
     assert answer.status_code == 413
 
 
+async def upload_file(operator: Operator, content: bytes, **fields: str) -> httpx.Response:
+    file = ("from-a-file.cwl", content, "application/yaml")
+    return await operator.http.post("/api/v1/templates", files={"cwl": file}, data=fields)
+
+
 async def test_template_is_uploaded_as_a_file_and_as_text(
-    operator: Operator, spd_text: str, tmp_path: Path
+    operator: Operator, spd_text: str
 ) -> None:
-    path = tmp_path / "from-a-file.cwl"
-    path.write_text(spd_text)
-    assert (await operator.client.store_template_file(path)).name == "from-a-file"
-    assert (await operator.client.store_template_file(path, name="named")).name == "named"
+    unnamed = await upload_file(operator, spd_text.encode())
+    assert Template.model_validate_json(unnamed.content).name == "from-a-file"
+    named = await upload_file(operator, spd_text.encode(), name="named")
+    assert Template.model_validate_json(named.content).name == "named"
     headers = {"content-type": "text/plain; charset=utf-8"}
     bare = await operator.http.post(
         "/api/v1/templates?name=bare", content=spd_text.encode(), headers=headers
     )
     assert Template.model_validate_json(bare.content).name == "bare"
-    path.write_text("class: [")
-    with pytest.raises(Unprocessable) as refusal:
-        await operator.client.store_template_file(path)
-    assert {finding.file for finding in refusal.value.findings} == {"from-a-file.cwl"}
-    path.write_bytes(b"class: Workflow\n\xff\xfe")
-    with pytest.raises(Unprocessable, match="UTF-8"):
-        await operator.client.store_template_file(path)
+    malformed = await upload_file(operator, b"class: [")
+    assert malformed.status_code == 422
+    assert {finding["file"] for finding in malformed.json()["findings"]} == {"from-a-file.cwl"}
+    undecodable = await upload_file(operator, b"class: Workflow\n\xff\xfe")
+    assert undecodable.status_code == 422
+    assert "UTF-8" in undecodable.text
 
 
 @pytest.mark.parametrize(

@@ -111,13 +111,13 @@ async def test_versions_of_many_concurrent_uploads_have_no_gaps(
     assert checked.plan is not None
     database = next(part for part in operator.service.components if isinstance(part, Database))
     url = operator.database_url
-    made = make_context(
+    base_context = make_context(
         OperatorSettings(database_url=url, broker_url=url),
         database,
         links=operator.links,
         transport=operator.transport,
     )
-    context = replace(made, compiler=Instant(checked.plan))
+    context = replace(base_context, compiler=Instant(checked.plan))
     uploads = [SubmittedFiles({"busy.cwl": f"{spd_text}# {number}\n"}) for number in range(12)]
     stored = await asyncio.gather(
         *(store_template(context, sent, name="busy", template_id=uuid4()) for sent in uploads)

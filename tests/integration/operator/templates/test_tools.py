@@ -61,14 +61,14 @@ async def test_versions_of_a_tool_are_kept_until_removed(operator: Operator) -> 
 
 
 async def test_invalid_tool_is_not_stored(operator: Operator) -> None:
-    for text, said in (
+    for text, message in (
         (LAYOUT.replace("timelimit: 10", "timelimit: -1"), "a time limit is 0"),
         (LAYOUT.replace("CommandLineTool", "ExpressionTool"), "not a CommandLineTool"),
         ("nothing: [", "not YAML"),
     ):
         with pytest.raises(Unprocessable) as refused:
             await operator.client.store_tool(NewTool(name="layout", cwl=text))
-        assert any(said in finding.message for finding in refused.value.findings)
+        assert any(message in finding.message for finding in refused.value.findings)
     assert (await operator.client.tools()).tools == []
 
 
@@ -107,10 +107,12 @@ async def test_pages_store_tools_and_compose_a_template(operator: Operator) -> N
     http = operator.http
     page = await http.get("/tools")
     form = {"csrf_token": token_of(page)}
-    wrong = await http.post("/tools", data={**form, "name": "layout", "cwl": "class: Workflow"})
-    assert wrong.status_code == 422
-    assert "not a CommandLineTool" in wrong.text
-    assert "class: Workflow" in wrong.text, "the form keeps the typed text"
+    invalid_response = await http.post(
+        "/tools", data={**form, "name": "layout", "cwl": "class: Workflow"}
+    )
+    assert invalid_response.status_code == 422
+    assert "not a CommandLineTool" in invalid_response.text
+    assert "class: Workflow" in invalid_response.text, "the form keeps the typed text"
     for name, text in (("layout", LAYOUT), ("join", JOIN)):
         stored = await http.post("/tools", data={**form, "name": name, "cwl": text})
         assert stored.headers["location"] == f"/tools/{name}", stored.text
@@ -121,13 +123,16 @@ async def test_pages_store_tools_and_compose_a_template(operator: Operator) -> N
         "/tools/compose", data={**form, "name": "ocr", "tools": "layout, nothing"}
     )
     assert (unfit.status_code, "there fit join, layout" in unfit.text) == (404, True)
-    wanted = {**form, "name": "ocr", "tools": "layout join"}
-    for bind, said in (("scale", "each parameter stands once"), ("x=y", "&#39;x&#39; is no param")):
-        unfit = await http.post("/tools/compose", data={**wanted, "bind": bind})
-        assert (unfit.status_code, said in unfit.text) == (422, True), unfit.text
-    made = await http.post("/tools/compose", data={**wanted, "bind": "scale=enlargement"})
-    assert made.status_code == 303, made.text
-    review = (await http.get(made.headers["location"])).text
+    compose_form = {**form, "name": "ocr", "tools": "layout join"}
+    for bind, message in (
+        ("scale", "each parameter stands once"),
+        ("x=y", "&#39;x&#39; is no param"),
+    ):
+        unfit = await http.post("/tools/compose", data={**compose_form, "bind": bind})
+        assert (unfit.status_code, message in unfit.text) == (422, True), unfit.text
+    response = await http.post("/tools/compose", data={**compose_form, "bind": "scale=enlargement"})
+    assert response.status_code == 303, response.text
+    review = (await http.get(response.headers["location"])).text
     assert "enlargement" in review
     assert "Composed of the tools layout 1, join 1." in review
     assert (await operator.client.templates()).templates == [], (

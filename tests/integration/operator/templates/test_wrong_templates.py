@@ -9,25 +9,25 @@ WRONG = wrong_templates()
 
 
 async def test_invalid_template_is_refused_with_all_findings(operator: Operator) -> None:
-    for number, (name, wrong) in enumerate(WRONG.items()):
+    for number, (name, template) in enumerate(WRONG.items()):
         answer = await operator.http.post(
             "/api/v1/templates",
-            json={"name": f"wrong{number}", "files": wrong.files, "main": wrong.main},
+            json={"name": f"wrong{number}", "files": template.files, "main": template.main},
         )
         assert answer.status_code == 422, f"{name}: {answer.text}"
-        found = [
+        places = [
             (finding["file"], finding["line"], finding["column"], finding["severity"])
             for finding in answer.json()["findings"]
         ]
-        assert found == [
+        assert places == [
             (finding.file, finding.line, finding.column, finding.severity)
-            for finding in wrong.findings
+            for finding in template.findings
         ], name
     assert (await operator.client.templates(every_version=True)).templates == []
 
 
 @pytest.mark.parametrize(
-    "name", [name for name, wrong in WRONG.items() if len(wrong.files) == 1][::10]
+    "name", [name for name, template in WRONG.items() if len(template.files) == 1][::10]
 )
 async def test_invalid_template_sent_as_text_is_refused(operator: Operator, name: str) -> None:
     text = WRONG[name].files["workflow.cwl"]

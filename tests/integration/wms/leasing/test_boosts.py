@@ -82,8 +82,8 @@ async def test_rank_set_by_a_person_is_not_boosted(stage: Stage) -> None:
     await prioritise_task(stage.context, before.uid, 3)
     assert (await boost_tasks(stage.context, boosts(before, after))).raised == 1
     await prioritise_task(stage.context, after.uid, 4)
-    for wanted in (boosts(before, after), boosts()):
-        assert (await boost_tasks(stage.context, wanted)).model_dump() == {
+    for request in (boosts(before, after), boosts()):
+        assert (await boost_tasks(stage.context, request)).model_dump() == {
             "raised": 0,
             "lowered": 0,
         }
@@ -97,9 +97,9 @@ async def test_boosts_of_ended_or_unknown_tasks_are_ignored(stage: Stage) -> Non
         await stage.add_task(make_task(), jobs=1),
     )
     await cancel_task(stage.context, ended.uid)
-    wanted = boosts(ended, raised)
-    unknown = wanted.model_copy(
-        update={"boosts": [*wanted.boosts, Boost(task_uid=uuid4(), reason="it is not here yet")]}
+    request = boosts(ended, raised)
+    unknown = request.model_copy(
+        update={"boosts": [*request.boosts, Boost(task_uid=uuid4(), reason="it is not here yet")]}
     )
     assert (await boost_tasks(stage.context, unknown)).raised == 1
     await cancel_task(stage.context, raised.uid)

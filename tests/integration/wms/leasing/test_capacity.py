@@ -35,10 +35,10 @@ async def ask(
 
 
 def jobs_by_task(leased: LeaseResult) -> dict[UUID, int]:
-    found: dict[UUID, int] = {}
+    counts: dict[UUID, int] = {}
     for job in leased.jobs:
-        found[job.task_uid] = found.get(job.task_uid, 0) + 1
-    return found
+        counts[job.task_uid] = counts.get(job.task_uid, 0) + 1
+    return counts
 
 
 async def add(stage: Stage, jobs: int = 20, **changes: Any) -> Task:
@@ -107,8 +107,8 @@ async def test_explanation_names_the_gpu_memory_that_no_node_has(stage: Stage) -
     await stage.add_pilot(name="small", devices=[gpu(memory=8_000)])
     await stage.add_pilot(name="many cores", cores=64)
     task = await add(stage, device_type=DeviceType.GPU, gpu=GpuNeeds(memory=40_000))
-    said = await explain_task(stage.context, task.uid)
-    assert "needs a GPU with 40000 MiB of memory, the node has 8000" in str(said)
+    explanation = await explain_task(stage.context, task.uid)
+    assert "needs a GPU with 40000 MiB of memory, the node has 8000" in str(explanation)
 
 
 async def test_pilot_is_reserved_for_a_big_job_that_has_waited(stage: Stage) -> None:
@@ -219,8 +219,8 @@ async def test_explanation_covers_all_nodes_that_do_not_fit(stage: Stage) -> Non
         await stage.add_pilot(name=f"p{number}", labels={"site": "brno"}, cores=4)
     await stage.add_pilot(name="q", labels={"site": "prague"}, cores=2)
     task = await add(stage, resources=Resources(cores=3), nodes={"site": ["prague"]})
-    said = (await explain_task(stage.context, task.uid)).text
-    assert said.startswith(
+    explanation = (await explain_task(stage.context, task.uid)).text
+    assert explanation.startswith(
         "No pilot fits: a job needs a node with site prague, the node has brno (the largest of 4"
         " pilots; 1 other: needs 3 cores, the node has 2)"
-    ), said
+    ), explanation

@@ -231,8 +231,8 @@ async def test_timeline_shows_both_attempts(race: Race) -> None:
 
     async def lanes() -> set[str]:
         stage.context = replace(stage.context, timelines=TtlCache())
-        found = await read_timeline(stage.context, race.task.chain_uid)
-        return {lane.name for lane in found.lanes}
+        timeline = await read_timeline(stage.context, race.task.chain_uid)
+        return {lane.name for lane in timeline.lanes}
 
     assert await lanes() == {"slow", "quick"}
     done = stage.report_of(race.second, ended_at=NOW + timedelta(seconds=1))
@@ -314,7 +314,7 @@ async def test_job_with_enough_attempts_is_not_claimed_again(
     await stage.fail(quick, second)
     third = await stage.add_pilot(name="third")
 
-    async def claim(*_given: object, **_more: object) -> None:
+    async def claim(*_arguments: object, **_more: object) -> None:
         raise AssertionError("the task's row would be locked in vain")
 
     monkeypatch.setattr(start_duplicate_attempts, "claim_duplicate", claim)
@@ -370,9 +370,9 @@ async def test_run_times_outlive_their_pilots_and_include_abandoned_attempts(rac
     await stage.report(race.quick, report)
     await learn_times(stage.context)
     again = await stage.add_pilot(name="slow")
-    (known,) = (await read_pilot(stage.context, again)).known
-    assert (known.template, known.step, known.jobs) == (*WORK, 1)
-    assert known.seconds == pytest.approx((5.0 * 250.0) ** 0.5, rel=0.05)
+    (step,) = (await read_pilot(stage.context, again)).known
+    assert (step.template, step.step, step.jobs) == (*WORK, 1)
+    assert step.seconds == pytest.approx((5.0 * 250.0) ** 0.5, rel=0.05)
 
 
 async def test_abandoned_attempt_counts_as_run_time_but_not_as_success(race: Race) -> None:
@@ -382,6 +382,6 @@ async def test_abandoned_attempt_counts_as_run_time_but_not_as_success(race: Rac
     await stage.age(race.first, seconds=250.0)
     await stage.finish(race.quick, race.second)
     await learn_times(stage.context)
-    (known,) = (await read_pilot(stage.context, race.slow)).known
-    assert (known.jobs, known.failing) == (0, 1.0)
-    assert known.seconds == pytest.approx(250.0, rel=0.05)
+    (step,) = (await read_pilot(stage.context, race.slow)).known
+    assert (step.jobs, step.failing) == (0, 1.0)
+    assert step.seconds == pytest.approx(250.0, rel=0.05)

@@ -165,8 +165,8 @@ async def test_signed_off_pilot_stays_gone_and_takes_jobs_after_a_new_registrati
     await drain_pilot(stage.context, pilot)
     assert await state_of(stage) is PilotState.GONE
     assert (await stage.beat(pilot)).drain
-    [told] = (await list_pilots(stage.context)).pilots
-    again = told.model_dump(include={"uid", "name", "host", "slots", "resources"}) | {
+    [listed_pilot] = (await list_pilots(stage.context)).pilots
+    again = listed_pilot.model_dump(include={"uid", "name", "host", "slots", "resources"}) | {
         "version": "1"
     }
     await register_pilot(stage.context, RegisterPilot(**again))

@@ -215,12 +215,12 @@ async def test_full_storage_is_explained_to_people_and_shown_in_the_catalogue(
     (wait,) = (await list_room_waits(stage.context)).waits
     assert (wait.name, wait.needed, wait.free, wait.jobs) == ("small", NEEDED, CAPACITY, 4)
     assert wait.tasks == [task.uid]
-    said = (
+    explanation = (
         "Waiting for room: storage small is full: a job needs 300 B, 100 B free; make room there,"
         " and they go on by themselves"
     )
-    assert (await explain_task(stage.context, task.uid)).text.startswith(said)
-    assert (await explain_job(stage.context, jobs[0].id)).text.startswith(said)
+    assert (await explain_task(stage.context, task.uid)).text.startswith(explanation)
+    assert (await explain_job(stage.context, jobs[0].id)).text.startswith(explanation)
     (small,) = [one for one in await dms.storages(everything=True) if one.name == "small"]
     assert small.full == "100 B free of 100 B, 300 B needed"
     assert (small.full_for, small.objection) == (NEEDED, None), "the storage refuses smaller files"

@@ -35,7 +35,7 @@ async def test_task_runs_from_lease_to_end(stage: Stage) -> None:
     assert [orjson.loads(job.inputs)[0]["name"] for job in leased.jobs] == [
         f"frame-{n:04}.raw" for n in range(3)
     ]
-    assert [known.task.uid for known in leased.tasks] == [task.uid]
+    assert [leased_task.task.uid for leased_task in leased.tasks] == [task.uid]
     assert (await stage.status(task)).leased == 3
     assert await stage.finish(pilot, *leased.jobs) == [ReportAnswer.ACCEPTED] * 3
     status = await stage.status(task)
@@ -268,9 +268,9 @@ async def test_jobs_are_leased_by_rank_and_fit(stage: Stage) -> None:
     big = await stage.add_task(make_task(rank=9, resources=Resources(cores=16)), jobs=2)
     gpu = await stage.add_task(make_task(rank=9, device_type=DeviceType.GPU), jobs=2)
     pilot = await stage.add_pilot(cores=8)
-    leased = await stage.leased(pilot, 4, known=[low.uid])
+    leased = await stage.leased(pilot, 4, known_tasks=[low.uid])
     assert [job.task_uid for job in leased.jobs] == [high.uid] * 2 + [low.uid] * 2
-    assert [known.task.uid for known in leased.tasks] == [high.uid]
+    assert [leased_task.task.uid for leased_task in leased.tasks] == [high.uid]
     assert (await stage.status(big)).ready == (await stage.status(gpu)).ready == 2
     strong = await stage.add_pilot(cores=32, gpus=["H200"])
     assert {job.task_uid for job in await stage.lease(strong, 4)} == {big.uid, gpu.uid}

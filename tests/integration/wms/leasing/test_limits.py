@@ -43,8 +43,8 @@ async def set_licence_limit(stage: Stage, amount: float, period: LimitPeriod | N
 
 
 async def get_licence_limit(stage: Stage) -> ResourceLimit:
-    [found] = (await list_limits(stage.context)).limits
-    return found
+    [limit] = (await list_limits(stage.context)).limits
+    return limit
 
 
 async def test_limit_holds_over_all_nodes_and_instances(stage: Stage, second: Stage) -> None:
@@ -68,10 +68,10 @@ async def test_concurrent_leases_by_two_instances_do_not_exceed_the_limit(
     await set_licence_limit(stage, 5)
     await add_licence_task(stage, jobs=100)
     asking = [await stage.add_pilot(name=f"p{number}") for number in range(6)]
-    given = await asyncio.gather(
+    leases = await asyncio.gather(
         *(ask((stage, second)[number % 2], pilot, 2) for number, pilot in enumerate(asking))
     )
-    assert sum(map(len, given)) == 5
+    assert sum(map(len, leases)) == 5
 
 
 async def test_resources_of_a_lost_pilot_are_free_when_its_leases_end(stage: Stage) -> None:
@@ -120,8 +120,8 @@ async def test_limit_set_while_jobs_run_counts_the_running_jobs(stage: Stage) ->
     room = pilots.Room(
         free=PLENTY.model_copy(update={"named": {"licence": 3}}), soon=PLENTY, ahead=0
     )
-    held = (await lease_jobs(stage.context, pilot, LeaseRequest(jobs=9, room=room))).jobs
-    assert len(held) == 3
+    leased_jobs = (await lease_jobs(stage.context, pilot, LeaseRequest(jobs=9, room=room))).jobs
+    assert len(leased_jobs) == 3
     other = await stage.add_pilot(name="offers none")
     assert await ask(stage, other) == []
     await set_licence_limit(stage, 4)
@@ -132,13 +132,13 @@ async def test_lowered_limit_takes_no_jobs_away(stage: Stage) -> None:
     await set_licence_limit(stage, 4)
     await add_licence_task(stage)
     pilot = await stage.add_pilot()
-    held = await ask(stage, pilot)
-    assert len(held) == 4
+    leased_jobs = await ask(stage, pilot)
+    assert len(leased_jobs) == 4
     await set_licence_limit(stage, 2)
     assert (await get_licence_limit(stage)).used == 4
-    await stage.finish(pilot, *held[:2])
+    await stage.finish(pilot, *leased_jobs[:2])
     assert await ask(stage, pilot) == [], "a job was leased above the lowered limit"
-    await stage.finish(pilot, held[2])
+    await stage.finish(pilot, leased_jobs[2])
     assert len(await ask(stage, pilot)) == 1
 
 
@@ -150,10 +150,10 @@ async def test_quota_is_spent_by_leases_and_refilled_in_the_next_period(stage: S
     assert len(jobs) == 2
     await stage.fail(pilot, *jobs)
     assert await ask(stage, pilot) == [], "quota was returned without a report of its rest"
-    told = await get_licence_limit(stage)
-    assert (told.used, told.period) == (4, LimitPeriod.DAY)
-    assert told.refills is not None
-    assert (told.refills.hour, told.refills.minute) == (0, 0)
+    limit = await get_licence_limit(stage)
+    assert (limit.used, limit.period) == (4, LimitPeriod.DAY)
+    assert limit.refills is not None
+    assert (limit.refills.hour, limit.refills.minute) == (0, 0)
     await stage.execute("UPDATE limits SET begun = begun - interval '1 day'")
     assert (await get_licence_limit(stage)).used == 0
     assert len(await ask(stage, pilot)) == 2
@@ -246,16 +246,18 @@ async def test_explanation_says_which_steps_hold_a_limited_resource(stage: Stage
     await add_licence_task(stage, jobs=2, step="convert")
     waiting = await add_licence_task(stage, step="more")
     assert len(await ask(stage, pilot, 3)) == 3
-    said = (await explain_task(stage.context, waiting.uid)).text
-    assert said.startswith(
+    explanation = (await explain_task(stage.context, waiting.uid)).text
+    assert explanation.startswith(
         "Waiting for licence: 3.5 of 4 licence are held by 2 jobs of step convert and 1 job of step"
         " scan (20 ready"
-    ), said
+    ), explanation
     await set_licence_limit(stage, 3, LimitPeriod.HOUR)
     await ask(stage, pilot)
     last = await add_licence_task(stage)
-    said = (await explain_task(stage.context, last.uid)).text
-    assert said.startswith("Waiting for licence: 3 of 3 licence of this hour are spent, and more")
+    explanation = (await explain_task(stage.context, last.uid)).text
+    assert explanation.startswith(
+        "Waiting for licence: 3 of 3 licence of this hour are spent, and more"
+    )
 
 
 async def test_need_above_the_limit_is_reported_as_unschedulable(stage: Stage) -> None:
@@ -282,9 +284,9 @@ async def test_job_with_a_large_need_gets_a_reservation_after_a_wait(stage: Stag
     await set_licence_limit(stage, 4)
     small = await add_licence_task(stage, jobs=50)
     pilot, other = await stage.add_pilot(), await stage.add_pilot(name="other")
-    held = await ask(stage, pilot, 4)
+    leased_jobs = await ask(stage, pilot, 4)
     big = await add_licence_task(stage, jobs=1, need=4, rank=2.0)
-    await stage.finish(pilot, held[0])
+    await stage.finish(pilot, leased_jobs[0])
     [job] = await ask(stage, other)
     assert job.task_uid == small.uid, "the reservation began too early"
     await stage.execute(
@@ -293,7 +295,7 @@ async def test_job_with_a_large_need_gets_a_reservation_after_a_wait(stage: Stag
     await stage.finish(other, job)
     assert await ask(stage, pilot) == []
     assert await ask(stage, other) == [], "the reservation does not hold on every node"
-    await stage.finish(pilot, *held[1:])
+    await stage.finish(pilot, *leased_jobs[1:])
     [job] = await ask(stage, other)
     assert job.task_uid == big.uid
     await stage.finish(other, job)
@@ -326,9 +328,9 @@ async def test_usage_never_exceeds_the_limit_under_random_events(
 
     for _ in range(25):
         await asyncio.gather(*(one(pilot) for pilot in random.sample(asking, 3)))
-        found = await get_licence_limit(random.choice(both))
-        assert found.used <= most
-        assert found.used == sum(needs[job.task_uid] for own in jobs.values() for job in own)
+        limit = await get_licence_limit(random.choice(both))
+        assert limit.used <= most
+        assert limit.used == sum(needs[job.task_uid] for own in jobs.values() for job in own)
         pilot = random.choice(asking)
         ended, jobs[pilot] = jobs[pilot], []
         match random.choice(["finish", "fail", "lose", "give back"]):

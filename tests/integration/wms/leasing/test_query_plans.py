@@ -29,8 +29,8 @@ async def plan(stage: Stage, query: str, *arguments: Any) -> dict[str, Any]:
             )
         finally:
             await transaction.rollback()
-    found: dict[str, Any] = json.loads(text)[0]["Plan"]
-    return found
+    query_plan: dict[str, Any] = json.loads(text)[0]["Plan"]
+    return query_plan
 
 
 def nodes(tree: dict[str, Any]) -> list[dict[str, Any]]:
@@ -113,6 +113,6 @@ async def test_end_of_a_group_is_found_without_reading_all_jobs(
         await stage.execute("ANALYZE")
     below = await plan(stage, SELECT_COMPLETE_BELOW, task.uid, 9_989)
     part = await plan(stage, SELECT_FIRST_OPEN, task.uid, 9_989, 10**9)
-    for found in (below, part):
-        assert "Seq Scan" not in scans(found)
-        assert buffers(found) < 60
+    for query_plan in (below, part):
+        assert "Seq Scan" not in scans(query_plan)
+        assert buffers(query_plan) < 60

@@ -63,8 +63,8 @@ async def test_tasks_that_fit_no_node_are_listed(stage: Stage) -> None:
     ]
 
     async def listed(context: WmsContext, limit: int = 10) -> tuple[list[UUID], int]:
-        found = await list_unschedulable(context, limit=limit)
-        return [task.uid for task in found.tasks], found.number
+        unschedulable = await list_unschedulable(context, limit=limit)
+        return [task.uid for task in unschedulable.tasks], unschedulable.number
 
     await stage.execute("UPDATE tasks SET created_at = created_at - interval '1 minute'")
     assert await listed(stage.context) == ([], 0), "a task is listed before a pilot has registered"

@@ -14,12 +14,12 @@ from wms.usecases.limits.group_shares import list_shares, set_group_share
 
 async def given_to(stage: Stage, jobs: int, *, at_once: int = 1) -> Counter[str]:
     """Lease jobs to new pilots, and count them by the group of their task."""
-    found: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     for _ in range(jobs // at_once):
         pilot = await stage.add_pilot()
         for job in await stage.lease(pilot, at_once):
-            found[stage.tasks[job.task_uid].group] += 1
-    return found
+            counts[stage.tasks[job.task_uid].group] += 1
+    return counts
 
 
 async def test_many_jobs_of_a_group_do_not_delay_another_group(stage: Stage) -> None:
@@ -33,8 +33,8 @@ async def test_shares_follow_the_weights(stage: Stage, at_once: int) -> None:
     for group in ("ocr", "spd"):
         await stage.add_task(make_task(group=group), jobs=100)
     await set_group_share(stage.context, "spd", SetShare(weight=3))
-    found = await given_to(stage, 40, at_once=at_once)
-    assert found["spd"] == pytest.approx(30, abs=1)
+    counts = await given_to(stage, 40, at_once=at_once)
+    assert counts["spd"] == pytest.approx(30, abs=1)
 
 
 async def test_group_without_competitors_gets_all_jobs(stage: Stage) -> None:
@@ -61,8 +61,8 @@ async def test_shares_are_shown_to_members_of_the_group(stage: Stage) -> None:
         ("ocr", 1.0, 1),
         ("spd", 2.5, 0),
     ]
-    seen = (await list_shares(stage.context, visibility(["spd"]))).shares
-    assert [each.group for each in seen] == [EVERYONE, "spd"]
+    visible_shares = (await list_shares(stage.context, visibility(["spd"]))).shares
+    assert [each.group for each in visible_shares] == [EVERYONE, "spd"]
 
 
 async def test_usage_of_groups_is_found_without_reading_jobs(stage: Stage) -> None:

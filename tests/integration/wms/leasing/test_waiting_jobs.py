@@ -28,8 +28,8 @@ async def limit_waiting(stage: Stage, holder: QuotaHolder, most: int | None) -> 
 
 async def count_waiting(stage: Stage, holder: QuotaHolder) -> int:
     async with stage.database.connection() as connection:
-        [found] = await WAITING.holdings(connection, holder.kind, holder.name)
-    return found.has[Quantity.WAITING].used
+        [holding] = await WAITING.holdings(connection, holder.kind, holder.name)
+    return holding.has[Quantity.WAITING].used
 
 
 async def split_and_run(stage: Stage, dms: DmsClient, holder: QuotaHolder, *, most: int) -> int:
@@ -68,9 +68,9 @@ async def test_limit_of_waiting_jobs_holds_and_the_same_jobs_are_made(
     # A file may end a group and be a group itself as the last file. Both are made if nothing waits.
     last_two = most == 1 and changes.get("mode") is TaskMode.MERGE
     looks = await split_and_run(stage, dms, OCR, most=most + last_two)
-    made = await jobs_of(stage, task)
-    assert made == await jobs_of(stage, free)
-    assert (looks > 1) == (len(made) > most + last_two)
+    jobs = await jobs_of(stage, task)
+    assert jobs == await jobs_of(stage, free)
+    assert (looks > 1) == (len(jobs) > most + last_two)
 
 
 async def test_reason_for_jobs_that_are_not_made_yet_is_shown(
@@ -87,8 +87,8 @@ async def test_reason_for_jobs_that_are_not_made_yet_is_shown(
         "the group ocr may have 3 jobs waiting, and has 3: more are made as these are given away"
     )
     assert (await stage.status(other)).total == 10
-    told = await explain_task(stage.context, task.uid)
-    assert told.text.endswith(f", 0 of 3 jobs finished); {status.reason}.")
+    explanation = await explain_task(stage.context, task.uid)
+    assert explanation.text.endswith(f", 0 of 3 jobs finished); {status.reason}.")
     # A changed limit takes effect at once.
     await limit_waiting(stage, OCR, None)
     await split_waiting_tasks(stage.context, dms, page=4)

@@ -25,12 +25,12 @@ async def test_instance_is_notified_of_jobs_made_ready_by_another_instance(
     (job,) = await stage.lease(holder)
     async with running(ReadyListener(stage.database.url, patient.signal)):
         await patient.signal.wait(0, seconds=10.0)  # it listens now
-        asked = asyncio.create_task(deaf.lease(waiter, wait=60.0))
+        lease = asyncio.create_task(deaf.lease(waiter, wait=60.0))
         async with asyncio.timeout(20):  # its request would look again by itself after 60 s
-            while await _waiting(asked):
+            while await _waiting(lease):
                 await stage.overdue(job)
                 await stage.expire()
-            assert [again.id for again in await asked] == [job.id]
+            assert [again.id for again in await lease] == [job.id]
 
 
 async def _ask_patiently(stage: Stage) -> tuple[Stage, UUID, "asyncio.Task[list[ClaimedJob]]"]:
@@ -61,20 +61,20 @@ async def test_signal_given_before_the_wait_is_not_missed() -> None:
 
 
 async def test_waiting_requests_end_when_the_process_stops(stage: Stage) -> None:
-    waiter, pilot, asked = await _ask_patiently(stage)
+    waiter, pilot, lease = await _ask_patiently(stage)
     async with asyncio.timeout(20):
-        while await _waiting(asked):
+        while await _waiting(lease):
             waiter.context.signal.close()
-        assert await asked == []
+        assert await lease == []
         assert await waiter.lease(pilot, wait=60.0) == [], "a later request waited"
 
 
 async def test_waiting_request_ends_when_its_pilot_signs_off(stage: Stage) -> None:
-    waiter, pilot, asked = await _ask_patiently(stage)
+    waiter, pilot, lease = await _ask_patiently(stage)
     async with asyncio.timeout(20):
-        while await _waiting(asked):
+        while await _waiting(lease):
             await sign_off_pilot(waiter.context, pilot, [])
-        assert await asked == []
+        assert await lease == []
 
 
 async def test_rank_of_a_waiting_task_rises_once_for_all_instances(

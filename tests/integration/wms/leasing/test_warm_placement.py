@@ -24,14 +24,14 @@ SINCE = datetime(2026, 1, 1, tzinfo=UTC)
 class Wanting:
     """A policy that wants a certain kind and records what it is told."""
 
-    wanted: str
+    kind_name: str
     every: float | None = None
     weighs_priority: bool = False
-    told: list[dict[str, Kind]] = field(default_factory=list)
+    decisions: list[dict[str, Kind]] = field(default_factory=list)
 
     def next_kind(self, kinds: Sequence[Kind], place: Place, now: float) -> int | None:
-        self.told.append({kind.name: kind for kind in kinds})
-        return [kind.name for kind in kinds].index(self.wanted)
+        self.decisions.append({kind.name: kind for kind in kinds})
+        return [kind.name for kind in kinds].index(self.kind_name)
 
     def moves(self, kinds: Sequence[Kind], places: Sequence[Place], now: float) -> list[Move]:
         return []
@@ -84,14 +84,14 @@ async def test_pilot_that_is_to_load_a_worker_counts_for_the_next_decision(stage
     for _ in range(3):
         await lease_jobs(stage.context, pilot, LeaseRequest(jobs=1, loaded=["layout"]))
     # One pilot reported the warm worker, and two have jobs for it.
-    assert [told["read"].serving for told in policy.told] == [3, 4, 5]
+    assert [kinds["read"].serving for kinds in policy.decisions] == [3, 4, 5]
 
 
 async def test_policy_decides_which_warm_worker_is_used(stage: Stage) -> None:
     await two_stages(stage, layout=9, read=90)
-    for wanted in ("layout", "read"):
-        stage.context = replace(stage.context, policy=Wanting(wanted))
-        assert await leased_by(stage, "layout") == [wanted]
+    for kind in ("layout", "read"):
+        stage.context = replace(stage.context, policy=Wanting(kind))
+        assert await leased_by(stage, "layout") == [kind]
 
 
 async def test_policy_is_told_ready_jobs_run_times_and_loading_times(stage: Stage) -> None:
@@ -99,8 +99,8 @@ async def test_policy_is_told_ready_jobs_run_times_and_loading_times(stage: Stag
     policy = Wanting("read")
     stage.context = replace(stage.context, policy=policy)
     await leased_by(stage)
-    [told] = policy.told
-    assert (told["layout"].ready, told["read"].ready) == (9, 2)
-    assert (round(told["layout"].mean), round(told["layout"].after)) == (2, 10)
-    assert (round(told["read"].mean), told["read"].after) == (10, 0.0)
-    assert (told["read"].loading, told["read"].serving) == (5.0, 1)
+    [kinds] = policy.decisions
+    assert (kinds["layout"].ready, kinds["read"].ready) == (9, 2)
+    assert (round(kinds["layout"].mean), round(kinds["layout"].after)) == (2, 10)
+    assert (round(kinds["read"].mean), kinds["read"].after) == (10, 0.0)
+    assert (kinds["read"].loading, kinds["read"].serving) == (5.0, 1)

@@ -128,18 +128,18 @@ async def test_pilot_is_shown_with_its_activity_jobs_and_failures(stage: Stage) 
     await stage.beat(pilot, running=jobs[:1], waiting=jobs[1:])
     await stage.finish(pilot, *jobs[2:])
     await stage.fail(pilot, jobs[1])
-    found = await read_pilot(stage.context, pilot)
-    assert found.pilot.activity is PilotActivity.WORKING
-    assert [(job.job_id, job.step, job.outcome) for job in found.jobs] == [
+    details = await read_pilot(stage.context, pilot)
+    assert details.pilot.activity is PilotActivity.WORKING
+    assert [(job.job_id, job.step, job.outcome) for job in details.jobs] == [
         (jobs[0].id, "layout", None)
     ]
-    assert [job.outcome for job in found.ended] == [AttemptOutcome.FAILED] + [
+    assert [job.outcome for job in details.ended] == [AttemptOutcome.FAILED] + [
         AttemptOutcome.FINISHED
     ] * 2
-    assert [job.message for job in found.failures] == ["exit code 1"]
-    assert found.failures[0].chain_uid == task.chain_uid
-    [step] = found.steps
-    assert (step.step, step.finished, step.failed, found.attempts) == ("layout", 2, 1, 3)
+    assert [job.message for job in details.failures] == ["exit code 1"]
+    assert details.failures[0].chain_uid == task.chain_uid
+    [step] = details.steps
+    assert (step.step, step.finished, step.failed, details.attempts) == ("layout", 2, 1, 3)
     await stage.finish(pilot, jobs[0])
     assert (await read_pilot(stage.context, pilot)).pilot.activity is PilotActivity.IDLE
     assert (await list_pilots(stage.context)).pilots[0].state is PilotState.ACTIVE
@@ -195,8 +195,8 @@ async def test_pilot_gets_jobs_of_the_step_that_it_is_to_load_first(stage: Stage
         await load_tool(stage.context, pilot, LoadTool(step="layout"))
     assert (await read_pilot(stage.context, pilot)).pilot.to_load == "layout"
     assert [job.task_uid for job in await stage.lease(other)] == [high.uid]
-    given = await stage.lease(pilot, 4)
-    assert [job.task_uid for job in given] == [low.uid] * 3 + [high.uid]
+    jobs = await stage.lease(pilot, 4)
+    assert [job.task_uid for job in jobs] == [low.uid] * 3 + [high.uid]
     await load_tool(stage.context, pilot, LoadTool(step="decode"))
     assert len(await stage.lease(pilot)) == 1, "the pilot got no other job"
     await load_tool(stage.context, pilot, LoadTool(step=None))

@@ -38,18 +38,18 @@ async def add(stage: Stage, name: str, state: PilotState, number: int, **also: A
 
 
 async def pages(stage: Stage, limit: int, **query: Any) -> list[PilotList]:
-    found = [await list_pilots(stage.context, PilotQuery(limit=limit, **query))]
-    while found[-1].after is not None:
-        found.append(
+    page_list = [await list_pilots(stage.context, PilotQuery(limit=limit, **query))]
+    while page_list[-1].after is not None:
+        page_list.append(
             await list_pilots(
-                stage.context, PilotQuery(limit=limit, after=found[-1].after, **query)
+                stage.context, PilotQuery(limit=limit, after=page_list[-1].after, **query)
             )
         )
-    return found
+    return page_list
 
 
-def names(found: list[PilotList]) -> list[str]:
-    return [pilot.name for page in found for pilot in page.pilots]
+def names(page_list: list[PilotList]) -> list[str]:
+    return [pilot.name for page in page_list for pilot in page.pilots]
 
 
 async def every_kind(stage: Stage) -> list[str]:
@@ -74,10 +74,10 @@ async def test_pages_of_any_size_list_every_pilot_once_in_order_of_importance(
     stage: Stage, limit: int
 ) -> None:
     listed = await every_kind(stage)
-    found = await pages(stage, limit)
-    assert names(found) == listed
-    assert {page.total for page in found} == {len(listed)}
-    assert {len(page.pilots) for page in found[:-1]} <= {limit}
+    page_list = await pages(stage, limit)
+    assert names(page_list) == listed
+    assert {page.total for page in page_list} == {len(listed)}
+    assert {len(page.pilots) for page in page_list[:-1]} <= {limit}
 
 
 async def test_pilot_has_the_sandbox_of_its_last_registration(stage: Stage) -> None:
@@ -91,8 +91,8 @@ async def test_pilot_has_the_sandbox_of_its_last_registration(stage: Stage) -> N
 
 async def test_pilots_that_need_attention_are_listed_and_counted_separately(stage: Stage) -> None:
     await every_kind(stage)
-    found = await pages(stage, 3, attention=True)
-    assert (names(found), found[0].total) == (["lost-1", "lost-2", "lost-3", "lost-0"], 4)
+    page_list = await pages(stage, 3, attention=True)
+    assert (names(page_list), page_list[0].total) == (["lost-1", "lost-2", "lost-3", "lost-0"], 4)
     [named] = await pages(stage, 3, name="lost-2")
     assert (names([named]), named.total) == (["lost-2"], 1)
     await acknowledge_pilot(stage.context, named.pilots[0].uid, Acknowledge(by="Ann"))

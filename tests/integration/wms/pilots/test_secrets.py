@@ -45,8 +45,8 @@ async def operator(make_database: DatabaseFactory) -> AsyncIterator[Operator]:
 
 async def leased(stage: Stage, pilot: UUID, **changes: object) -> tuple[Task, JobToken]:
     secrets = {"key": REF}
-    made = make_task(**{"secrets": secrets, **changes})
-    task = await stage.add_task(made, jobs=1)
+    new_task = make_task(**{"secrets": secrets, **changes})
+    task = await stage.add_task(new_task, jobs=1)
     [job] = (await lease_jobs(stage.context, pilot, LeaseRequest(jobs=1, room=ROOM))).jobs
     return task, JobToken(id=job.id, attempt=job.attempt)
 

@@ -42,10 +42,10 @@ class Wms:
     operator: WmsClient
     database_url: str
 
-    async def add(self, name: str = "cern", **told: Any) -> str:
+    async def add(self, name: str = "cern", **options: Any) -> str:
         """Add a site and return the secret with which its pilots enrol."""
-        given = await self.operator.add_site(NewSite(name=name, **told))
-        return given.secret.get_secret_value()
+        site = await self.operator.add_site(NewSite(name=name, **options))
+        return site.secret.get_secret_value()
 
     async def execute(self, statement: str, *values: Any) -> list[asyncpg.Record]:
         connection = await asyncpg.connect(self.database_url)
@@ -59,7 +59,7 @@ class Pilot:
     def __init__(self, wms: Wms, **resources: Any) -> None:
         self.uid = uuid4()
         self.token = ""
-        self.said = ""
+        self.last_answer = ""
         self._wms = wms
         self._key = PilotKey.new()
         self._resources = {"cores": 1, "ram": 1000, "disk": 1000, **resources}
@@ -83,7 +83,10 @@ class Pilot:
             "resources": self._resources,
         }
         answer = await self._wms.http.post("/api/v1/pilots", json=body, headers=headers)
-        self.token, self.said = answer.headers.get(PILOT_TOKEN_HEADER, self.token), answer.text
+        self.token, self.last_answer = (
+            answer.headers.get(PILOT_TOKEN_HEADER, self.token),
+            answer.text,
+        )
         return answer.status_code
 
     async def ask(self, what: str, body: Any) -> int:
@@ -92,7 +95,10 @@ class Pilot:
             json=body,
             headers={"authorization": f"Bearer {self.token}"},
         )
-        self.token, self.said = answer.headers.get(PILOT_TOKEN_HEADER, self.token), answer.text
+        self.token, self.last_answer = (
+            answer.headers.get(PILOT_TOKEN_HEADER, self.token),
+            answer.text,
+        )
         return answer.status_code
 
     async def heartbeat(self) -> int:
@@ -143,9 +149,9 @@ async def test_site_is_added_listed_and_revoked(wms: Wms) -> None:
         ("jinr", True),
         ("cern", False),
     ]
-    kept = str(await wms.execute("SELECT * FROM sites"))
-    assert secret not in kept
-    assert again not in kept
+    rows = str(await wms.execute("SELECT * FROM sites"))
+    assert secret not in rows
+    assert again not in rows
 
 
 async def test_pilot_of_a_site_works_until_the_site_is_revoked(wms: Wms) -> None:
@@ -167,7 +173,7 @@ async def test_pilot_of_a_site_works_until_the_site_is_revoked(wms: Wms) -> None
         Pilot(wms).register(secret),
     ):
         assert await ask == 401
-    assert "the site cern was revoked" in mine.said
+    assert "the site cern was revoked" in mine.last_answer
     await wms.add()
     assert await mine.heartbeat() == 401, "a new site of the same name took the pilot over"
     assert await foreign.heartbeat() == 200
@@ -185,7 +191,7 @@ async def test_enrolled_pilot_stays_after_the_enrolment_has_expired(wms: Wms) ->
     assert await mine.register(secret) == 200
     late = Pilot(wms)
     assert await late.register(secret) == 401
-    assert "no new pilot of the site cern may come any more" in late.said
+    assert "no new pilot of the site cern may come any more" in late.last_answer
     assert await mine.register(secret, key=PilotKey.new()) == 401, (
         "a pilot with another key registered in its place"
     )
@@ -200,7 +206,7 @@ async def test_killed_pilot_comes_back_after_the_enrolment_has_expired(wms: Wms)
 
     again, third = mine.started_again(), mine.started_again()
     assert await again.register(secret) == 403
-    assert "the one that has its key is not known to have ended" in again.said
+    assert "the one that has its key is not known to have ended" in again.last_answer
     await wms.execute("UPDATE pilots SET seen_at = now() - $1::interval", timedelta(seconds=61))
     assert await again.register(secret) == 200
     assert await again.heartbeat() == 200
@@ -213,8 +219,8 @@ async def test_site_offers_only_allowed_labels_and_resources(wms: Wms) -> None:
     assert await Pilot(wms, labels={"zone": "a"}).register(secret) == 200
     greedy = Pilot(wms, labels={"zone": "a", "trusted": "yes"}, named={"licence": 5})
     assert await greedy.register(secret) == 403
-    assert "its site may not offer the label trusted" in greedy.said
-    assert "its site may not offer the resource licence" in greedy.said
+    assert "its site may not offer the label trusted" in greedy.last_answer
+    assert "its site may not offer the resource licence" in greedy.last_answer
     assert await greedy.register(OF_THE_SYSTEM) == 200
 
 
@@ -222,7 +228,7 @@ async def test_site_has_at_most_its_number_of_pilots(wms: Wms) -> None:
     secret = await wms.add(most_pilots=2)
     first, second, third = (Pilot(wms) for _ in range(3))
     assert [await pilot.register(secret) for pilot in (first, second, third)] == [200, 200, 403]
-    assert "it may have 2 at a time, and has 2" in third.said
+    assert "it may have 2 at a time, and has 2" in third.last_answer
     assert await second.register(secret) == 200, "a registered pilot cannot register again"
     assert await first.ask("sign-off", {"returned": []}) == 204
     assert await third.register(secret) == 200
@@ -257,7 +263,7 @@ async def test_waiting_lease_request_gets_no_job_after_its_site_is_revoked(wms: 
     await wms.operator.revoke_site("cern")
     async with asyncio.timeout(30):
         assert await waiting == 200
-    assert '"jobs":[]' in mine.said
+    assert '"jobs":[]' in mine.last_answer
 
 
 async def _has_arrived(wms: Wms) -> bool:

@@ -25,8 +25,8 @@ async def test_pilot_gets_the_storages_that_jobs_may_have_written_to(
         NewStorage(name="kept", type=StorageType.OUTPUT, url=urls["kept"], read_only=True)
     )
     await dms.disable_storage("logs")
-    found = await list_storage_urls(stage.context, dms, pilot)
-    assert set(found.urls) == {urls[kind] for kind in kinds}
+    storages = await list_storage_urls(stage.context, dms, pilot)
+    assert set(storages.urls) == {urls[kind] for kind in kinds}
 
 
 async def test_unknown_pilot_gets_no_storages(stage: Stage, dms: DmsClient) -> None:

@@ -46,9 +46,9 @@ async def test_pilot_with_some_failures_gets_one_job_at_a_time(stage: Stage) -> 
     bad, good = await two_pilots(stage)
     await stage.learn(*[(bad, None)] * 3, *[(bad, 1.0)] * 5, *[(good, 1.0)] * 6)
     await stage.add_task(make_task(), jobs=10)
-    given = await stage.lease(bad, 5)
-    assert (len(given), len(await stage.lease(bad, 5))) == (1, 0)
-    await stage.finish(bad, *given)
+    jobs = await stage.lease(bad, 5)
+    assert (len(jobs), len(await stage.lease(bad, 5))) == (1, 0)
+    await stage.finish(bad, *jobs)
     assert len(await stage.lease(bad, 5)) == 1
 
 
@@ -57,8 +57,8 @@ async def failures(stage: Stage, pilot: UUID) -> int:
     await learn_times(stage.context)
     async with stage.database.connection() as connection:
         worker = (await list_workers(connection, [pilot]))[pilot]
-        known = (await list_times(connection, [WORK])).get(WORK, {})
-    return known[worker].failures if worker in known else 0
+        times = (await list_times(connection, [WORK])).get(WORK, {})
+    return times[worker].failures if worker in times else 0
 
 
 async def test_failures_caused_by_the_input_do_not_count_against_a_pilot(stage: Stage) -> None:

@@ -25,11 +25,11 @@ async def test_answer_file_with_another_name_than_its_job_is_refused(
     first, second = await asking.jobs(task)
     good, own = answered(task, first), answered(task, second)
     url = f"{task.main_output.dat_out_url}/{place}"
-    wrong = own.model_copy(
+    misnamed_answer = own.model_copy(
         update={"output": own.output.model_copy(update={"name": name, "url": url})}
     )
     with pytest.raises(Unprocessable, match="is not called as the attempt's") as refused:
-        await asking.answer(task, good, wrong)
+        await asking.answer(task, good, misnamed_answer)
     assert refused.value.fields["jobs"] == str(second.id)
     assert await asking.check(task) == {JobState.ASKED: 2}
     assert await asking.answer(task, good, own) == [ReportAnswer.ACCEPTED] * 2

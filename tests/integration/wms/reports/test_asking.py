@@ -45,15 +45,24 @@ from wms.usecases.tasks.read_tasks import read_job, read_jobs
 
 async def test_jobs_of_a_human_task_are_asked_and_given_to_no_pilot(asking: Asking) -> None:
     gold = await make_dataset(asking.dms, asking.folder, files=1)
-    known = TaskInput(port="known", dat_in_uid=gold, mode=InputMode.ONE)
-    task = await asking.task(files=5, page=2, side_inputs=[known], owner="anna", group="ocr")
+    gold_input = TaskInput(port="known", dat_in_uid=gold, mode=InputMode.ONE)
+    task = await asking.task(files=5, page=2, side_inputs=[gold_input], owner="anna", group="ocr")
     assert await asking.check(task) == {JobState.ASKED: 5}
     pilot = await asking.stage.add_pilot()
     assert await asking.stage.lease(pilot, 10) == []
-    [told] = (await list_human_tasks(asking.stage.context)).tasks
-    assert (told.uid, told.ask, told.asked, told.step) == (task.uid, ASK, 5, task.step)
-    assert (told.owner, told.group, told.output) == ("anna", "ocr", task.main_output)
-    assert [(file.port, file.name) for file in told.files] == [("known", "f00000")]
+    [listed_task] = (await list_human_tasks(asking.stage.context)).tasks
+    assert (listed_task.uid, listed_task.ask, listed_task.asked, listed_task.step) == (
+        task.uid,
+        ASK,
+        5,
+        task.step,
+    )
+    assert (listed_task.owner, listed_task.group, listed_task.output) == (
+        "anna",
+        "ocr",
+        task.main_output,
+    )
+    assert [(file.port, file.name) for file in listed_task.files] == [("known", "f00000")]
     jobs = await asking.jobs(task)
     assert [(job.seq, job.input.name) for job in jobs] == [(n, f"f{n:05}") for n in range(5)]
     explained = await explain_task(asking.stage.context, task.uid)
@@ -82,8 +91,8 @@ async def test_page_of_asked_jobs_is_found_by_its_index(asking: Asking, *, analy
     if analysed:
         await asking.stage.execute("ANALYZE")
     for statement in (SELECT_UNANSWERED_JOBS, UNANSWERED):
-        found = await plan(asking.stage, statement, task.uid, 100, 10)
-        assert scans(found) == {"jobs_asked"}
+        query_plan = await plan(asking.stage, statement, task.uid, 100, 10)
+        assert scans(query_plan) == {"jobs_asked"}
 
 
 async def test_limit_of_waiting_jobs_does_not_apply_to_asked_jobs(asking: Asking) -> None:
@@ -95,17 +104,17 @@ async def test_limit_of_waiting_jobs_does_not_apply_to_asked_jobs(asking: Asking
     task = await asking.task(files=10, group="ocr", page=4)
     assert await asking.check(task) == {JobState.ASKED: 10}
     async with asking.stage.database.connection() as connection:
-        [held] = await WAITING.holdings(connection, group.kind, group.name)
-    assert held.has[Quantity.WAITING].used == 3
+        [holding] = await WAITING.holdings(connection, group.kind, group.name)
+    assert holding.has[Quantity.WAITING].used == 3
 
 
 async def test_asked_job_finishes_once_with_its_answer(asking: Asking) -> None:
     task = await asking.task(files=3)
     first, second, third = await asking.jobs(task)
-    given = answered(task, second)
-    assert await asking.answer(task, given) == [ReportAnswer.ACCEPTED]
+    answer = answered(task, second)
+    assert await asking.answer(task, answer) == [ReportAnswer.ACCEPTED]
     assert await asking.check(task) == {JobState.ASKED: 2, JobState.FINISHED: 1}
-    assert await asking.answer(task, given, answered(task, first)) == [
+    assert await asking.answer(task, answer, answered(task, first)) == [
         ReportAnswer.ALREADY,
         ReportAnswer.ACCEPTED,
     ]
@@ -116,7 +125,7 @@ async def test_asked_job_finishes_once_with_its_answer(asking: Asking) -> None:
     )
     status = await asking.stage.status(task)
     assert (status.state, status.reason) == (TaskState.FINISHED, "3 of 3 jobs finished")
-    assert await asking.answer(task, given) == [ReportAnswer.ALREADY]
+    assert await asking.answer(task, answer) == [ReportAnswer.ALREADY]
     sent = await asking.stage.sent()
     dataset = task.main_output.dat_out_uid
     assert sorted(sent.files[dataset]) == [(n, f"0000000{n}.1-answer.json") for n in range(3)]
@@ -131,9 +140,9 @@ async def test_answer_is_recorded_as_an_attempt_of_people_without_run_times(
     task = await asking.task(files=2)
     [job, _] = await asking.jobs(task)
     await asking.answer(task, answered(task, job))
-    found = await read_job(asking.stage.context, job.id)
-    [attempt] = found.attempts
-    assert (found.attempt, attempt.who, attempt.leased_at) == (1, "people", NOW)
+    details = await read_job(asking.stage.context, job.id)
+    [attempt] = details.attempts
+    assert (details.attempt, attempt.who, attempt.leased_at) == (1, "people", NOW)
     assert asking.stage.context.ends.take() == []
     async with asking.stage.database.connection() as connection:
         times = await connection.fetchrow(
@@ -175,13 +184,13 @@ async def test_answer_to_a_job_of_a_pilot_is_stale(asking: Asking) -> None:
     async with asking.stage.database.connection() as connection:
         assert await list_jobs_to_answer(connection, task.uid, after=0, limit=9) == []
     [stored] = (await read_jobs(asking.stage.context, task.uid, JobQuery())).jobs
-    given = AnsweredJob(
+    answer = AnsweredJob(
         id=stored.id,
         output=asking.stage.report_of(job).outputs[0],
         asked_at=NOW,
         answered_at=NOW,
     )
-    assert await asking.answer(task, given) == [ReportAnswer.STALE]
+    assert await asking.answer(task, answer) == [ReportAnswer.STALE]
     assert await asking.stage.finish(pilot, job) == [ReportAnswer.ACCEPTED]
 
 
@@ -194,9 +203,9 @@ async def test_answer_file_outside_the_output_folder_is_refused_without_changes(
     folder = task.main_output.dat_out_url
     good = answered(task, first)
     output = good.output.model_copy(update={"url": place.format(folder=folder)})
-    wrong = good.model_copy(update={"id": second.id, "output": output})
+    misplaced_answer = good.model_copy(update={"id": second.id, "output": output})
     with pytest.raises(Unprocessable) as refused:
-        await asking.answer(task, good, wrong)
+        await asking.answer(task, good, misplaced_answer)
     assert f"outside of {folder}" in refused.value.detail or "no plain path" in refused.value.detail
     assert refused.value.fields["jobs"] == str(second.id)
     assert await asking.check(task) == {JobState.ASKED: 2}
@@ -209,14 +218,14 @@ async def test_answer_file_must_exist_when_the_answer_comes(asking: Asking) -> N
     asking.stage = Stage(replace(context, output_check=check), asking.stage.tasks)
     task = await asking.task(files=1)
     [job] = await asking.jobs(task)
-    given = answered(task, job, data=b"{}")
+    answer = answered(task, job, data=b"{}")
     with pytest.raises(Unprocessable, match="there is no such file"):
-        await asking.answer(task, given)
+        await asking.answer(task, answer)
     assert await asking.check(task) == {JobState.ASKED: 1}
-    written = asking.write(given, b"{}")
-    assert await asking.answer(task, given) == [ReportAnswer.ACCEPTED]
+    written = asking.write(answer, b"{}")
+    assert await asking.answer(task, answer) == [ReportAnswer.ACCEPTED]
     written.unlink()
-    assert await asking.answer(task, given) == [ReportAnswer.ALREADY]
+    assert await asking.answer(task, answer) == [ReportAnswer.ALREADY]
 
 
 async def test_sufficient_answers_end_the_task_and_cancel_the_other_jobs(asking: Asking) -> None:
@@ -232,12 +241,12 @@ async def test_sufficient_answers_end_the_task_and_cancel_the_other_jobs(asking:
 async def test_concurrent_answers_are_accepted_once(asking: Asking, second: Stage) -> None:
     task = await asking.task(files=6)
     jobs = await asking.jobs(task)
-    given = [answered(task, job) for job in jobs]
+    all_answers = [answered(task, job) for job in jobs]
     answers = await asyncio.gather(
         *(
             take_answers(stage.context, task.uid, some)
             for stage in (asking.stage, second)
-            for some in (given[:4], given[2:])
+            for some in (all_answers[:4], all_answers[2:])
         )
     )
     ends = Counter((one.id, one.answer) for answer in answers for one in answer)
@@ -331,15 +340,15 @@ async def test_jobs_become_visible_in_the_order_of_their_ids(asking: Asking, sec
     """A client that lists jobs page by page misses no job."""
     task = await asking.task(files=1)
 
-    async def add(stage: Stage, seq: int, *, held: asyncio.Event) -> None:
+    async def add(stage: Stage, seq: int, *, release: asyncio.Event) -> None:
         async with stage.database.transaction() as transaction:
             await lock_tasks(transaction.connection, [task.uid])
             await add_jobs(transaction.connection, task.uid, [make_draft(seq, [seq])])
-            await held.wait()
+            await release.wait()
 
     free, go = asyncio.Event(), asyncio.Event()
     free.set()
-    adding = asyncio.create_task(add(asking.stage, 8, held=go))
+    adding = asyncio.create_task(add(asking.stage, 8, release=go))
 
     async def first_is_held() -> bool:
         async with second.database.connection() as connection:
@@ -351,7 +360,7 @@ async def test_jobs_become_visible_in_the_order_of_their_ids(asking: Asking, sec
             )
 
     await eventually(first_is_held)
-    behind = asyncio.create_task(add(second, 7, held=free))
+    behind = asyncio.create_task(add(second, 7, release=free))
     await eventually(asking.stage.waits_for_lock)
     assert [job.seq for job in await asking.jobs(task)] == [0]
     go.set()

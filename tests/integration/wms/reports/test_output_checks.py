@@ -69,12 +69,12 @@ async def test_attempt_fails_if_a_reported_output_is_missing_or_differs(
     )
     report = looking.report_of(job, outputs=[output])
     assert await looking.report(pilot, report) == [ReportAnswer.ACCEPTED]
-    found = await read_job(looking.context, job.id)
+    details = await read_job(looking.context, job.id)
     if why is None:
-        assert found.state is JobState.FINISHED
+        assert details.state is JobState.FINISHED
         return
-    (attempt,) = found.attempts
-    assert (found.state, attempt.error_class) == (JobState.READY, ErrorClass.STAGE_OUT_FAILED)
+    (attempt,) = details.attempts
+    assert (details.state, attempt.error_class) == (JobState.READY, ErrorClass.STAGE_OUT_FAILED)
     assert f"output file '{path.name}' at {url}: {why}" in attempt.message
 
 

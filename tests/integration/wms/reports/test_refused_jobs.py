@@ -26,9 +26,12 @@ async def test_job_that_people_cannot_be_asked_about_fails_permanently(
     ]
     counts = {JobState.ASKED: 1, JobState.FINISHED: 1, JobState.FAILED: 1}
     assert await asking.check(task) == counts
-    found = await read_job(asking.stage.context, first.id)
-    assert (found.error_class, found.message) == (ErrorClass.TOOL_REFUSED, "it is not valid UTF-8")
-    assert [attempt.who for attempt in found.attempts] == ["people"]
+    details = await read_job(asking.stage.context, first.id)
+    assert (details.error_class, details.message) == (
+        ErrorClass.TOOL_REFUSED,
+        "it is not valid UTF-8",
+    )
+    assert [attempt.who for attempt in details.attempts] == ["people"]
     await retry_task(asking.stage.context, task.uid)
     with pytest.raises(Conflict, match="nobody can be asked about its file: it is not valid UTF-8"):
         await retry_job(asking.stage.context, first.id)

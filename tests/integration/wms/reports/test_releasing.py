@@ -31,9 +31,13 @@ def line(stage: Stage, dms: DmsClient) -> Line:
 
 async def tell(line: Line, step: str, **readers: int) -> None:
     """Tell the WMS how many tasks read each of the outputs that ``step`` reads."""
-    told = {line.steps[name].main_output.dat_out_uid: count for name, count in readers.items()}
+    input_readers = {
+        line.steps[name].main_output.dat_out_uid: count for name, count in readers.items()
+    }
     async with line.stage.database.transaction() as transaction:
-        await accept_readers(transaction, InputReaders(task_uid=line.steps[step].uid, readers=told))
+        await accept_readers(
+            transaction, InputReaders(task_uid=line.steps[step].uid, readers=input_readers)
+        )
 
 
 async def list_releases(line: Line) -> list[tuple[str, str, int, list[int]]]:
@@ -41,8 +45,8 @@ async def list_releases(line: Line) -> list[tuple[str, str, int, list[int]]]:
     wrote = {task.main_output.dat_out_uid: name for name, task in line.steps.items()}
     names = {task.uid: name for name, task in line.steps.items()}
     return [
-        (wrote[said.dataset_uid], names[said.reader], said.readers, list(said.seqs))
-        for said in await releases(line.stage)
+        (wrote[release.dataset_uid], names[release.reader], release.readers, list(release.seqs))
+        for release in await releases(line.stage)
     ]
 
 
@@ -89,7 +93,7 @@ async def test_files_are_not_released_while_the_number_of_readers_is_unknown(
     await (await line.lay(tmp_path, files=2)).send("a", "b", "c")
     await tell(line, "c", b=1)
     await line.run_all(await line.stage.add_pilot())
-    assert {said[:2] for said in await list_releases(line)} == {("b", "c")}
+    assert {release[:2] for release in await list_releases(line)} == {("b", "c")}
 
 
 async def test_each_downstream_task_releases_its_inputs(line: Line, tmp_path: Path) -> None:
@@ -107,19 +111,21 @@ async def test_joined_inputs_are_released_together(line: Line, tmp_path: Path) -
     """The files have the same number, whichever input is the main input."""
     await line.lay(tmp_path, files=2)
     joined = await join(line, first="original")
-    readers = {given.dat_in_uid: number for number, given in enumerate(joined.inputs, 1)}
+    readers = {
+        joined_input.dat_in_uid: number for number, joined_input in enumerate(joined.inputs, 1)
+    }
     async with line.stage.database.transaction() as transaction:
         await accept_readers(transaction, InputReaders(task_uid=joined.uid, readers=readers))
     await line.send("a", "b")
     await line.run_all(await line.stage.add_pilot())
-    said = await releases(line.stage)
-    assert sorted((one.readers, one.seqs) for one in said) == [
+    sent_releases = await releases(line.stage)
+    assert sorted((one.readers, one.seqs) for one in sent_releases) == [
         (1, [0]),
         (1, [1]),
         (2, [0]),
         (2, [1]),
     ]
-    assert all(readers[one.dataset_uid] == one.readers for one in said)
+    assert all(readers[one.dataset_uid] == one.readers for one in sent_releases)
 
 
 async def test_invariant_4_inputs_of_jobs_that_can_be_retried_are_kept(
@@ -201,12 +207,12 @@ async def test_tree_releases_its_parts_as_they_are_joined(line: Line, tmp_path: 
     await line.split()
     await line.run_all(pilot)
     assert await line.state("b") is TaskState.FINISHED
-    said = await releases(line.stage)
+    sent_releases = await releases(line.stage)
     tree = line.steps["b"]
-    of_parts = [list(one.seqs) for one in said if one.dataset_uid == tree.parts_uid]
+    of_parts = [list(one.seqs) for one in sent_releases if one.dataset_uid == tree.parts_uid]
     assert of_parts == [[0, 1, 2]]
-    assert {one.readers for one in said} == {1}
-    files = [one for one in said if one.dataset_uid == tree.main_input.dat_in_uid]
+    assert {one.readers for one in sent_releases} == {1}
+    files = [one for one in sent_releases if one.dataset_uid == tree.main_input.dat_in_uid]
     assert [list(one.seqs) for one in files] == [[0, 1, 2], [3, 4, 5], [6]]
     parts = (await line.stage.sent()).files[UUID(str(tree.parts_uid))]
     assert sorted(seq for seq, _ in parts) == [0, 1, 2]
@@ -290,8 +296,8 @@ async def test_rerun_of_failed_jobs_does_without_released_files(
     await deliver(line.stage, dms)
     await deliver_releases(line.stage, catalogue)
     for step, left in (("a", [1, 4]), ("b", [])):
-        found = await dms.files(line.steps[step].main_output.dat_out_uid)
-        assert [file.seq for file in found.files] == left
+        files_page = await dms.files(line.steps[step].main_output.dat_out_uid)
+        assert [file.seq for file in files_page.files] == left
     line.chain = uuid4()
     second = await add_rerun(line, "b", read=line.steps["a"].main_output.dat_out_uid)
     third = await add_rerun(line, "c", read=second.main_output.dat_out_uid)

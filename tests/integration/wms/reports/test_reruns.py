@@ -82,14 +82,14 @@ def over(task: Task) -> ReusedTask:
 async def test_jobs_whose_outputs_are_lost_run_again(twice: Twice) -> None:
     uid = await make_dataset(twice.dms, twice.folder, files=8)
     first = await twice.first(fail={2}, dat_in_uid=uid)
-    (kept,) = [
+    (intact_file,) = [
         file
         for file in (await twice.dms.files(first.main_output.dat_out_uid)).files
         if file.seq == 3
     ]
-    path = Path(kept.url.removeprefix("file://"))
+    path = Path(intact_file.url.removeprefix("file://"))
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(b"x" * kept.size)  # noqa: ASYNC240 - a temporary folder
+    path.write_bytes(b"x" * intact_file.size)  # noqa: ASYNC240 - a temporary folder
     second = await twice.task(dat_in_uid=uid, taken_over=over(first))
     looking = replace(twice.stage.context, output_check=OutputCheck(twice.dms, content=False))
     await split_waiting_tasks(looking, twice.dms)
@@ -189,8 +189,8 @@ async def test_rerun_that_takes_over_all_jobs_ends_at_once(twice: Twice) -> None
         job = await connection.fetchval(
             "SELECT id FROM jobs WHERE task_uid = $1 AND seq = 1", third.uid
         )
-    said = (await explain_job(twice.stage.context, job)).text
-    assert said.startswith("Finished: taken over from job ")
+    explanation = (await explain_job(twice.stage.context, job)).text
+    assert explanation.startswith("Finished: taken over from job ")
 
 
 async def test_boundary_is_judged_over_new_jobs_and_jobs_taken_over(twice: Twice) -> None:

@@ -189,14 +189,14 @@ async def test_renewed_lease_does_not_expire(stage: Stage) -> None:
     """Invariant 6: the job is leased again only after its lease has ended."""
     task = await stage.add_task(make_task(), jobs=2)
     pilot = await stage.add_pilot()
-    kept, lost = await stage.lease(pilot, 2)
-    await stage.overdue(kept, lost)
-    answer = await stage.beat(pilot, running=[kept])
+    renewed_job, lost = await stage.lease(pilot, 2)
+    await stage.overdue(renewed_job, lost)
+    answer = await stage.beat(pilot, running=[renewed_job])
     assert answer.commands == []
     await stage.expire()
     status = await stage.status(task)
     assert (status.running, status.ready) == (1, 1)
-    answer = await stage.beat(pilot, running=[kept, lost])
+    answer = await stage.beat(pilot, running=[renewed_job, lost])
     assert [(command.kind, command.job.id) for command in answer.commands] == [("abandon", lost.id)]
 
 
@@ -242,15 +242,15 @@ async def test_heartbeat_after_the_report_gets_no_command(stage: Stage) -> None:
 async def test_sign_off_returns_jobs_at_once(stage: Stage) -> None:
     task = await stage.add_task(make_task(retry=1), jobs=3)
     pilot, other = await stage.add_pilot(), await stage.add_pilot()
-    first, again, kept = await stage.lease(pilot, 3)
+    first, again, kept_job = await stage.lease(pilot, 3)
     returned = [JobToken(id=job.id, attempt=job.attempt) for job in (first, again)]
-    await sign_off_pilot(stage.context, pilot, [*returned, JobToken(id=kept.id, attempt=7)])
+    await sign_off_pilot(stage.context, pilot, [*returned, JobToken(id=kept_job.id, attempt=7)])
     await sign_off_pilot(stage.context, pilot, returned)
     status = await stage.status(task)
     assert (status.ready, status.leased, status.failed_attempts) == (2, 1, 0)
     assert {job.id for job in await stage.lease(other, 3)} == {first.id, again.id}
     assert (await stage.leased(pilot)).drain
-    assert await stage.finish(pilot, kept) == [ReportAnswer.ACCEPTED]
+    assert await stage.finish(pilot, kept_job) == [ReportAnswer.ACCEPTED]
 
 
 async def test_draining_pilot_gets_no_new_jobs(stage: Stage) -> None:
@@ -365,8 +365,8 @@ async def test_job_that_waits_for_a_larger_gpu_is_explained(stage: Stage) -> Non
     await stage.report(pilot, full(stage, job, 8_000))
     await sign_off_pilot(stage.context, going, [])
     await stage.execute("UPDATE jobs SET not_before = now() WHERE id = $1", job.id)
-    said = (await explain_job(stage.context, job.id)).text
-    assert "needs a GPU with 8001 MiB of memory, the node has 8000" in said
+    explanation = (await explain_job(stage.context, job.id)).text
+    assert "needs a GPU with 8001 MiB of memory, the node has 8000" in explanation
 
 
 def full(stage: Stage, job: ClaimedJob, memory: int) -> AttemptReport:

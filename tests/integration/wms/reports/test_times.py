@@ -50,8 +50,8 @@ async def add_chain(stage: Stage) -> UUID:
     return chain
 
 
-def by_name(found: WorkTimes) -> dict[str, StepTimes]:
-    return {step.step: step for step in found.steps}
+def by_name(times: WorkTimes) -> dict[str, StepTimes]:
+    return {step.step: step for step in times.steps}
 
 
 async def test_times_of_a_chain_are_summed_by_step_and_in_total(stage: Stage) -> None:
@@ -60,37 +60,37 @@ async def test_times_of_a_chain_are_summed_by_step_and_in_total(stage: Stage) ->
     live = await read_chain_times(stage.context, [chain])
     assert live.uncounted == 0, "the request left tasks uncounted"
     assert not await count_ended_tasks(stage.context)
-    kept = await read_chain_times(stage.context, [chain])
-    assert kept == live
-    assert [step.step for step in kept.steps] == ["layout", "merge"]
-    layout = by_name(kept)["layout"]
+    stored_times = await read_chain_times(stage.context, [chain])
+    assert stored_times == live
+    assert [step.step for step in stored_times.steps] == ["layout", "merge"]
+    layout = by_name(stored_times)["layout"]
     assert layout.working is not None
     assert layout.waiting is not None
     assert (layout.working.count, layout.working.least, layout.working.most) == (3, 2.0, 6.0)
     assert layout.working.mean == pytest.approx(4.0)
     assert layout.waiting.mean == pytest.approx(20.0)
     assert layout.waiting.median == pytest.approx(20.0, rel=0.06)
-    assert kept.working == pytest.approx(54.0)
-    assert kept.waiting == pytest.approx(25.0)
-    assert kept.passage is not None
-    assert kept.passage.mean == pytest.approx(100.0, abs=5)
-    assert kept.chains is not None
-    assert (kept.chains.count, round(kept.chains.mean, -1)) == (1, 100)
+    assert stored_times.working == pytest.approx(54.0)
+    assert stored_times.waiting == pytest.approx(25.0)
+    assert stored_times.passage is not None
+    assert stored_times.passage.mean == pytest.approx(100.0, abs=5)
+    assert stored_times.chains is not None
+    assert (stored_times.chains.count, round(stored_times.chains.mean, -1)) == (1, 100)
 
 
 async def test_times_of_a_running_task_count_its_ended_jobs(stage: Stage) -> None:
     task = await stage.add_task(make_task(step="layout"), jobs=5)
     await run_jobs(stage, task, LAYOUT)
-    found = await read_chain_times(stage.context, [task.chain_uid])
-    [step] = found.steps
+    times = await read_chain_times(stage.context, [task.chain_uid])
+    [step] = times.steps
     assert (step.finished, step.open, step.working is not None) == (3, 2, True)
     assert step.working is not None
     assert step.working.count == 3
-    assert found.chains is None
+    assert times.chains is None
     await count_ended_tasks(stage.context)
     async with stage.database.connection() as connection:
-        kept = await connection.fetchval("SELECT times FROM tasks WHERE uid = $1", task.uid)
-    assert kept is None, "times of a running task were stored as final"
+        stored_times = await connection.fetchval("SELECT times FROM tasks WHERE uid = $1", task.uid)
+    assert stored_times is None, "times of a running task were stored as final"
 
 
 async def test_jobs_without_times_and_jobs_taken_over_are_left_out(
@@ -118,33 +118,35 @@ async def test_times_of_a_template_in_a_period_are_summed(stage: Stage, second: 
     assert (await read_period_times(stage.context, period)).uncounted == 4
     for instance in (stage, second):
         await count_ended_tasks(instance.context)
-    found = await read_period_times(stage.context, period)
-    assert (found.uncounted, len(found.steps)) == (0, 2)
-    layout = by_name(found)["layout"]
+    times = await read_period_times(stage.context, period)
+    assert (times.uncounted, len(times.steps)) == (0, 2)
+    layout = by_name(times)["layout"]
     assert (layout.tasks, layout.finished) == (2, 6)
     assert layout.working is not None
     assert layout.working.count == 6
     assert layout.working.total == pytest.approx(24.0)
-    assert found.chains is not None
-    assert found.chains.count == 2
+    assert times.chains is not None
+    assert times.chains.count == 2
     earlier = TimesPeriod("ocr", now - timedelta(days=2), now - timedelta(days=1))
     assert (await read_period_times(stage.context, earlier)).steps == []
 
 
-def run_seconds(found: Timeline, lane: int, step: str) -> float:
+def run_seconds(timeline: Timeline, lane: int, step: str) -> float:
     """Return the seconds that jobs of a step ran in a lane."""
-    return sum(found.lanes[lane].busy[found.steps.index(step)]) * found.seconds
+    return sum(timeline.lanes[lane].busy[timeline.steps.index(step)]) * timeline.seconds
 
 
 async def test_timeline_shows_the_work_of_pilots_and_the_waiting_jobs(stage: Stage) -> None:
     chain = await add_chain(stage)
-    found = await read_timeline(stage.context, chain)
-    assert (found.steps, len(found.lanes)) == (["layout", "merge"], 2)
-    worked = [sum(run_seconds(found, lane, step) for lane in range(2)) for step in found.steps]
+    timeline = await read_timeline(stage.context, chain)
+    assert (timeline.steps, len(timeline.lanes)) == (["layout", "merge"], 2)
+    worked = [
+        sum(run_seconds(timeline, lane, step) for lane in range(2)) for step in timeline.steps
+    ]
     assert worked == [pytest.approx(12.0, rel=0.05), pytest.approx(50.0, rel=0.05)]
-    layout = found.queues[0]
+    layout = timeline.queues[0]
     assert (max(layout), layout[-1]) == (3, 0)
-    assert sum(layout) * found.seconds == pytest.approx(60.0, rel=0.1), (
+    assert sum(layout) * timeline.seconds == pytest.approx(60.0, rel=0.1), (
         "the waiting times of the jobs are wrong"
     )
     with pytest.raises(NotFound, match="has no task yet"):
@@ -159,13 +161,13 @@ async def test_timeline_of_a_running_chain_includes_running_jobs(stage: Stage) -
     await stage.execute("UPDATE tasks SET created_at = created_at - interval '60 seconds'")
     await stage.execute("UPDATE jobs SET ready_at = now() - interval '50 seconds'")
     await stage.age(job, seconds=30)
-    found = await read_timeline(stage.context, task.chain_uid)
-    assert [lane.name for lane in found.lanes] == ["farm-1"]
-    assert run_seconds(found, 0, "decode") == pytest.approx(30.0, rel=0.1), (
+    timeline = await read_timeline(stage.context, task.chain_uid)
+    assert [lane.name for lane in timeline.lanes] == ["farm-1"]
+    assert run_seconds(timeline, 0, "decode") == pytest.approx(30.0, rel=0.1), (
         "a job leased ahead counts as running"
     )
-    assert found.queues[0][-1] >= 1
-    assert max(found.queues[0]) == 3
+    assert timeline.queues[0][-1] >= 1
+    assert max(timeline.queues[0]) == 3
 
 
 async def test_ttl_cache_keeps_recent_values_up_to_its_limit() -> None:

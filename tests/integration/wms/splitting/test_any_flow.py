@@ -31,22 +31,22 @@ class RandomEvents:
 
     def __init__(self, line: Line, second: Stage, pilots: Sequence[UUID], seed: int) -> None:
         self.line, self.both, self.random = line, (line.stage, second), Random(seed)
-        self.held: dict[UUID, list[ClaimedJob]] = {pilot: [] for pilot in pilots}
+        self.leased_jobs: dict[UUID, list[ClaimedJob]] = {pilot: [] for pilot in pilots}
         self.unsent = list("abc")
         self.lost = Counter[int]()
 
     async def round(self) -> None:
-        pilots = self.random.sample(list(self.held), 2)
+        pilots = self.random.sample(list(self.leased_jobs), 2)
         others = [self.send(), self.catalogue(), *(self.line.split(at) for at in self.both)]
         self.random.shuffle(others)
         await asyncio.gather(*(self.work(pilot) for pilot in pilots), *others)
 
     async def work(self, pilot: UUID) -> None:
-        at, held = self.random.choice(self.both), self.held[pilot]
-        held += await at.lease(pilot, self.random.randint(1, 4))
-        self.random.shuffle(held)
-        count = self.random.randint(0, len(held))
-        ended, self.held[pilot] = held[:count], held[count:]
+        at, jobs = self.random.choice(self.both), self.leased_jobs[pilot]
+        jobs += await at.lease(pilot, self.random.randint(1, 4))
+        self.random.shuffle(jobs)
+        count = self.random.randint(0, len(jobs))
+        ended, self.leased_jobs[pilot] = jobs[:count], jobs[count:]
         match self.random.choice(["finish", "finish", "finish", "fail", "lose"]):
             case "finish":
                 await at.finish(pilot, *ended)
@@ -54,7 +54,7 @@ class RandomEvents:
                 await at.fail(pilot, *ended)
             case "lose":
                 # A job that is lost five times in a row waits for a person.
-                self.held[pilot] += [job for job in ended if self.lost[job.id] == 4]
+                self.leased_jobs[pilot] += [job for job in ended if self.lost[job.id] == 4]
                 ended = [job for job in ended if self.lost[job.id] < 4]
                 self.lost.update(job.id for job in ended)
                 await at.overdue(*ended)
@@ -109,13 +109,13 @@ async def test_groups_equal_those_of_the_whole_data_set_under_any_order_of_event
     for step, how in SHAPES[shape].items():
         gather(line, step, how)
     await run_until_over(RandomEvents, line, second, seed)
-    made = await line.inputs("c")
-    assert await line.stage.states(line.steps["c"]) == {JobState.FINISHED: len(made)}
+    inputs = await line.inputs("c")
+    assert await line.stage.states(line.steps["c"]) == {JobState.FINISHED: len(inputs)}
     await deliver(line.stage, line.dms)
     line.steps["whole"] = line.steps["c"].model_copy(update={"uid": uuid4(), "step": "whole"})
     await line.send("whole")
     whole = await line.inputs("whole")
-    assert made[: len(whole)] == whole != []
+    assert inputs[: len(whole)] == whole != []
     async with line.stage.database.connection() as connection:
         assert await connection.fetchval("SELECT count(*) FROM flows") == 0
         assert await connection.fetchval("SELECT count(*) FROM flow_entries") == 0
@@ -156,8 +156,8 @@ class RandomReleases(RandomEvents):
         for step, before in (("b", "a"), ("c", "b")):
             written = self.line.steps[before].main_output.dat_out_uid
             page = await self.line.dms.files(written, released=True)
-            gone = {file.seq for file in page.files if file.released}
-            assert gone <= await read_by_finished(self.line, step)
+            released_seqs = {file.seq for file in page.files if file.released}
+            assert released_seqs <= await read_by_finished(self.line, step)
 
 
 async def read_by_finished(line: Line, step: str) -> set[int]:

@@ -124,9 +124,9 @@ async def test_pilot_gets_the_place_with_the_job_and_the_list_with_the_task(
         [(0, "word"), (1, "word")],
         [(2, "word")],
     ]
-    [told] = leased.tasks
-    assert json.loads(told.pilot_json)["args"]["word"] == ["a", "b", "c"]
-    assert json.loads(told.pilot_json)["needs"]["items"] == ["word"]
+    [leased_task] = leased.tasks
+    assert json.loads(leased_task.pilot_json)["args"]["word"] == ["a", "b", "c"]
+    assert json.loads(leased_task.pilot_json)["needs"]["items"] == ["word"]
     async with stage.database.connection() as connection:
         shown = await get_job_with_attempts(connection, jobs[0].id)
     assert shown.inputs == ["word[0]", "word[1]"]
@@ -152,7 +152,7 @@ async def test_values_are_paired_with_files_by_place(
 
 
 @pytest.mark.parametrize(
-    ("second", "words", "said"),
+    ("second", "words", "reason"),
     [
         ([0, 1], 3, "there are 2 files at 'a' and 2 files at 'b' and 3 values at 'word'"),
         ([0, 1, 2], 2, "there are 2 files at 'a' and 3 files at 'b' and 2 values at 'word'"),
@@ -160,7 +160,7 @@ async def test_values_are_paired_with_files_by_place(
     ],
 )
 async def test_inputs_of_unequal_length_fail_the_task_with_the_reason(
-    stage: Stage, dms: DmsClient, tmp_path: Path, second: list[int], words: int, said: str
+    stage: Stage, dms: DmsClient, tmp_path: Path, second: list[int], words: int, reason: str
 ) -> None:
     inputs = [
         TaskInput(
@@ -173,7 +173,7 @@ async def test_inputs_of_unequal_length_fail_the_task_with_the_reason(
     await split_waiting_tasks(stage.context, dms)
     status = await stage.status(task)
     assert status.state is TaskState.FAILED
-    assert said in status.reason
+    assert reason in status.reason
 
 
 @pytest.mark.parametrize(("page", "batch"), [(1, 1), (2, 1), (2, 5), (50, 1)])
@@ -196,8 +196,8 @@ async def test_cross_product_makes_jobs_row_by_row(
         for word in range(2)
         for a in range(3)
     ]
-    found = [name for job in await names_by_job(stage, task) for name in job]
-    assert [sorted(found[n : n + 3]) for n in range(0, len(found), 3)] == rows
+    names = [name for job in await names_by_job(stage, task) for name in job]
+    assert [sorted(names[n : n + 3]) for n in range(0, len(names), 3)] == rows
     assert [seq for seq, _ in await inputs_by_job(stage, task)] == list(range(0, 12, batch))
 
 

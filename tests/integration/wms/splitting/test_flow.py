@@ -84,8 +84,8 @@ async def test_downstream_task_ends_after_its_upstream_task_without_the_catalogu
         assert await connection.fetchval("SELECT count(*) FROM flows") == 0
     await deliver(line.stage, dms)
     for task in line.steps.values():
-        found = await dms.dataset(task.main_output.dat_out_uid)
-        assert (found.state.readable, found.count_files) == (True, 5)
+        dataset = await dms.dataset(task.main_output.dat_out_uid)
+        assert (dataset.state.readable, dataset.count_files) == (True, 5)
 
 
 async def test_dataflow_makes_the_same_jobs_as_the_whole_data_set(
@@ -175,8 +175,8 @@ async def test_files_that_a_filter_leaves_out_make_no_jobs(line: Line, tmp_path:
     jobs = await line.stage.lease(pilot, 4)
     for job in jobs:
         report = line.stage.report_of(job)
-        given = [] if job.seq % 2 else report.outputs
-        await line.stage.report(pilot, report.model_copy(update={"outputs": given}))
+        outputs = [] if job.seq % 2 else report.outputs
+        await line.stage.report(pilot, report.model_copy(update={"outputs": outputs}))
     await line.run_all(pilot)
     await line.split()
     assert await line.seqs("b", JobState.FINISHED) == [0, 2]
@@ -295,8 +295,8 @@ async def test_concurrent_ends_of_upstream_and_downstream_task_leave_no_flow(
     async def end(at: Stage, step: str, transaction: Transaction) -> None:
         uid = line.steps[step].uid
         await lock_tasks(transaction.connection, [uid])
-        known = (await at.context.tasks.get(transaction.connection, [uid]))[uid]
-        assert await end_task(transaction, known, TaskEnding(TaskState.CANCELED, "by request"))
+        task = (await at.context.tasks.get(transaction.connection, [uid]))[uid]
+        assert await end_task(transaction, task, TaskEnding(TaskState.CANCELED, "by request"))
 
     async with line.stage.database.transaction() as first:
         await end(line.stage, "a", first)
@@ -320,8 +320,8 @@ async def test_explanation_says_how_many_upstream_jobs_a_task_waits_for(
     jobs = await line.stage.lease(pilot, 4)
     await line.stage.finish(pilot, *jobs[:3])
     await line.stage.finish(pilot, *(await line.stage.lease(pilot, 3)))
-    said = await explain_task(line.stage.context, line.steps["b"].uid)
-    assert said.text == (
+    explanation = await explain_task(line.stage.context, line.steps["b"].uid)
+    assert explanation.text == (
         "Takes what step a gives as it comes: 3 of 4 jobs so far, 1 to end, and its own 3 jobs made"
         " of that have ended."
     )

@@ -38,11 +38,11 @@ def line(stage: Stage, dms: DmsClient) -> Line:
 
 def gather(line: Line, step: str, how: str) -> None:
     """Make the step gather files instead of mapping them."""
-    task, given = line.steps[step], GATHERED[how]
-    mode = InputMode.ALL if given["mode"] is TaskMode.MERGE else InputMode.EACH
+    task, group = line.steps[step], GATHERED[how]
+    mode = InputMode.ALL if group["mode"] is TaskMode.MERGE else InputMode.EACH
     read = task.main_input.model_copy(update={"mode": mode})
     parts = uuid4() if how == "tree" else None
-    line.steps[step] = task.model_copy(update={**given, "inputs": [read], "parts_uid": parts})
+    line.steps[step] = task.model_copy(update={**group, "inputs": [read], "parts_uid": parts})
 
 
 async def finish_with_sizes(line: Line, pilot: Any, *jobs: ClaimedJob) -> None:
@@ -250,15 +250,15 @@ async def test_reused_files_are_in_the_groups(line: Line, tmp_path: Path) -> Non
     """The upstream task reuses files of an earlier task, and the downstream tasks are new."""
     await line.lay(tmp_path, files=9, retry=1)
     gather(line, "c", "groups")
-    a, given = line.steps["a"], await new_output(line.dms)
-    place = a.main_output.model_copy(update={"dat_out_uid": given})
+    a, uid = line.steps["a"], await new_output(line.dms)
+    place = a.main_output.model_copy(update={"dat_out_uid": uid})
     line.steps["before"] = a.model_copy(update={"uid": uuid4(), "outputs": [place]})
     await line.send("before")
     pilot = await line.stage.add_pilot()
     jobs = await line.stage.lease(pilot, 9)
     await line.stage.finish(pilot, *jobs[:4])
     await line.stage.fail(pilot, jobs[4])
-    over = ReusedTask(task=line.steps["before"].uid, outputs={a.main_output.port: given})
+    over = ReusedTask(task=line.steps["before"].uid, outputs={a.main_output.port: uid})
     line.steps["a"] = a.model_copy(update={"taken_over": over})
     await line.send("a", "b", "c")
     assert await line.seqs("a") == [], "jobs were made before the catalogue knew the reused files"

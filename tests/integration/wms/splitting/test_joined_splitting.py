@@ -120,15 +120,15 @@ async def test_map_gives_a_whole_data_set_to_every_job(
     await split_waiting_tasks(stage.context, Dying(dms, pages=3), page=2)
     assert await inputs_of(stage, task) == [(n, [("", n)]) for n in range(3)]
     assert await shared_of(stage, task) == [("b", 0), ("b", 1), ("b", 2)]
-    known = await stage.leased(await stage.add_pilot(), known=[task.uid])
-    assert (len(known.jobs), known.shared) == (1, {})
+    lease = await stage.leased(await stage.add_pilot(), known_tasks=[task.uid])
+    assert (len(lease.jobs), lease.shared) == (1, {})
 
 
 @pytest.mark.parametrize(
-    ("files", "said"), [(2, "takes at most 1 file; the data set has 2"), (0, "is empty")]
+    ("files", "reason"), [(2, "takes at most 1 file; the data set has 2"), (0, "is empty")]
 )
 async def test_shared_input_of_a_single_file_must_have_one_file(
-    stage: Stage, dms: DmsClient, tmp_path: Path, files: int, said: str
+    stage: Stage, dms: DmsClient, tmp_path: Path, files: int, reason: str
 ) -> None:
     first = await make_dataset(dms, tmp_path / "a", files=3)
     shared = await make_dataset(dms, tmp_path / "b", files=files)
@@ -138,7 +138,7 @@ async def test_shared_input_of_a_single_file_must_have_one_file(
     await split_waiting_tasks(stage.context, dms)
     status = await stage.status(task)
     assert status.state is TaskState.FAILED
-    assert said in status.reason
+    assert reason in status.reason
 
 
 @pytest.mark.parametrize(("files", "inputs"), [(1, [("", 0)]), (0, [])])
@@ -157,17 +157,17 @@ async def test_single_values_make_one_job_also_without_a_file(
 
 
 @pytest.mark.parametrize(
-    ("files", "said"), [(2, "takes at most 1 file; the data set has 2"), (0, "is empty")]
+    ("files", "reason"), [(2, "takes at most 1 file; the data set has 2"), (0, "is empty")]
 )
 async def test_required_single_value_must_have_one_file(
-    stage: Stage, dms: DmsClient, tmp_path: Path, files: int, said: str
+    stage: Stage, dms: DmsClient, tmp_path: Path, files: int, reason: str
 ) -> None:
     first = await make_dataset(dms, tmp_path / "a", files=files)
     task = await accept(stage, make_task(dat_in_uid=first, single=True))
     await split_waiting_tasks(stage.context, dms)
     status = await stage.status(task)
     assert (status.state, status.total) == (TaskState.FAILED, 0)
-    assert said in status.reason
+    assert reason in status.reason
 
 
 async def test_task_waits_for_every_data_set(stage: Stage, dms: DmsClient, tmp_path: Path) -> None:

@@ -157,10 +157,12 @@ async def test_unknown_or_deleted_input_fails_the_task(
     stage: Stage, dms: DmsClient, tmp_path: Path
 ) -> None:
     unknown = await accept(stage, make_task())
-    gone = await accept(stage, make_task(dat_in_uid=await make_dataset(dms, tmp_path, files=1)))
-    await dms.delete_dataset(gone.main_input.dat_in_uid, force=True)
+    orphan_task = await accept(
+        stage, make_task(dat_in_uid=await make_dataset(dms, tmp_path, files=1))
+    )
+    await dms.delete_dataset(orphan_task.main_input.dat_in_uid, force=True)
     await split_waiting_tasks(stage.context, dms)
-    for task, sentence in ((unknown, "unknown to the DMS"), (gone, "has been deleted")):
+    for task, sentence in ((unknown, "unknown to the DMS"), (orphan_task, "has been deleted")):
         status = await stage.status(task)
         assert (status.state, status.total) == (TaskState.FAILED, 0)
         assert sentence in status.reason

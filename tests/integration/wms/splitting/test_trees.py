@@ -257,14 +257,14 @@ async def test_tree_is_the_same_in_any_order_of_ends(
     random = Random(seed)
     files, group = random.randint(2, 23), random.randint(2, 4)
     task = await tree_task(stage, dms, tmp_path, files=files, group=group, retry=100, backoff=0.0)
-    pilot, held = await stage.add_pilot(), list[ClaimedJob]()
+    pilot, jobs = await stage.add_pilot(), list[ClaimedJob]()
     with suppress(Killed):
         await split_waiting_tasks(stage.context, Dying(dms, pages=random.randint(0, 3)), page=2)
     await stage.execute("UPDATE tasks SET split_until = now(), split_checked_at = NULL")
     while not (await stage.status(task)).state.final:
-        held += await stage.lease(pilot, random.randint(1, 5))
-        random.shuffle(held)
-        ended, held = held[:3], held[3:]
+        jobs += await stage.lease(pilot, random.randint(1, 5))
+        random.shuffle(jobs)
+        ended, jobs = jobs[:3], jobs[3:]
         await (stage.fail if random.random() < 0.2 else stage.finish)(pilot, *ended)
         if random.random() < 0.4:
             await split_waiting_tasks(stage.context, dms, page=2)
@@ -275,11 +275,11 @@ async def test_tree_is_the_same_in_any_order_of_ends(
 
 def expected_tree(files: int, group: int) -> list[tuple[int, list[int]]]:
     """Return the expected jobs: groups of the level before, until one job is left."""
-    entries, level, made = list(range(files)), 0, list[tuple[int, list[int]]]()
+    entries, level, joins = list(range(files)), 0, list[tuple[int, list[int]]]()
     while True:
         groups = [entries[at : at + group] for at in range(0, len(entries), group)]
         jobs = [(level * SPAN + number, inside) for number, inside in enumerate(groups)]
-        made += jobs
+        joins += jobs
         if len(jobs) == 1:
-            return made
+            return joins
         entries, level = [seq for seq, _ in jobs], level + 1

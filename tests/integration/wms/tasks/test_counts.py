@@ -74,11 +74,12 @@ async def test_running_jobs_are_counted_by_busy_slots_without_jobs_leased_ahead(
 
 async def busy(stage: Stage) -> dict[str, int | None]:
     pilots = (await list_pilots(stage.context, PilotQuery(limit=9))).pilots
-    found = {pilot.name: pilot.busy for pilot in pilots}
+    busy_slots = {pilot.name: pilot.busy for pilot in pilots}
     assert (
-        sum(number or 0 for number in found.values()) == (await count_work(stage.context)).running
+        sum(number or 0 for number in busy_slots.values())
+        == (await count_work(stage.context)).running
     ), "the counts of pilots and of work differ"
-    return found
+    return busy_slots
 
 
 @pytest.mark.parametrize(
@@ -200,9 +201,9 @@ async def test_lost_pilot_stays_acknowledged_until_it_is_lost_again(stage: Stage
         await acknowledge_pilot(stage.context, pilot, ANN)
     with pytest.raises(Conflict, match=f"^Ann has seen it already, .*: pilot {pilot}$"):
         await acknowledge_pilot(stage.context, pilot, BOB)
-    [seen] = await listed(stage)
-    assert seen.acknowledged is not None
-    assert seen.acknowledged.by == "Ann", "the first acknowledgement was replaced"
+    [lost_pilot] = await listed(stage)
+    assert lost_pilot.acknowledged is not None
+    assert lost_pilot.acknowledged.by == "Ann", "the first acknowledgement was replaced"
     await stage.beat(pilot)
     await lose(stage)
     assert [(pilot.state, pilot.acknowledged) for pilot in await listed(stage)] == [

@@ -18,16 +18,16 @@ from wms.usecases.tasks.read_tasks import read_job, read_jobs
 
 
 async def pages(stage: Stage, task: Task, *, limit: int, **query: Any) -> list[Job]:
-    found: list[Job] = []
+    jobs: list[Job] = []
     after = None
     while True:
         page = await read_jobs(
             stage.context, task.uid, JobQuery(limit=limit, after=after, full=True, **query)
         )
         assert len(page.jobs) <= limit
-        found += page.jobs
+        jobs += page.jobs
         if page.after is None:
-            return found
+            return jobs
         after = page.after
 
 
@@ -68,10 +68,10 @@ COUNTS = {
 async def test_every_job_is_listed_once(
     stage: Stage, mixed: tuple[Task, UUID], state: JobState | None, count: int, limit: int
 ) -> None:
-    found = await pages(stage, mixed[0], limit=limit, state=state)
-    seqs = [job.seq for job in found]
+    jobs = await pages(stage, mixed[0], limit=limit, state=state)
+    seqs = [job.seq for job in jobs]
     assert len(seqs) == len(set(seqs)) == count
-    assert all(job.state is state for job in found if state is not None)
+    assert all(job.state is state for job in jobs if state is not None)
     if state is JobState.READY:
         assert seqs[:14] == list(range(26, 40)), "jobs that were never leased do not come first"
         assert sorted(seqs[14:]) == [16, 17, 18], "jobs that are ready again are missing"
@@ -92,9 +92,9 @@ async def test_jobs_are_listed_by_time_and_memory_in_descending_order(
         (JobState.FAILED, 4),
         (JobState.CANCELED, 0),
     ):
-        found = await pages(stage, mixed[0], limit=limit, order=order, state=state)
-        figures = [getattr(job, figure) or 0.0 for job in found]
-        assert len({job.seq for job in found}) == len(found) == count
+        jobs = await pages(stage, mixed[0], limit=limit, order=order, state=state)
+        figures = [getattr(job, figure) or 0.0 for job in jobs]
+        assert len({job.seq for job in jobs}) == len(jobs) == count
         assert figures == sorted(figures, reverse=True)
     finished = await pages(stage, mixed[0], limit=limit, order=order, state=JobState.FINISHED)
     assert [round(getattr(job, figure)) for job in finished] == list(range(11, -1, -1))
@@ -199,9 +199,11 @@ async def test_each_order_is_read_along_its_index(stage: Stage) -> None:
         await stage.execute(statement)
     for name, (query, place) in STATEMENTS.items():
         index = name.partition(" ")[0]
-        found = await plan(stage, query, task.uid, *place)
-        assert scans(found) - {"Bitmap Heap Scan"} == {index}, name
+        query_plan = await plan(stage, query, task.uid, *place)
+        assert scans(query_plan) - {"Bitmap Heap Scan"} == {index}, name
         assert "Sort" not in {
-            node["Node Type"] for node in nodes(found) if name in {"jobs_task_seq", "jobs_ready"}
+            node["Node Type"]
+            for node in nodes(query_plan)
+            if name in {"jobs_task_seq", "jobs_ready"}
         }, name
-        assert buffers(found) < 700, name
+        assert buffers(query_plan) < 700, name

@@ -27,7 +27,9 @@ async def set_priority(stage: Stage, step: str, priority: float, **more: str) ->
 
 async def get_load(stage: Stage, step: str, template: str = "ocr") -> StepLoad:
     steps = (await list_steps(stage.context)).steps
-    return next(found for found in steps if (found.step, found.template) == (step, template))
+    return next(
+        step_load for step_load in steps if (step_load.step, step_load.template) == (step, template)
+    )
 
 
 async def test_step_is_ranked_over_all_chains(stage: Stage) -> None:
@@ -55,11 +57,11 @@ async def test_step_that_is_switched_off_leases_no_jobs(stage: Stage, second: St
         await add_step_task(stage, "export", jobs=1),
     )
     pilot = await stage.add_pilot()
-    [begun] = await stage.lease(pilot)
+    [running_job] = await stage.lease(pilot)
     await set_priority(stage, "layout", OFF, reason="wrong model", by="Ada")
-    given = [await at.lease(pilot, 4) for at in (stage, second)]
-    assert [[job.task_uid for job in jobs] for jobs in given] == [[other.uid], []]
-    await stage.finish(pilot, begun, *given[0])
+    leases = [await at.lease(pilot, 4) for at in (stage, second)]
+    assert [[job.task_uid for job in jobs] for jobs in leases] == [[other.uid], []]
+    await stage.finish(pilot, running_job, *leases[0])
     why = (await explain_task(stage.context, task.uid)).text
     assert why.startswith("Step layout is switched off by Ada since 20")
     assert why.endswith(
@@ -108,10 +110,10 @@ async def test_steps_are_counted_with_their_run_and_waiting_times(stage: Stage) 
     await stage.execute("UPDATE jobs SET started_at = leased_at WHERE leased_at IS NOT NULL")
     reports = [stage.report_of(job, started_at=None) for job in jobs[:2]]
     await stage.report(pilot, *reports)
-    found = await get_load(stage, "layout")
-    assert (found.tasks, found.waiting, found.flying, found.pilots, found.timed) == (1, 1, 1, 1, 2)
-    assert found.mean == pytest.approx(40, abs=5)
-    assert found.oldest is not None
+    load = await get_load(stage, "layout")
+    assert (load.tasks, load.waiting, load.flying, load.pilots, load.timed) == (1, 1, 1, 1, 2)
+    assert load.mean == pytest.approx(40, abs=5)
+    assert load.oldest is not None
     async with stage.database.connection() as connection:
         waited = await connection.fetchval("SELECT waited FROM tasks WHERE uid = $1", task.uid)
     assert waited == pytest.approx(120, abs=10), "the waiting time is not the time without a run"

@@ -23,11 +23,11 @@ HEAD = {
 def tool(inputs: dict[str, Any], outputs: dict[str, str], **more: Any) -> LibraryTool:
     """Return a tool with these inputs and with outputs given as types by name."""
     ports = {name: {"type": kind, "outputBinding": {"glob": "*"}} for name, kind in outputs.items()}
-    found, findings = read_tool(
+    library_tool, findings = read_tool(
         json.dumps({**HEAD, "inputs": inputs, "outputs": ports, **more}), file="tool.cwl"
     )
-    assert found is not None, findings
-    return found
+    assert library_tool is not None, findings
+    return library_tool
 
 
 LAYOUT = tool({"page": "File", "scale": {"type": "float", "default": 0.5}}, {"regions": "File"})
@@ -141,7 +141,7 @@ def test_file_input_without_a_source_becomes_a_parameter() -> None:
 
 
 @pytest.mark.parametrize(
-    ("tools", "said"),
+    ("tools", "reason"),
     [
         ([LAYOUT, tool({"folder": "Directory"}, {"o": "File"})],
          "step t1: its input 'folder' takes Directory, and nothing before it gives one: there is"
@@ -157,8 +157,8 @@ def test_file_input_without_a_source_becomes_a_parameter() -> None:
         ([LAYOUT, tool({"regions": "File"}, {"n": "int"})], "step t1: it gives no file"),
     ],
 )  # fmt: skip
-def test_misfit_names_the_step_and_the_reason(tools: list[LibraryTool], said: str) -> None:
-    assert said in misfits(*tools)
+def test_misfit_names_the_step_and_the_reason(tools: list[LibraryTool], reason: str) -> None:
+    assert reason in misfits(*tools)
 
 
 def test_fitting_lists_the_tools_that_can_follow() -> None:
@@ -174,16 +174,18 @@ def test_repeated_tool_gets_a_second_step_name() -> None:
 
 def test_comments_of_a_tool_are_kept() -> None:
     text = "# Says yes.\ncwlVersion: v1.2\nclass: CommandLineTool\nbaseCommand: yes  # a word\n"
-    found, findings = read_tool(text + "inputs: {f: File}\noutputs: {o: stdout}\n", file="yes.cwl")
+    library_tool, findings = read_tool(
+        text + "inputs: {f: File}\noutputs: {o: stdout}\n", file="yes.cwl"
+    )
     assert not findings
-    assert found is not None
-    assert "# Says yes." in found.body
-    assert "# a word" in found.body
-    assert "cwlVersion" not in found.body
+    assert library_tool is not None
+    assert "# Says yes." in library_tool.body
+    assert "# a word" in library_tool.body
+    assert "cwlVersion" not in library_tool.body
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("class: Workflow\n", "not a CommandLineTool"),
         ("[1]\n", "not a CommandLineTool"),
@@ -195,7 +197,7 @@ def test_comments_of_a_tool_are_kept() -> None:
         pytest.param("x" * 300_000, "at most 262144 bytes", id="long"),
     ],
 )
-def test_invalid_tool_is_refused(text: str, said: str) -> None:
-    found, findings = read_tool(text, file="tool.cwl")
-    assert found is None
-    assert any(said in finding.message and finding.file == "tool.cwl" for finding in findings)
+def test_invalid_tool_is_refused(text: str, message: str) -> None:
+    library_tool, findings = read_tool(text, file="tool.cwl")
+    assert library_tool is None
+    assert any(message in finding.message and finding.file == "tool.cwl" for finding in findings)

@@ -93,22 +93,22 @@ def test_own_types_of_a_tool_hide_the_types_of_the_workflow(path: Path) -> None:
 
 def test_error_in_an_imported_type_is_reported_in_its_own_file(path: Path) -> None:
     (path.parent / "types" / "shared.yml").write_text(SHARED.replace("of: Any", "of: [Any, Mood]"))
-    wanted = "types/shared.yml#Option"
+    type_name = "types/shared.yml#Option"
     compiled = compiled_file(
-        path, workflow("{$import: types/shared.yml}", of_workflow=wanted, of_tool="Any")
+        path, workflow("{$import: types/shared.yml}", of_workflow=type_name, of_tool="Any")
     )
-    found = [
+    errors = [
         (Path(e.file or "").relative_to(path.parent).as_posix(), e.line, e.column, e.message)
         for e in compiled.errors
     ]
-    line = path.read_text().splitlines().index(f"  note: {wanted}") + 1
-    assert found == [
+    line = path.read_text().splitlines().index(f"  note: {type_name}") + 1
+    assert errors == [
         ("types/shared.yml", 2, 64, "there is no type 'Mood'; did you mean '#Mode'?"),
         (
             "workflow.cwl",
             line,
             3,
-            f"there is no type '{wanted}'; did you mean 'types/shared.yml#Options'?",
+            f"there is no type '{type_name}'; did you mean 'types/shared.yml#Options'?",
         ),
     ]
 

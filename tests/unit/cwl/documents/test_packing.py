@@ -116,7 +116,7 @@ def test_default_file_is_packed_as_a_literal(workflow: Path, location: str, name
     (workflow.parent / "tools" / "lib").mkdir()
     (workflow.parent / "tools" / "lib" / "a b.js").write_text("é = 1\n")
     tool = with_default(workflow, location)
-    given = {"workflow.cwl": WORKFLOW, "tools/join.cwl": tool, "tools/lib/a b.js": "é = 1\n"}
+    files = {"workflow.cwl": WORKFLOW, "tools/join.cwl": tool, "tools/lib/a b.js": "é = 1\n"}
     compiled = compile_file(workflow, name="t")[0]
     assert compiled.plan is not None, compiled.findings
     assert compiled.plan.step("join").tool["inputs"]["lib"]["default"] == {
@@ -125,8 +125,8 @@ def test_default_file_is_packed_as_a_literal(workflow: Path, location: str, name
         "contents": "é = 1\n",
     }
     assert compile_template(pack_template(workflow), name="t").plan == compiled.plan
-    assert gather_files(workflow) == ("workflow.cwl", given)
-    assert compile_upload(take_files(given), name="t").compiled.plan == compiled.plan
+    assert gather_files(workflow) == ("workflow.cwl", files)
+    assert compile_upload(take_files(files), name="t").compiled.plan == compiled.plan
 
 
 @pytest.mark.parametrize(
@@ -147,11 +147,11 @@ def test_default_file_is_packed_as_a_literal(workflow: Path, location: str, name
 def test_default_file_that_cannot_be_packed_is_reported_with_its_place(
     workflow: Path, content: bytes | None, message: str
 ) -> None:
-    given = {
+    files = {
         "workflow.cwl": WORKFLOW,
         "tools/join.cwl": with_default(workflow, "location: lib.bin"),
     }
-    upload = take_files(given if content is None else {**given, "tools/lib.bin": content})
+    upload = take_files(files if content is None else {**files, "tools/lib.bin": content})
     (error,) = compile_upload(upload, name="t").compiled.errors
     assert message in error.message
     assert (error.file, error.line, error.column) == ("tools/join.cwl", 6, 44)

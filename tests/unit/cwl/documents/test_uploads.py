@@ -95,18 +95,18 @@ def test_compiler_reads_nothing_outside_the_upload(
     monkeypatch.chdir(tmp_path / "flow")
     workflow = WORKFLOW.replace("tools/join.cwl", f"'{run}'")
     upload = take_files(FILES | {"flow/workflow.cwl": workflow, "flow/picture.png": b"\x89PNG\xff"})
-    ((file, line, found),) = errors_of(upload)
+    ((file, line, error_message),) = errors_of(upload)
     assert (file, line) == (
         "flow/workflow.cwl",
         WORKFLOW.splitlines().index("    run: tools/join.cwl") + 1,
     )
-    assert message in found
+    assert message in error_message
     for key in ("$import", "$include"):
         text = with_doc(f"{{{key}: '{run}'}}")
         found_there = errors_of(
             take_files(FILES | {"flow/workflow.cwl": text, "flow/picture.png": b"\x89PNG\xff"})
         )
-        assert any(message in found for _, _, found in found_there), found_there
+        assert any(message in error_message for _, _, error_message in found_there), found_there
 
 
 def test_workflow_without_references_to_it_is_the_main_file() -> None:
@@ -249,7 +249,7 @@ def test_links_and_special_entries_of_a_zip_are_refused() -> None:
         archive.writestr("twice", "1")
         with pytest.warns(UserWarning, match="Duplicate"):
             archive.writestr("twice", "2")
-    found = refusals(data.getvalue())
+    messages = refusals(data.getvalue())
     for expected in (
         "join.cwl: error: a link",
         "pipe: error: not a plain",
@@ -257,7 +257,7 @@ def test_links_and_special_entries_of_a_zip_are_refused() -> None:
         "packed: error: comp",
         "twice: error: twice",
     ):
-        assert expected in found
+        assert expected in messages
 
 
 @pytest.mark.parametrize(

@@ -131,5 +131,5 @@ def test_version_inside_a_file_has_no_effect_and_gives_a_warning(tmp_path: Path)
     compiled, _ = compile_file(tmp_path / "workflow.cwl", name="t")
     assert compiled.plan is not None, compiled.findings
     assert _versions(compiled.plan.steps[0].tool) == ("v1.2", {"run": None})
-    [told] = [finding for finding in compiled.warnings if "has no effect" in finding.message]
-    assert (told.line, told.column) == (16, 7)
+    [warning] = [finding for finding in compiled.warnings if "has no effect" in finding.message]
+    assert (warning.line, warning.column) == (16, 7)

@@ -53,7 +53,7 @@ _MAPPING = "the merge key '<<' takes a mapping or a list of mappings, not "
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     {
         "a number": ("a: 1\n<<: 5\n", f"t:2:5: error: {_MAPPING}5: "),
         "nothing": ("<<:\na: 1\n", f"t:1:4: error: {_MAPPING}null: "),
@@ -72,10 +72,10 @@ _MAPPING = "the merge key '<<' takes a mapping or a list of mappings, not "
         ),
     }.values(),
 )
-def test_wrong_merge_keys_are_reported(text: str, said: str) -> None:
+def test_wrong_merge_keys_are_reported(text: str, message: str) -> None:
     findings = Findings("t")
     read_text(text, findings)
-    assert [str(finding)[: len(said)] for finding in findings.sorted()] == [said]
+    assert [str(finding)[: len(message)] for finding in findings.sorted()] == [message]
 
 
 def test_first_of_several_merged_mappings_wins() -> None:

@@ -44,13 +44,13 @@ def nested_in_one_job(*edits: tuple[str, str]) -> tuple[Files, str]:
 def carry_through(files: Files, main: str | None) -> Plan | None:
     """Compile, store and draw an upload as the operator service does; return None if refused."""
     upload = take_files(files, main=main)
-    found = compile_upload(upload, name="t")
-    assert (found.compiled.plan is None) == bool(found.compiled.errors)
-    list_sources(upload.texts, found.main, findings=found.compiled.findings, fold=True)
-    plan = found.compiled.plan
+    result = compile_upload(upload, name="t")
+    assert (result.compiled.plan is None) == bool(result.compiled.errors)
+    list_sources(upload.texts, result.main, findings=result.compiled.findings, fold=True)
+    plan = result.compiled.plan
     if plan is None:
         return None
-    to_storable(found.document)
+    to_storable(result.document)
     to_storable(plan.model_dump(mode="json"))
     assert Plan.model_validate_json(plan.model_dump_json()) == plan
     draw(plan)
@@ -117,9 +117,9 @@ def test_number_without_digits_is_reported_with_its_place(written: str) -> None:
         ("  note: string?\noutputs", f"  note:\n    type: string\n    default: {written}\noutputs")
     )
     files, main = {"workflow.cwl": text}, "workflow.cwl"
-    found = compile_upload(take_files(files), name="t")
-    [finding] = found.compiled.errors
-    assert found.main == main
+    result = compile_upload(take_files(files), name="t")
+    [finding] = result.compiled.errors
+    assert result.main == main
     assert (finding.line, finding.column) == (16, 14)
     assert "quote it if it is text" in finding.message
     assert carry_through({"workflow.cwl": text.replace(written, f'"{written}"')}, main) is not None

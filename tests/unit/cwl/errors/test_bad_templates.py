@@ -277,8 +277,8 @@ def test_error_is_reported_with_its_place(case: str) -> None:
     text, places = unmarked(edited(*edits, text=TEXTS[case]))
     compiled = compile_template(text, name="t")
     assert compiled.plan is None
-    found = [(error.line, error.column) for error in compiled.errors]
-    assert found == places, "\n".join(map(str, compiled.errors))
+    error_places = [(error.line, error.column) for error in compiled.errors]
+    assert error_places == places, "\n".join(map(str, compiled.errors))
     for error, part in zip(compiled.errors, messages, strict=True):
         assert part in error.message
         assert error.file == "workflow.cwl"

@@ -109,18 +109,18 @@ def forty_steps() -> str:
     return f"{head}steps:\n{middle}  join:\n{join}".replace("count/number", "count38/number")
 
 
-@pytest.mark.parametrize("wrong", [False, True])
-def test_check_of_forty_steps_costs_at_most_forty_times_the_sample(wrong: bool) -> None:
+@pytest.mark.parametrize("is_wrong", [False, True])
+def test_check_of_forty_steps_costs_at_most_forty_times_the_sample(is_wrong: bool) -> None:
     text = forty_steps()
     text = (
         text.replace("count7/number", "count7/numbr").replace("baseCommand: cat", "baseComand: cat")
-        if wrong
+        if is_wrong
         else text
     )
     compiled = compile_template(text, name="t")
     assert cost(text) < 40 * cost(LINEAR)
-    assert len(compiled.errors) == (2 if wrong else 0)
-    assert wrong or (compiled.plan is not None and len(compiled.plan.steps) == 40)
+    assert len(compiled.errors) == (2 if is_wrong else 0)
+    assert is_wrong or (compiled.plan is not None and len(compiled.plan.steps) == 40)
 
 
 class OutsideTouchedError(BaseException):
@@ -194,37 +194,33 @@ def test_compiler_reads_nothing_outside_the_text(edits: list[tuple[str, str]]) -
 
 
 PIECES = [
-    *(
-        "null",
-        "[]",
-        "{}",
-        "5",
-        "true",
-        '""',
-        "frames",
-        "File[]",
-        "[a, b]",
-        "count/number",
-        "$(x)",
-        "#main",
-        "*x",
-        "&x",
-        "<<",
-        "? ",
-        "- ",
-    ),
-    *(
-        ": ",
-        "!!str",
-        "1e999",
-        "\u2028",
-        "\ud800",
-        "\0",
-        "{class: File}",
-        "$import",
-        "$graph",
-        "sluice:merge",
-    ),
+    "null",
+    "[]",
+    "{}",
+    "5",
+    "true",
+    '""',
+    "frames",
+    "File[]",
+    "[a, b]",
+    "count/number",
+    "$(x)",
+    "#main",
+    "*x",
+    "&x",
+    "<<",
+    "? ",
+    "- ",
+    ": ",
+    "!!str",
+    "1e999",
+    "\u2028",
+    "\ud800",
+    "\0",
+    "{class: File}",
+    "$import",
+    "$graph",
+    "sluice:merge",
 ]
 
 cuts = st.tuples(

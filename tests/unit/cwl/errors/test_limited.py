@@ -83,9 +83,9 @@ def test_killed_process_leaves_no_temporary_folder(tmp_path: Path) -> None:
 
 def test_check_reports_that_no_process_can_start(tmp_path: Path) -> None:
     """A general OSError would be reported as an unavailable database."""
-    told = _check_in_new_process(tmp_path, "no-files")
-    assert told.startswith("no process can be started that checks the template (")
-    assert "Too many open files" in told
+    message = _check_in_new_process(tmp_path, "no-files")
+    assert message.startswith("no process can be started that checks the template (")
+    assert "Too many open files" in message
 
 
 def _processes() -> list[int]:
@@ -106,19 +106,19 @@ def _is_fork_server(process: psutil.Process) -> bool:
 
 
 def test_check_within_its_limits_returns_the_plan() -> None:
-    found = LimitedCompiler().compile(take_files({"a.cwl": LINEAR}, main=None), name="t")
-    assert found.compiled.errors == []
-    assert found.compiled.plan is not None
-    assert found.main == "a.cwl"
+    result = LimitedCompiler().compile(take_files({"a.cwl": LINEAR}, main=None), name="t")
+    assert result.compiled.errors == []
+    assert result.compiled.plan is not None
+    assert result.main == "a.cwl"
 
 
 @pytest.mark.parametrize("limit", [{"seconds": 0.0}, {"memory": 16 * 1024**2}])
 def test_check_is_stopped_at_its_limit(limit: dict[str, float]) -> None:
-    found = LimitedCompiler(**limit).compile(  # type: ignore[arg-type] # a number of each kind
+    result = LimitedCompiler(**limit).compile(  # type: ignore[arg-type] # a number of each kind
         take_files({"a.cwl": forty_steps()}, main=None), name="t"
     )
-    assert found.compiled.plan is None
-    [error] = found.compiled.errors
+    assert result.compiled.plan is None
+    [error] = result.compiled.errors
     assert "the check was stopped" in error.message
     assert _processes() == []
 

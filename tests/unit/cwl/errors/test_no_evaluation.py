@@ -67,7 +67,7 @@ def test_compiler_keeps_expressions_as_text(monkeypatch: pytest.MonkeyPatch) -> 
 
 def test_services_import_no_expression_evaluator() -> None:
     """Only the compiler and cwl-runner import CWL libraries; only pilots import evaluators."""
-    found = []
+    findings = []
     for service in SERVICES:
         for path in sorted((ROOT / service).rglob("*.py")):
             for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
@@ -78,5 +78,5 @@ def test_services_import_no_expression_evaluator() -> None:
                 reads_cwl = any(name.split(".")[0] in {"cwltool", "cwl_utils"} for name in names)
                 evaluates = any("expression" in name or "sandboxjs" in name for name in names)
                 if evaluates or (reads_cwl and not READERS & {path, path.parent}):
-                    found.append(f"{path.relative_to(ROOT)}: {', '.join(names)}")
-    assert not found
+                    findings.append(f"{path.relative_to(ROOT)}: {', '.join(names)}")
+    assert not findings

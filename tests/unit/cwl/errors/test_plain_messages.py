@@ -76,15 +76,15 @@ CORPUS = {
 
 def messages_of(text: str) -> list[str]:
     """Return the messages of all findings of a template."""
-    found = compile_upload(take_files({"t.cwl": text.encode()}), name="t").compiled
-    return [finding.message for finding in found.findings]
+    compiled = compile_upload(take_files({"t.cwl": text.encode()}), name="t").compiled
+    return [finding.message for finding in compiled.findings]
 
 
 @pytest.mark.parametrize("case", CORPUS)
 def test_messages_about_wrong_cwl_show_no_program_internals(case: str) -> None:
-    told = messages_of(CORPUS[case])
-    assert told
-    assert [message for message in told if _INSIDES.search(message)] == []
+    messages = messages_of(CORPUS[case])
+    assert messages
+    assert [message for message in messages if _INSIDES.search(message)] == []
 
 
 @pytest.mark.parametrize("form", ["{}", "{{id: {}}}"])
@@ -93,19 +93,19 @@ def test_unknown_output_of_a_step_with_many_outputs_is_reported_in_words(
     number: int, form: str
 ) -> None:
     outputs = [f"plot_{one}" for one in range(number)]
-    told = messages_of(
+    messages = messages_of(
         f"{HEAD}inputs: {{files: 'File[]'}}\n"
         "outputs: {o: {type: 'File[]', outputSource: s/nope}}\nsteps:\n  s:\n"
         f"    in: {{f: files}}\n    out: [{', '.join(form.format(one) for one in outputs)}]\n"
         f"    scatter: f{TOOL}"
     )
-    assert any("no output 'nope'" in message for message in told)
-    assert [message for message in told if _INSIDES.search(message)] == []
+    assert any("no output 'nope'" in message for message in messages)
+    assert [message for message in messages if _INSIDES.search(message)] == []
 
 
 @pytest.mark.parametrize("name", wrong_templates())
 def test_messages_about_the_wrong_templates_show_no_program_internals(name: str) -> None:
-    wrong = wrong_templates()[name]
-    found = compile_upload(take_files(wrong.files, main=wrong.main), name="t").compiled
-    told = [finding.message for finding in found.findings]
-    assert [message for message in told if _INSIDES.search(message)] == []
+    template = wrong_templates()[name]
+    compiled = compile_upload(take_files(template.files, main=template.main), name="t").compiled
+    messages = [finding.message for finding in compiled.findings]
+    assert [message for message in messages if _INSIDES.search(message)] == []

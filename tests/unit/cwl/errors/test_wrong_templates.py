@@ -11,31 +11,31 @@ from sluice.cwl.cwltool_checks.cwltool_library import load_cwltool
 from sluice.cwl.reading.uploads import take_files
 from tests.wrong.table import FOLDER, Expected, Wrong, wrong_templates
 
-WRONG = wrong_templates()
+WRONG_TEMPLATES = wrong_templates()
 
 
-def compiled(wrong: Wrong) -> Any:
-    return compile_upload(take_files(wrong.files, main=wrong.main), name="t").compiled
+def compiled(template: Wrong) -> Any:
+    return compile_upload(take_files(template.files, main=template.main), name="t").compiled
 
 
 def test_expected_findings_cover_all_wrong_templates() -> None:
-    assert WRONG.keys() == {path.name for path in FOLDER.iterdir()}
-    assert len(WRONG) >= 30
+    assert WRONG_TEMPLATES.keys() == {path.name for path in FOLDER.iterdir()}
+    assert len(WRONG_TEMPLATES) >= 30
 
 
 def _place_and_severity(finding: Finding | Expected) -> tuple[object, ...]:
     return finding.file, finding.line, finding.column, finding.severity
 
 
-@pytest.mark.parametrize("name", WRONG)
+@pytest.mark.parametrize("name", WRONG_TEMPLATES)
 def test_wrong_template_gives_exactly_the_expected_findings(name: str) -> None:
-    found = compiled(WRONG[name])
-    assert found.plan is None
-    told = "\n".join(map(str, found.findings))
-    assert [_place_and_severity(finding) for finding in found.findings] == [
-        _place_and_severity(finding) for finding in WRONG[name].findings
-    ], told
-    for finding, expected in zip(found.findings, WRONG[name].findings, strict=True):
+    result = compiled(WRONG_TEMPLATES[name])
+    assert result.plan is None
+    findings_text = "\n".join(map(str, result.findings))
+    assert [_place_and_severity(finding) for finding in result.findings] == [
+        _place_and_severity(finding) for finding in WRONG_TEMPLATES[name].findings
+    ], findings_text
+    for finding, expected in zip(result.findings, WRONG_TEMPLATES[name].findings, strict=True):
         assert expected.is_met_by(finding), f"{finding}\ninstead of\n{expected}"
 
 
@@ -46,7 +46,7 @@ def test_checks_use_no_network_and_load_each_schema_once(
     cwltool = load_cwltool()
     new_loader, used = cwltool._new_loader, []
 
-    def noted(version: str) -> Any:
+    def record_loader(version: str) -> Any:
         loader, names = new_loader(version)
         used.append((version, names))
         return loader, names
@@ -57,13 +57,13 @@ def test_checks_use_no_network_and_load_each_schema_once(
     def whole_load(*_: Any) -> NoReturn:
         raise AssertionError("a template that is known to be wrong is loaded as before a run")
 
-    monkeypatch.setattr(cwltool, "_new_loader", noted)
+    monkeypatch.setattr(cwltool, "_new_loader", record_loader)
     monkeypatch.setattr(cwltool, "load", whole_load)
     for name in ("connect", "connect_ex", "sendto"):
         monkeypatch.setattr(socket.socket, name, unreachable)
     monkeypatch.setattr(socket, "getaddrinfo", unreachable)
-    for wrong in WRONG.values():
-        assert compiled(wrong).plan is None
+    for template in WRONG_TEMPLATES.values():
+        assert compiled(template).plan is None
     assert load_cwltool() is cwltool
     assert {version for version, _ in used} == {"v1.0", "v1.2"}
     assert len({id(names) for _, names in used}) == 2, "a schema was loaded more than once"

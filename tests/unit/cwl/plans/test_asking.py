@@ -19,7 +19,7 @@ STEP = """steps:
       inputs: {page: File, known: File}
       outputs: {answer: File}
 """
-ASKED = [
+HUMAN_TASK_EDITS = [
     ("inputs:\n  frames", "sluice:bind: {gold: 'asset:known@1'}\ninputs:\n  gold: File\n  frames"),
     ("  all:", "  answers: {type: 'File[]', outputSource: check/answer}\n  all:"),
 ]
@@ -32,15 +32,15 @@ def human_task_template(*edits: tuple[str, str]) -> str:
     for old, new in edits:
         assert old in step, old
         step = step.replace(old, new)
-    return edited(("steps:\n", step), *ASKED)
+    return edited(("steps:\n", step), *HUMAN_TASK_EDITS)
 
 
 def template_errors(*edits: tuple[str, str]) -> list[tuple[int, int, str]]:
     """Return the line (counted from the step's first line), column and message of each error."""
     text = human_task_template(*edits)
     first = text.splitlines().index("  check:")
-    found = compile_template(text, name="t").errors
-    return [((error.line or 0) - first, error.column or 0, error.message) for error in found]
+    errors = compile_template(text, name="t").errors
+    return [((error.line or 0) - first, error.column or 0, error.message) for error in errors]
 
 
 def test_human_task_is_a_map_step_with_a_gold_file_shared_by_all_items() -> None:
@@ -51,16 +51,16 @@ def test_human_task_is_a_map_step_with_a_gold_file_shared_by_all_items() -> None
 
 
 def test_all_fields_of_sluice_ask_are_in_the_plan() -> None:
-    said = (
+    ask_text = (
         "{question: Which?, answers: [cat, dog, yes], show: image, agree: 3, undo: false,"
         " gold: known, gold_every: 5, link: 30, instructions: Look., help: Look again.}"
     )
-    asked = (
-        plan_of(human_task_template(("{question: Is it sharp?, gold: known}", said)))
+    step_needs = (
+        plan_of(human_task_template(("{question: Is it sharp?, gold: known}", ask_text)))
         .step("check")
         .needs
     )
-    assert asked.ask == Ask(
+    assert step_needs.ask == Ask(
         question="Which?",
         answers=["cat", "dog", "yes"],
         show=Show.IMAGE,
@@ -75,18 +75,18 @@ def test_all_fields_of_sluice_ask_are_in_the_plan() -> None:
 
 
 def test_language_and_labels_are_in_the_plan() -> None:
-    said = "{question: To msza?, gold: known, language: pl, labels: {yes: Tak, no: Nie}}"
-    asked = (
-        plan_of(human_task_template(("{question: Is it sharp?, gold: known}", said)))
+    ask_text = "{question: To msza?, gold: known, language: pl, labels: {yes: Tak, no: Nie}}"
+    ask = (
+        plan_of(human_task_template(("{question: Is it sharp?, gold: known}", ask_text)))
         .step("check")
         .needs.ask
     )
-    assert asked is not None
-    assert (asked.language, asked.labels) == ("pl", {"yes": "Tak", "no": "Nie"})
+    assert ask is not None
+    assert (ask.language, ask.labels) == ("pl", {"yes": "Tak", "no": "Nie"})
 
 
 @pytest.mark.parametrize(
-    ("said", "message"),
+    ("fields", "message"),
     [
         ("labels: {maybe: Może}", "labels: 'maybe' is none of the answers"),
         ("labels: {yes: Tak, no: tak}", "two answers have the same label"),
@@ -95,9 +95,9 @@ def test_language_and_labels_are_in_the_plan() -> None:
         ("language: Polish language", "a language is a tag such as pl"),
     ],
 )
-def test_wrong_language_and_labels_are_refused(said: str, message: str) -> None:
-    edit = ("gold: known}", f"gold: known, {said}}}")
-    assert message in " ".join(found for _, _, found in template_errors(edit))
+def test_wrong_language_and_labels_are_refused(fields: str, message: str) -> None:
+    edit = ("gold: known}", f"gold: known, {fields}}}")
+    assert message in " ".join(error_message for _, _, error_message in template_errors(edit))
 
 
 def test_human_task_ignores_workflow_wide_node_requirements() -> None:
@@ -105,7 +105,7 @@ def test_human_task_ignores_workflow_wide_node_requirements() -> None:
         "doc: Counts",
         "sluice:resources: {licence: 1}\nsluice:sandbox: required\ndoc: Counts",
     )
-    check, count, _ = plan_of(edited(("steps:\n", STEP), *ASKED, for_all)).steps
+    check, count, _ = plan_of(edited(("steps:\n", STEP), *HUMAN_TASK_EDITS, for_all)).steps
     assert (check.needs.named, check.needs.sandbox) == ({}, False)
     assert (count.needs.named, count.needs.sandbox) == ({"licence": 1.0}, True)
 
@@ -133,10 +133,10 @@ def test_sluice_ask_applies_to_one_step() -> None:
 def test_wrong_value_of_sluice_ask_is_refused_with_its_place(
     written: str, column: int, message: str
 ) -> None:
-    found = template_errors(("{question: Is it sharp?, gold: known}", written))
-    assert found[0][:2] == (2, column)
-    assert message in found[0][2]
-    assert not any("does nothing" in each for _, _, each in found), "the error is reported twice"
+    errors = template_errors(("{question: Is it sharp?, gold: known}", written))
+    assert errors[0][:2] == (2, column)
+    assert message in errors[0][2]
+    assert not any("does nothing" in each for _, _, each in errors), "the error is reported twice"
 
 
 @pytest.mark.parametrize(
@@ -153,14 +153,14 @@ def test_wrong_value_of_sluice_ask_is_refused_with_its_place(
     ],
 )
 def test_fields_for_pilot_jobs_are_refused_on_a_human_task(field: str) -> None:
-    found = template_errors(("    scatter:", f"    sluice:{field}\n    scatter:"))
+    errors = template_errors(("    scatter:", f"    sluice:{field}\n    scatter:"))
     name = field.partition(":")[0]
     assert (
         3,
         5,
         f"'sluice:{name}' is for jobs that pilots run; step 'check' is done by people"
         " ('sluice:ask')",
-    ) in found
+    ) in errors
 
 
 @pytest.mark.parametrize(
@@ -200,8 +200,8 @@ def test_tool_requirements_are_refused_on_a_human_task(name: str, says: str, of_
 def test_operation_that_cannot_be_a_human_task_is_refused(
     edits: list[tuple[str, str]], place: tuple[int, int], message: str
 ) -> None:
-    found = [each for each in template_errors(*edits) if message in each[2]]
-    assert [each[:2] for each in found] == [place]
+    errors = [each for each in template_errors(*edits) if message in each[2]]
+    assert [each[:2] for each in errors] == [place]
 
 
 def test_human_task_over_files_with_secondary_files_is_refused() -> None:
@@ -209,16 +209,16 @@ def test_human_task_over_files_with_secondary_files_is_refused() -> None:
     text = human_task_template().replace(
         "  frames: File[]", "  frames: {type: 'File[]', secondaryFiles: [.b]}"
     )
-    found = [error.message for error in compile_template(text, name="t").errors]
-    assert "people are asked of plain files" in " ".join(found)
+    messages = [error.message for error in compile_template(text, name="t").errors]
+    assert "people are asked of plain files" in " ".join(messages)
 
 
 def test_sluice_ask_on_a_tool_is_refused() -> None:
-    asked = ("sluice:boundary: {minimum: 0.9}", "sluice:ask: {question: Q}")
-    [error] = compile_template(edited(asked), name="t").errors
+    edit = ("sluice:boundary: {minimum: 0.9}", "sluice:ask: {question: Q}")
+    [error] = compile_template(edited(edit), name="t").errors
     assert "has 'sluice:ask', so people do it, and no tool: make its tool an" in error.message
     assert (error.line, error.column) == (
-        edited(asked).splitlines().index(f"    {asked[1]}") + 1,
+        edited(edit).splitlines().index(f"    {edit[1]}") + 1,
         5,
     )
     of_tool = (

@@ -8,7 +8,7 @@ from sluice.cwl import compile_template
 from tests.unit.cwl.samples import edited, plan_of, unmarked
 
 BOUNDARY = "sluice:boundary: {minimum: 0.9}"
-KEPT = "sluice:checkpoint: {files: [state/*], every: 30}"
+CHECKPOINT = "sluice:checkpoint: {files: [state/*], every: 30}"
 TOOL = "      baseCommand: [head, -n]\n"
 
 
@@ -17,13 +17,13 @@ def needs(*edits: tuple[str, str]) -> dict[str, Needs]:
 
 
 def test_step_declares_checkpoint_files_and_interval() -> None:
-    found = needs((BOUNDARY, KEPT))
-    assert found["count"].checkpoint == Checkpoint(files=["state/*"], every=30)
-    assert found["join"].checkpoint is None
+    needs_by_step = needs((BOUNDARY, CHECKPOINT))
+    assert needs_by_step["count"].checkpoint == Checkpoint(files=["state/*"], every=30)
+    assert needs_by_step["join"].checkpoint is None
 
 
 def test_checkpoint_applies_to_one_step() -> None:
-    count, join = (step.needs for step in plan_of(edited((BOUNDARY, KEPT))).steps)
+    count, join = (step.needs for step in plan_of(edited((BOUNDARY, CHECKPOINT))).steps)
     assert count.checkpoint == Checkpoint(files=["state/*"], every=30)
     assert join.checkpoint is None
 
@@ -32,7 +32,7 @@ def test_tool_declares_the_checkpoint_unless_its_step_does() -> None:
     of_tool = (TOOL, f"{TOOL}      sluice:checkpoint: {{files: [model.pt]}}\n")
     assert needs(of_tool)["count"].checkpoint == Checkpoint(files=["model.pt"])
     assert Checkpoint(files=["model.pt"]).every == 10
-    assert needs(of_tool, (BOUNDARY, KEPT))["count"].checkpoint == Checkpoint(
+    assert needs(of_tool, (BOUNDARY, CHECKPOINT))["count"].checkpoint == Checkpoint(
         files=["state/*"], every=30
     )
     [executable] = [one.tool for one in plan_of(edited(of_tool)).steps if one.name == "count"]
@@ -41,11 +41,11 @@ def test_tool_declares_the_checkpoint_unless_its_step_does() -> None:
 
 @pytest.mark.parametrize("more", ["sluice:warm: true", "sluice:flow: dataset"])
 def test_checkpoint_combines_with_warm_workers_and_dataset_flow(more: str) -> None:
-    assert needs((BOUNDARY, f"{more}\n    {KEPT}"))["count"].checkpoint is not None
+    assert needs((BOUNDARY, f"{more}\n    {CHECKPOINT}"))["count"].checkpoint is not None
 
 
 def test_merge_step_may_have_a_checkpoint() -> None:
-    assert needs(("sluice:merge: {files: 10}", KEPT))["join"].checkpoint is not None
+    assert needs(("sluice:merge: {files: 10}", CHECKPOINT))["join"].checkpoint is not None
 
 
 # ruff: noqa: E501 - one case a line
@@ -62,10 +62,10 @@ REFUSED: dict[str, tuple[list[tuple[str, str]], str]] = {
     "all the time": ([(BOUNDARY, "sluice:checkpoint: {files: [a], ¦every: 0.1}")], "greater than or equal to 1, not 0.1"),
     "an unknown word": ([(BOUNDARY, "sluice:checkpoint: {files: [a], ¦evry: 5}")], "knows no 'evry'; did you mean 'every'?"),
     "a workflow's": ([("doc: Counts", "¦sluice:checkpoint: {files: [a]}\ndoc: Counts")], "belongs to a step or its tool"),
-    "a batch": ([(BOUNDARY, f"sluice:batch: {{files: 2}}\n    ¦{KEPT}")], "a batch runs its tool for one file after the other"),
+    "a batch": ([(BOUNDARY, f"sluice:batch: {{files: 2}}\n    ¦{CHECKPOINT}")], "a batch runs its tool for one file after the other"),
     "an expression of the step": (
         [
-            (BOUNDARY, f"¦{KEPT}"),
+            (BOUNDARY, f"¦{CHECKPOINT}"),
             ("      limit: limit\n", "      limit: {source: limit, valueFrom: $(inputs.limit)}\n"),
             ("requirements:\n", "requirements:\n  StepInputExpressionRequirement: {}\n"),
         ],
@@ -74,7 +74,7 @@ REFUSED: dict[str, tuple[list[tuple[str, str]], str]] = {
     "a process of another class": (
         [
             ("    run:\n      class: CommandLineTool\n      baseCommand: [head, -n]\n",
-             f"    ¦{KEPT}\n    run:\n      class: ExpressionTool\n      expression: ${{}}\n"),
+             f"    ¦{CHECKPOINT}\n    run:\n      class: ExpressionTool\n      expression: ${{}}\n"),
             ("        limit: {type: int, inputBinding: {position: 1}}\n"
              "        frame: {type: File, inputBinding: {position: 2}}\n",
              "        limit: int\n        frame: File\n"),

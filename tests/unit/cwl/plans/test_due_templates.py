@@ -110,9 +110,9 @@ def test_list_output_is_collected_file_by_file(output: str, spread: bool) -> Non
     text = text.replace("{x: {type: File,", "{x: {type: 'File[]',")
     text = text.replace("{y: stdout}", "{y: {type: 'File[]', outputBinding: {glob: '*'}}}")
     plan = plan_of(text)
-    [written], [given] = plan.step("s").outputs, plan.outputs
-    assert (written.spread, given.single) == (spread, not spread)
-    assert given.kind is (EntryKind.FILE if spread else EntryKind.BUNDLE)
+    [written], [plan_output] = plan.step("s").outputs, plan.outputs
+    assert (written.spread, plan_output.single) == (spread, not spread)
+    assert plan_output.kind is (EntryKind.FILE if spread else EntryKind.BUNDLE)
 
 
 def test_template_without_data_set_may_have_a_schedule() -> None:
@@ -122,7 +122,7 @@ def test_template_without_data_set_may_have_a_schedule() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         (data("{every: {files: 3}}"), "4:16: error: 'sluice:match' does not say of which standing"),
         (data(f"{{{PAGES}, every: 5}}"), "4:37: error: 'sluice:match' every: is a mapping"),
@@ -147,8 +147,8 @@ def test_template_without_data_set_may_have_a_schedule() -> None:
         (values("{schedule: 0 3 * * *}", "int"), "6:3: error: the parameter 'n' has no default"),
     ],
 )
-def test_wrong_trigger_is_reported_with_its_place(text: str, told: str) -> None:
-    assert any(told in error for error in errors_of(text)), errors_of(text)
+def test_wrong_trigger_is_reported_with_its_place(text: str, message: str) -> None:
+    assert any(message in error for error in errors_of(text)), errors_of(text)
 
 
 def test_template_that_collects_into_its_own_input_gives_a_warning() -> None:

@@ -29,11 +29,11 @@ def test_resources_and_labels_are_set_by_step_or_workflow() -> None:
 
 
 def test_chain_requirements_are_read_in_the_syntax_of_match() -> None:
-    wanted = (
+    requirements = (
         '{files: {minimum: 10}, bytes: 7, meta: {sluice:type: raw, version: {glob: "2.*"}},'
         " parameters: {limit: [5, 6]}}"
     )
-    require = plan_of(edited(("inputs:\n", f"sluice:require: {wanted}\ninputs:\n"))).require
+    require = plan_of(edited(("inputs:\n", f"sluice:require: {requirements}\ninputs:\n"))).require
     assert require == Require(
         files=Between(minimum=10),
         bytes=Equals(value=7),

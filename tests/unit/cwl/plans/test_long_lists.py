@@ -34,13 +34,13 @@ def test_step_may_have_more_than_fifty_outputs(item: str) -> None:
     ports = ", ".join(
         f"{name}: {{type: File, outputBinding: {{glob: {name}.txt}}}}" for name in names
     )
-    found = compile_template(TEXT.format(out=out, ports=ports), name="t")
-    assert [str(finding) for finding in found.findings if finding.severity == "error"] == []
+    result = compile_template(TEXT.format(out=out, ports=ports), name="t")
+    assert [str(finding) for finding in result.findings if finding.severity == "error"] == []
 
 
 def test_blank_in_a_program_name_gives_a_warning() -> None:
     text = TEXT.format(out="plot_0", ports="plot_0: {type: File, outputBinding: {glob: a}}")
-    found = compile_template(text.replace("baseCommand: draw", "baseCommand: draw -A"), name="t")
-    [warning] = [finding for finding in found.findings if "blank in its name" in finding.message]
+    result = compile_template(text.replace("baseCommand: draw", "baseCommand: draw -A"), name="t")
+    [warning] = [finding for finding in result.findings if "blank in its name" in finding.message]
     assert (warning.line, warning.severity) == (13, "warning")
     assert "write 'baseCommand: [draw, -A]'" in warning.message

@@ -79,7 +79,7 @@ ONE_LIST = ("{source: [inside/cut, inside/same], linkMerge: merge_flattened}", "
 
 
 @pytest.mark.parametrize(
-    ("edits", "said"),
+    ("edits", "message"),
     [
         (
             [WITH_FIELDS, ("  inside:\n", "  ¦inside:\n    sluice:merge: {files: 2}\n")],
@@ -95,7 +95,7 @@ ONE_LIST = ("{source: [inside/cut, inside/same], linkMerge: merge_flattened}", "
     ],
 )
 def test_nested_workflow_that_stays_one_job_gives_a_warning(
-    edits: list[tuple[str, str]], said: str
+    edits: list[tuple[str, str]], message: str
 ) -> None:
     text, places = unmarked(edited(*edits, ONE_LIST, text=NESTED))
     compiled = compile_template(text, name="t")
@@ -104,7 +104,7 @@ def test_nested_workflow_that_stays_one_job_gives_a_warning(
         warning for warning in compiled.warnings if "runs inside one job" in warning.message
     ]
     assert (warning.line, warning.column) == places[0]
-    assert said in warning.message
+    assert message in warning.message
     assert [step.name for step in compiled.plan.steps] == ["inside", "last"]
 
 
@@ -217,7 +217,7 @@ steps:
 
 
 @pytest.mark.parametrize(
-    ("edits", "told"),
+    ("edits", "warning_count"),
     [
         ([], 0),
         (
@@ -233,13 +233,13 @@ steps:
     ],
 )
 def test_nested_workflow_warns_only_where_it_scatters_over_data(
-    edits: list[tuple[str, str]], told: int
+    edits: list[tuple[str, str]], warning_count: int
 ) -> None:
     compiled = compile_template(edited(*edits, text=OVER_WORDS), name="t")
     assert compiled.plan is not None, compiled.findings
     assert (
         len([warning for warning in compiled.warnings if "runs inside one job" in warning.message])
-        == told
+        == warning_count
     )
 
 

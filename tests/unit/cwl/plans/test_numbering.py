@@ -96,6 +96,6 @@ def test_data_sets_with_the_same_numbers_can_be_paired(x: str, y: str) -> None:
     ],
 )
 def test_data_sets_with_different_numbers_cannot_be_paired(x: str, y: str, why: str) -> None:
-    for told in (_errors(x, y), _errors(y, x)):
-        assert len(told) == 1
-        assert why in told[0]
+    for errors in (_errors(x, y), _errors(y, x)):
+        assert len(errors) == 1
+        assert why in errors[0]

@@ -80,9 +80,11 @@ def test_nearest_requirement_applies_to_the_tool() -> None:
 
 
 def test_explicit_disk_request_counts_even_if_it_equals_the_default() -> None:
-    for asked in ("outdirMin: 1024", "outdirMin: 1000, tmpdirMin: 24"):
-        text = edited(("doc: Counts", f"hints: {{ResourceRequirement: {{{asked}}}}}\ndoc: Counts"))
-        assert plan_of(text).steps[0].needs.resources.counted_disk >= 1024, asked
+    for disk_request in ("outdirMin: 1024", "outdirMin: 1000, tmpdirMin: 24"):
+        text = edited(
+            ("doc: Counts", f"hints: {{ResourceRequirement: {{{disk_request}}}}}\ndoc: Counts")
+        )
+        assert plan_of(text).steps[0].needs.resources.counted_disk >= 1024, disk_request
     unasked = plan_of(edited(("doc: Counts", "doc: Counts"))).steps[0].needs.resources
     assert unasked.counted_disk == 0
 

@@ -91,12 +91,12 @@ def test_steps_read_several_data_sets() -> None:
 
 
 def test_step_with_expressions_becomes_a_workflow_inside_its_jobs() -> None:
-    asked = (
+    requirements = (
         "ScatterFeatureRequirement: {}",
         "StepInputExpressionRequirement: {}",
         "InlineJavascriptRequirement: {}",
     )
-    features = (asked[0], "\n  ".join(asked))
+    features = (requirements[0], "\n  ".join(requirements))
     count, _ = plan_of(
         edited(
             features,
@@ -260,7 +260,7 @@ def test_online_filter_template_compiles_without_findings() -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "retention"),
+    ("retention_text", "retention"),
     [
         ("", Retention()),
         ("sluice:retention: {logs: keep}\n", Retention(logs="keep")),
@@ -269,9 +269,9 @@ def test_online_filter_template_compiles_without_findings() -> None:
     ],
 )
 def test_last_replicas_are_deleted_only_if_the_template_says_delete(
-    said: str, retention: Retention
+    retention_text: str, retention: Retention
 ) -> None:
-    assert plan_of(edited(("doc: Counts", f"{said}doc: Counts"))).retention == retention
+    assert plan_of(edited(("doc: Counts", f"{retention_text}doc: Counts"))).retention == retention
 
 
 def test_extension_fields_are_in_the_plan() -> None:
@@ -319,14 +319,14 @@ def test_default_of_a_step_input_is_a_constant_argument() -> None:
 
 def test_default_before_an_expression_may_have_any_type() -> None:
     constant = ("      limit: limit", "      limit: {default: {of: 3}, valueFrom: $(self.of)}")
-    told = edited(
+    template_text = edited(
         constant,
         ("  Scatter", "  StepInputExpressionRequirement: {}\n  Scatter"),
         ("  limit:\n    type: int\n    default: 5\n", ""),
     )
-    plan = plan_of(told)
+    plan = plan_of(template_text)
     assert plan.steps[0].arguments == {"limit": Constant(value={"of": 3})}
-    compiled = compile_template(told.replace(", valueFrom: $(self.of)", ""), name="t")
+    compiled = compile_template(template_text.replace(", valueFrom: $(self.of)", ""), name="t")
     assert [
         "the default of input 'limit' of step 'count' must be of type int" in str(error)
         for error in compiled.errors

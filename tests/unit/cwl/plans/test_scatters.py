@@ -89,7 +89,7 @@ def test_first_file_list_is_the_data_set_and_others_are_parameters() -> None:
     (step,) = plan.steps
     assert step.by_place, "each data set has its own numbers"
     assert not step.takes_as_they_come
-    assert [given.source.port for given in step.inputs] == ["frames", "mates"]
+    assert [step_input.source.port for step_input in step.inputs] == ["frames", "mates"]
 
 
 def test_step_may_read_only_a_data_set_parameter() -> None:
@@ -113,12 +113,12 @@ def test_template_with_only_values_has_no_data_set() -> None:
     assert (plan.data_input, plan.takes_dataset) == ("", False)
     assert set(plan.parameters) == {"cuts", "note", "words"}
     assert plan.retention == Retention(input="keep", logs="delete")
-    kept = edited(
+    template_text = edited(
         ("requirements:", "$namespaces: {sluice: 'urn:sluice:cwl:'}\nrequirements:"),
         ("inputs:", "sluice:retention: {logs: keep}\ninputs:"),
         text=OF_VALUES,
     )
-    assert plan_of(kept).retention == Retention(input="keep", logs="keep")
+    assert plan_of(template_text).retention == Retention(input="keep", logs="keep")
 
 
 def test_step_without_data_set_runs_once() -> None:
@@ -130,9 +130,9 @@ def test_step_without_data_set_runs_once() -> None:
     assert (sweep.single, sweep.needs.items) == (False, ["cut"])
     assert (once.main_input.source, once.main_input.mode) == (nothing, InputMode.NONE)
     assert (once.single, once.mode, once.takes_as_they_come) == (True, TaskMode.MAP, False)
-    assert [(given.port, given.mode, given.optional) for given in once.inputs[1:]] == [
-        ("words", InputMode.ONE, True)
-    ]
+    assert [
+        (step_input.port, step_input.mode, step_input.optional) for step_input in once.inputs[1:]
+    ] == [("words", InputMode.ONE, True)]
     assert (join.mode, join.single) == (TaskMode.MERGE, False)
 
 
@@ -199,14 +199,14 @@ def test_parameters_describe_the_entries_of_their_data_sets() -> None:
     assert plan.file_parameters == list(plan.parameters)
     assert plan.dataset_parameters == ["trees", "bams"]
     jobs, each = plan.steps
-    assert [(given.port, given.mode, given.kind) for given in jobs.inputs] == [
+    assert [(step_input.port, step_input.mode, step_input.kind) for step_input in jobs.inputs] == [
         ("frame", InputMode.EACH, EntryKind.FILE),
         ("tree", InputMode.ONE, EntryKind.BUNDLE),
         ("bam", InputMode.ONE, EntryKind.BUNDLE),
         ("bams", InputMode.ALL, EntryKind.BUNDLE),
         ("words", InputMode.ONE, EntryKind.FILE),
     ]
-    assert [(given.port, given.mode, given.kind) for given in each.inputs] == [
+    assert [(step_input.port, step_input.mode, step_input.kind) for step_input in each.inputs] == [
         ("tree", InputMode.EACH, EntryKind.BUNDLE)
     ]
 

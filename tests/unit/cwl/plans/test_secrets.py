@@ -216,7 +216,7 @@ def test_use_of_a_secret_outside_allowed_places_is_refused_with_its_place(case: 
     text, places = unmarked(edited(*edits, text=TEMPLATE))
     compiled = compile_template(text, name="places")
     assert compiled.plan is None
-    found = [(error.line, error.column) for error in compiled.errors]
-    assert found == places, "\n".join(map(str, compiled.errors))
+    error_places = [(error.line, error.column) for error in compiled.errors]
+    assert error_places == places, "\n".join(map(str, compiled.errors))
     for error, part in zip(compiled.errors, messages, strict=True):
         assert part in error.message

@@ -39,33 +39,35 @@ steps:
 
 
 def compile_last_step(
-    given: str, types: str, *, more: str = "", head: str = _HEAD
+    bindings: str, types: str, *, more: str = "", head: str = _HEAD
 ) -> tuple[PlanStep, list[Finding]]:
     """Return the plan of the last step and the findings about it.
 
-    ``given`` are the inputs of the step, ``types`` those of its tool.
+    ``bindings`` are the inputs of the step, ``types`` those of its tool.
     """
     last = f"""\
   last:
-    in: {{{given}}}
+    in: {{{bindings}}}
     out: [o]
     {more}
     run: {{class: CommandLineTool, baseCommand: echo, inputs: {{{types}}}, outputs: {{o: stdout}}}}
 """
-    found = compile_template(head + last, name="t")
-    assert found.plan is not None, "\n".join(map(str, found.findings))
+    result = compile_template(head + last, name="t")
+    assert result.plan is not None, "\n".join(map(str, result.findings))
     line = head.count("\n") + 2
-    return found.plan.step("last"), [finding for finding in found.findings if finding.line == line]
+    return result.plan.step("last"), [
+        finding for finding in result.findings if finding.line == line
+    ]
 
 
 def test_step_on_single_values_has_one_job_even_if_they_are_missing() -> None:
-    step, told = compile_last_step("x: join/o, y: join/o", "x: File?, y: File?")
-    assert (step.single, step.main_input.optional, told) == (True, True, [])
+    step, findings = compile_last_step("x: join/o, y: join/o", "x: File?, y: File?")
+    assert (step.single, step.main_input.optional, findings) == (True, True, [])
     assert [(side.port, side.optional) for side in step.inputs[1:]] == [("y", True)]
 
 
 @pytest.mark.parametrize(
-    ("given", "types", "more"),
+    ("bindings", "types", "more"),
     [
         ("x: always/o", "x: File?", ""),
         ("x: {source: [join/o, always/o], pickValue: first_non_null}", "x: File?", ""),
@@ -73,8 +75,8 @@ def test_step_on_single_values_has_one_job_even_if_they_are_missing() -> None:
         ("x: join/o, f: files", "x: File?, f: File", "scatter: f"),
     ],
 )
-def test_step_with_jobs_from_its_data_is_not_single(given: str, types: str, more: str) -> None:
-    assert not compile_last_step(given, types, more=more)[0].single
+def test_step_with_jobs_from_its_data_is_not_single(bindings: str, types: str, more: str) -> None:
+    assert not compile_last_step(bindings, types, more=more)[0].single
 
 
 def test_merge_with_groups_is_not_single() -> None:
@@ -92,29 +94,29 @@ def test_merge_with_groups_is_not_single() -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "types", "more"),
+    ("bindings", "types", "more"),
     [
         ("x: join/o", "x: {type: File, default: {class: File, basename: a, contents: ''}}", ""),
         ("x: {source: join/o, valueFrom: $(self)}", "x: Any", ""),
         ("x: join/o", "x: File", "when: $(inputs.x !== null)"),
     ],
 )
-def test_default_or_expression_allows_a_missing_value(given: str, types: str, more: str) -> None:
-    step, told = compile_last_step(given, types, more=more)
-    assert (step.single, step.main_input.optional, told) == (True, True, [])
+def test_default_or_expression_allows_a_missing_value(bindings: str, types: str, more: str) -> None:
+    step, findings = compile_last_step(bindings, types, more=more)
+    assert (step.single, step.main_input.optional, findings) == (True, True, [])
 
 
 def test_required_value_that_may_be_missing_gives_a_warning() -> None:
-    step, told = compile_last_step("x: join/o", "x: File")
+    step, findings = compile_last_step("x: join/o", "x: File")
     assert (step.single, step.main_input.optional) == (True, False)
-    assert [finding.severity for finding in told] == ["warning"]
-    assert told[0].message.endswith(
+    assert [finding.severity for finding in findings] == ["warning"]
+    assert findings[0].message.endswith(
         "the step fails where there is none; where the tool can do without, let it take File?"
     )
 
 
 @pytest.mark.parametrize(
-    ("given", "types", "more"),
+    ("bindings", "types", "more"),
     [
         ("x: keep/o", "x: File?", "scatter: x"),
         ("x: keep/o", "x: {type: {type: array, items: ['null', File]}}", ""),
@@ -122,12 +124,14 @@ def test_required_value_that_may_be_missing_gives_a_warning() -> None:
         ("x: {source: keep/o, valueFrom: $(self.length)}", "x: int", ""),
     ],
 )
-def test_nulls_that_would_be_left_out_give_a_warning(given: str, types: str, more: str) -> None:
-    _, told = compile_last_step(given, types, more=more)
-    assert [finding.severity for finding in told] == ["warning"]
-    assert "those that are missing are left out" in told[0].message
-    assert "write 'pickValue: all_non_null'" in told[0].message
-    written, _, rest = given.removeprefix("x: ").removeprefix("{source: ").partition(", valueFrom")
+def test_nulls_that_would_be_left_out_give_a_warning(bindings: str, types: str, more: str) -> None:
+    _, findings = compile_last_step(bindings, types, more=more)
+    assert [finding.severity for finding in findings] == ["warning"]
+    assert "those that are missing are left out" in findings[0].message
+    assert "write 'pickValue: all_non_null'" in findings[0].message
+    written, _, rest = (
+        bindings.removeprefix("x: ").removeprefix("{source: ").partition(", valueFrom")
+    )
     chosen = (
         f"x: {{source: {written}, pickValue: all_non_null{', valueFrom' * bool(rest)}{rest or '}'}"
     )
@@ -135,7 +139,7 @@ def test_nulls_that_would_be_left_out_give_a_warning(given: str, types: str, mor
 
 
 @pytest.mark.parametrize(
-    ("given", "types", "told"),
+    ("bindings", "types", "messages"),
     [
         ("x: keep/o, y: files", "x: File?, y: File", []),
         (
@@ -151,21 +155,21 @@ def test_nulls_that_would_be_left_out_give_a_warning(given: str, types: str, mor
     ],
 )
 def test_pair_is_left_out_only_if_both_files_are_missing(
-    given: str, types: str, told: list[str]
+    bindings: str, types: str, messages: list[str]
 ) -> None:
-    _, found = compile_last_step(
-        given, types, more="scatter: [x, y]\n    scatterMethod: dotproduct"
+    _, findings = compile_last_step(
+        bindings, types, more="scatter: [x, y]\n    scatterMethod: dotproduct"
     )
-    assert len(found) == len(told)
-    assert all(part in finding.message for part, finding in zip(told, found, strict=True))
+    assert len(findings) == len(messages)
+    assert all(part in finding.message for part, finding in zip(messages, findings, strict=True))
 
 
 def test_nulls_of_a_workflow_output_give_a_warning() -> None:
-    kept = (
+    outputs = (
         "{o: {type: Any, outputSource: last/o}, kept: {type: {type: array, items: ['null', File]},"
         " outputSource: keep/o}}"
     )
-    head = _HEAD.replace("{o: {type: Any, outputSource: last/o}}", kept)
-    found = compile_template(head + "  last: {in: {f: files}, out: [o], run: *join}\n", name="t")
-    [told] = [finding for finding in found.warnings if "left out" in finding.message]
-    assert told.message.startswith("output 'kept': 'keep/o' is (File?)[]")
+    head = _HEAD.replace("{o: {type: Any, outputSource: last/o}}", outputs)
+    result = compile_template(head + "  last: {in: {f: files}, out: [o], run: *join}\n", name="t")
+    [warning] = [finding for finding in result.warnings if "left out" in finding.message]
+    assert warning.message.startswith("output 'kept': 'keep/o' is (File?)[]")

@@ -19,9 +19,9 @@ def needs(*edits: tuple[str, str]) -> dict[str, Needs]:
 
 
 def test_step_declares_the_key_and_lifetime_of_a_warm_worker() -> None:
-    found = needs(WARM)
-    assert found["count"].warm == Warm(key=["limit"], idle=60, jobs=5)
-    assert found["join"].warm is None
+    needs_by_step = needs(WARM)
+    assert needs_by_step["count"].warm == Warm(key=["limit"], idle=60, jobs=5)
+    assert needs_by_step["join"].warm is None
 
 
 @pytest.mark.parametrize("written", ["true", "{}"])
@@ -65,10 +65,10 @@ def test_warm_tool_applies_to_each_step_that_runs_it() -> None:
         "$namespaces": whole.pop("$namespaces"),
         "$graph": [whole | {"id": "main"}, tool],
     }
-    found = compile_template(json.dumps(graph), name="t")
-    assert found.errors == []
-    assert found.plan is not None
-    assert [step.needs.warm for step in found.plan.steps] == [Warm(), Warm(), None]
+    result = compile_template(json.dumps(graph), name="t")
+    assert result.errors == []
+    assert result.plan is not None
+    assert [step.needs.warm for step in result.plan.steps] == [Warm(), Warm(), None]
 
 
 # ruff: noqa: E501 - one case a line

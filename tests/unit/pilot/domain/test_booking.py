@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from pilot.domain.core import PilotCore
 from pilot.domain.model import (
     DrainRequested,
-    EndSlot,
     HeartbeatAnswered,
     Instruction,
+    KillSlot,
     LeaseGranted,
     PilotStarted,
     ReleaseSlot,
@@ -58,13 +58,15 @@ KINDS = {
 
 
 def lease(
-    *jobs: tuple[int, UUID], ram: int | None = None, known: Iterable[PilotTask] = KINDS.values()
+    *jobs: tuple[int, UUID],
+    ram: int | None = None,
+    known_tasks: Iterable[PilotTask] = KINDS.values(),
 ) -> Lease:
-    held = [
+    leased_jobs = [
         LeasedJob(id=number, attempt=1, task_uid=uid, seq=number, inputs=[], ram=ram)
         for number, uid in jobs
     ]
-    return Lease(seconds=1e6, jobs=held, tasks=list(known))
+    return Lease(seconds=1e6, jobs=leased_jobs, tasks=list(known_tasks))
 
 
 def granted(core: PilotCore, *jobs: tuple[int, UUID], boot_time: float = 0.0) -> list[Instruction]:
@@ -108,12 +110,16 @@ def test_queued_job_of_a_slot_allocates_only_what_it_needs_in_addition() -> None
         LeaseGranted(
             2.0,
             lease(
-                (2, SMALL), (3, SMALL), (4, three.uid), (5, SMALL), known=[*KINDS.values(), three]
+                (2, SMALL),
+                (3, SMALL),
+                (4, three.uid),
+                (5, SMALL),
+                known_tasks=[*KINDS.values(), three],
             ),
         ),
         at(2.0),
     )
-    assert [[held.job.id for held in slot.queue] for slot in core.slots] == [[2, 4], [3, 5]]
+    assert [[entry.job.id for entry in slot.queue] for slot in core.slots] == [[2, 4], [3, 5]]
     assert core.free == Allocation(0, 16_000 - 512)
     core.handle(ended(2), at(3.0))
     assert core.free == Allocation(0, 16_000 - 512)
@@ -140,10 +146,10 @@ def test_lease_request_counts_prefetched_jobs_separately() -> None:
     core = pilot(2, node=node(2, 16_000))
     granted(core, (1, SMALL))
     core.handle(ended(1, seconds=0.1), at(1.0))
-    wanted = core.count_jobs_to_request(at(1.0))
-    room = core.room(at(1.0), wanted)
+    requested_jobs = core.count_jobs_to_request(at(1.0))
+    room = core.room(at(1.0), requested_jobs)
     assert room is not None
-    assert (wanted, room.ahead) == (17, 15)
+    assert (requested_jobs, room.ahead) == (17, 15)
 
 
 _moves = st.lists(
@@ -165,7 +171,7 @@ _moves = st.lists(
 def part_of(uuid: str, needs: GpuNeeds | None) -> GpuPart:
     """Return the part of this device that a job takes."""
     assert needs is not None
-    [memory] = [found.memory for found in GPUS if found.uuid == uuid]
+    [memory] = [node_gpu.memory for node_gpu in GPUS if node_gpu.uuid == uuid]
     return GpuPart(needs.share, needs.memory or int(needs.share * memory))
 
 
@@ -186,7 +192,7 @@ class Node:
 
     def obey(self, instructions: list[Instruction]) -> None:
         for instruction in instructions:
-            if isinstance(instruction, EndSlot):
+            if isinstance(instruction, KillSlot):
                 assert self.queues[instruction.slot]
                 assert instruction.slot not in self.killed
                 self.killed.add(instruction.slot)

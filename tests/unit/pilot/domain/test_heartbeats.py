@@ -24,12 +24,12 @@ from tests.unit.pilot.domain.cores import (
 def test_heartbeat_has_the_phases_of_running_jobs() -> None:
     core = pilot(1)
     granted(core, 1, 2)
-    known = {
+    progress = {
         (1, 1): Progress(AttemptPhase.STAGE_OUT, 17),
         (2, 1): Progress(AttemptPhase.RUN),
         (7, 1): Progress(AttemptPhase.RUN),
     }
-    (running,) = core.heartbeat(known).running
+    (running,) = core.heartbeat(progress).running
     assert (running.id, running.phase, running.bytes) == (1, AttemptPhase.STAGE_OUT, 17)
     (plain,) = core.heartbeat().running
     assert (plain.phase, plain.bytes) == (None, None)

@@ -4,8 +4,8 @@ import pytest
 
 from pilot.domain.core import PilotCore
 from pilot.domain.model import (
-    EndSlot,
     HeartbeatAnswered,
+    KillSlot,
     ReportDeadSlot,
     ShutdownRequested,
     SlotLost,
@@ -117,30 +117,30 @@ PATIENT = PrefetchPolicy(grace=2.0, patience=10.0)
 def ends(core: PilotCore, boot_time: float) -> list[int]:
     """Return the slots that are killed at this time."""
     moves = core.handle(TimePassed(), at(boot_time))
-    return [move.slot for move in moves if isinstance(move, EndSlot)]
+    return [move.slot for move in moves if isinstance(move, KillSlot)]
 
 
 @pytest.mark.parametrize("why", ["cancel", "abandon", "shutdown", "lease"])
 def test_slot_that_does_not_stop_its_job_is_killed_once(why: str) -> None:
     core = pilot(1, policy=PATIENT)
     granted(core, 1)
-    told = 1.0
+    command_time = 1.0
     if why == "shutdown":
-        core.handle(ShutdownRequested(), at(told))
+        core.handle(ShutdownRequested(), at(command_time))
     elif why == "lease":
-        told = core.next_check() or 0.0
-        core.handle(TimePassed(), at(told))
+        command_time = core.next_check() or 0.0
+        core.handle(TimePassed(), at(command_time))
     else:
-        command(core, why, 1, boot_time=told)
-    assert core.next_check() == told + 12.0
-    assert ends(core, told + 11.9) == []
-    assert ends(core, told + 12.0) == [0]
-    assert ends(core, told + 13.0) == []
-    assert granted(core, 2, boot_time=told + 13.0) == []
-    lost = core.handle(SlotLost(0, "was killed"), at(told + 14.0))
+        command(core, why, 1, boot_time=command_time)
+    assert core.next_check() == command_time + 12.0
+    assert ends(core, command_time + 11.9) == []
+    assert ends(core, command_time + 12.0) == [0]
+    assert ends(core, command_time + 13.0) == []
+    assert granted(core, 2, boot_time=command_time + 13.0) == []
+    lost = core.handle(SlotLost(0, "was killed"), at(command_time + 14.0))
     assert [move.report.id for move in lost if isinstance(move, ReportDeadSlot)] == [1]
     assert StartSlot(0) in lost
-    assert runs(core.handle(SlotReady(0), at(told + 15.0))) == [(0, 2)]
+    assert runs(core.handle(SlotReady(0), at(command_time + 15.0))) == [(0, 2)]
 
 
 def test_slot_whose_job_stops_in_time_is_kept() -> None:

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from pilot.domain.core import PilotCore
 from pilot.domain.model import (
     AttemptEnded,
-    EndSlot,
     Event,
     Instruction,
+    KillSlot,
     LeaseGranted,
     PilotStarted,
     ReleaseSlot,
@@ -65,8 +65,8 @@ def end(
     core: PilotCore, job: int, slot: int, kind: str | None, *, boot_time: float
 ) -> list[Instruction]:
     """End a job. ``kind`` is the kind of the worker that stays loaded."""
-    told = None if kind is None else WarmWorkerState(kind=kind, step="s", since=EPOCH, jobs=1)
-    event: AttemptEnded = replace(ended(job, slot=slot), loaded=told)
+    warm_state = None if kind is None else WarmWorkerState(kind=kind, step="s", since=EPOCH, jobs=1)
+    event: AttemptEnded = replace(ended(job, slot=slot), loaded=warm_state)
     return core.handle(event, at(boot_time))
 
 
@@ -137,7 +137,7 @@ def test_slot_of_a_warm_worker_that_does_not_unload_is_killed() -> None:
     assert report.id == 10, "another pilot may have capacity for the job sooner"
     limit = 5 + core.policy.stop_limit
     assert core.next_check() == limit
-    assert core.handle(TimePassed(), at(limit)) == [EndSlot(0)]
+    assert core.handle(TimePassed(), at(limit)) == [KillSlot(0)]
     assert core.handle(TimePassed(), at(limit + 1)) == []
     assert runs(lease(core, BIG, 11, boot_time=limit + 1)) == []
     assert runs(core.handle(SlotLost(0, "was killed"), at(limit + 2))) == [(1, 11)]

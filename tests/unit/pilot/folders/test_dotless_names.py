@@ -36,14 +36,14 @@ def cat(**fields: Any) -> dict[str, Any]:
     return tool(["cat"], arguments=[CUT], requirements=[JAVASCRIPT], **fields)
 
 
-def said(root: Path, report: AttemptReport) -> str:
+def read_output(root: Path, report: AttemptReport) -> str:
     assert report.outcome is AttemptOutcome.FINISHED, report.message
     return (root / "out" / report.outputs[0].name).read_text()
 
 
 def test_tool_can_cut_its_input_path_at_the_first_dot(dotted: Runner, root: Path) -> None:
     assert (
-        said(
+        read_output(
             root,
             run(dotted, task(root, cat()), [input_file(root / "in" / "a.dat", data=b"all of it")]),
         )
@@ -73,7 +73,7 @@ def test_tool_in_an_inner_workflow_can_cut_its_input_path_at_the_first_dot(
         },
     }
     assert (
-        said(
+        read_output(
             root,
             run(
                 dotted, task(root, workflow), [input_file(root / "in" / "a.dat", data=b"all of it")]
@@ -101,15 +101,15 @@ def test_alias_is_restored_when_missing_and_deleted_with_the_run(tmp_path: Path)
     run_folder = RunFolder(tmp_path / "ho.me" / str(uuid.uuid4()))
     run_folder.make()
     work = run_folder.work_folder(1)
-    [known, real] = work.list_folders(plain=True)
-    assert "." not in known.path
-    assert os.path.samefile(known.path, real.path)
+    [alias_folder, real] = work.list_folders(plain=True)
+    assert "." not in alias_folder.path
+    assert os.path.samefile(alias_folder.path, real.path)
     assert work.list_folders(plain=False) == [real]
-    link = Path(known.path).parent
+    link = Path(alias_folder.path).parent
     link.unlink()
     link.parent.rmdir()
-    assert work.list_folders(plain=True)[0] == known
-    assert os.path.samefile(known.path, real.path)
+    assert work.list_folders(plain=True)[0] == alias_folder
+    assert os.path.samefile(alias_folder.path, real.path)
     run_folder.delete()
     assert not os.path.lexists(link.parent)
 

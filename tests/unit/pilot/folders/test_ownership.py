@@ -29,11 +29,11 @@ def mode(path: Path) -> int:
 def test_missing_work_folder_is_created_with_mode_0700(tmp_path: Path) -> None:
     umask = os.umask(0)
     try:
-        made = make_own_folder(tmp_path / "a" / "b")
+        folder = make_own_folder(tmp_path / "a" / "b")
     finally:
         os.umask(umask)
-    assert made == (tmp_path / "a" / "b").resolve()
-    assert (mode(tmp_path / "a"), mode(made)) == (0o700, 0o700)
+    assert folder == (tmp_path / "a" / "b").resolve()
+    assert (mode(tmp_path / "a"), mode(folder)) == (0o700, 0o700)
 
 
 def test_existing_pilot_folder_is_closed_and_its_parent_is_left_alone(tmp_path: Path) -> None:
@@ -65,12 +65,12 @@ def test_folders_on_the_path_of_a_link_target_are_checked(tmp_path: Path) -> Non
         make_own_folder(tmp_path / "link" / "work")
 
 
-@pytest.mark.parametrize("given", [0o720, 0o702, 0o777, 0o1777])
-def test_work_folder_that_others_can_write_to_is_refused(tmp_path: Path, given: int) -> None:
+@pytest.mark.parametrize("folder_mode", [0o720, 0o702, 0o777, 0o1777])
+def test_work_folder_that_others_can_write_to_is_refused(tmp_path: Path, folder_mode: int) -> None:
     (tmp_path / "work").mkdir()
-    (tmp_path / "work").chmod(given)
+    (tmp_path / "work").chmod(folder_mode)
     with pytest.raises(
-        UnsafeFolderError, match=rf"mode {given:o}.*--work-dir, SLUICE_PILOT_WORK_DIR"
+        UnsafeFolderError, match=rf"mode {folder_mode:o}.*--work-dir, SLUICE_PILOT_WORK_DIR"
     ):
         make_own_folder(tmp_path / "work")
 

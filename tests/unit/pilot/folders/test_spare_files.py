@@ -78,8 +78,8 @@ def test_large_files_and_files_beyond_the_limit_are_not_kept(tmp_path: Path) -> 
     for number in range(400):
         (jobs / f"{number}.small").write_bytes(bytes(200_000))
     (jobs / "large").write_bytes(bytes(300_000))
-    with os.scandir(jobs) as found:
-        taken = [entry.name for entry in found if spares.take(entry)]
+    with os.scandir(jobs) as entries:
+        taken = [entry.name for entry in entries if spares.take(entry)]
     assert "large" not in taken
     assert 300 < len(taken) < 400
     assert sum(path.stat().st_size for path in (tmp_path / "spare").iterdir()) <= 64 << 20
@@ -94,8 +94,8 @@ def test_empty_spare_files_count_towards_the_limit(tmp_path: Path) -> None:
     (jobs := tmp_path / "in").mkdir()
     for number in range(20_000):
         (jobs / str(number)).touch()
-    with os.scandir(jobs) as found:
-        assert sum(map(spares.take, found)) == (64 << 20) // 4096
+    with os.scandir(jobs) as entries:
+        assert sum(map(spares.take, entries)) == (64 << 20) // 4096
 
 
 def test_preallocated_blocks_of_a_file_count_towards_the_limit(tmp_path: Path) -> None:
@@ -103,5 +103,5 @@ def test_preallocated_blocks_of_a_file_count_towards_the_limit(tmp_path: Path) -
     (jobs := tmp_path / "in").mkdir()
     (jobs / "large").touch()
     subprocess.run(["fallocate", "--keep-size", "-l", "1MiB", jobs / "large"], check=True)
-    with os.scandir(jobs) as found:
-        assert not any(map(spares.take, found))
+    with os.scandir(jobs) as entries:
+        assert not any(map(spares.take, entries))

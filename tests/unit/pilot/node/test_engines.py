@@ -52,11 +52,11 @@ def test_engine_is_found_if_its_command_succeeds(
     program(programs, "podman", "echo '{}'")
     program(programs, "singularity", "echo 'apptainer version 1.3.4'")
     monkeypatch.setenv("PATH", f"{programs}:/usr/bin:/bin")
-    found = find_engines(list(ContainerEngine))
-    assert [(engine.kind, engine.version) for engine in found] == [
+    engines = find_engines(list(ContainerEngine))
+    assert [(engine.kind, engine.version) for engine in engines] == [
         (ContainerEngine.APPTAINER, "apptainer version 1.3.4")
     ]
-    said = capsys.readouterr().out
-    assert "Cannot connect to the Docker daemon" in said
-    assert "there is no udocker on this node's PATH" in said
+    output = capsys.readouterr().out
+    assert "Cannot connect to the Docker daemon" in output
+    assert "there is no udocker on this node's PATH" in output
     assert find_engines([]) == []

@@ -21,15 +21,15 @@ _TWO = (Device("GPU-a"), Device("GPU-b", minor=3, can_be_divided=True))
 
 
 def uuids(nvml: Nvml, **environment: str) -> list[str]:
-    found = [each.gpu.uuid for each in find_gpus(environment, nvml)]
+    gpu_uuids = [each.gpu.uuid for each in find_gpus(environment, nvml)]
     assert nvml.open == 0
-    return found
+    return gpu_uuids
 
 
 def test_each_gpu_is_described() -> None:
-    found = find_gpus({}, Nvml(_TWO))
-    assert found[0] == NodeGpu(_A2, "/dev/nvidia0")
-    assert (found[1].gpu.uuid, found[1].path) == ("GPU-b", "/dev/nvidia3")
+    gpus = find_gpus({}, Nvml(_TWO))
+    assert gpus[0] == NodeGpu(_A2, "/dev/nvidia0")
+    assert (gpus[1].gpu.uuid, gpus[1].path) == ("GPU-b", "/dev/nvidia3")
 
 
 def test_node_without_a_driver_has_no_gpus() -> None:
@@ -39,8 +39,8 @@ def test_node_without_a_driver_has_no_gpus() -> None:
 def test_divided_gpu_counts_as_its_mig_instances() -> None:
     parts = {0: Device("MIG-1", "H100 MIG 3g.40gb", 40_000), 4: Device("MIG-2", memory=10_000)}
     whole = Device("GPU-h", capability=(9, 0), minor=1, instances=parts)
-    found = find_gpus({}, Nvml([Device("GPU-a"), whole]))
-    assert [(each.gpu.uuid, each.gpu.memory, each.gpu.capability, each.path) for each in found] == [
+    gpus = find_gpus({}, Nvml([Device("GPU-a"), whole]))
+    assert [(each.gpu.uuid, each.gpu.memory, each.gpu.capability, each.path) for each in gpus] == [
         ("GPU-a", 15_356, "8.6", "/dev/nvidia0"),
         ("MIG-1", 40_000, "9.0", "/dev/nvidia1"),
         ("MIG-2", 10_000, "9.0", "/dev/nvidia1"),
@@ -80,9 +80,9 @@ def test_fake_nvml_has_only_names_of_the_real_package() -> None:
 
 
 def test_gpus_of_this_node_have_all_fields() -> None:
-    found = find_gpus({})
-    assert (found != []) == os.path.exists("/dev/nvidia0")
-    for each in found:
+    gpus = find_gpus({})
+    assert (gpus != []) == os.path.exists("/dev/nvidia0")
+    for each in gpus:
         assert each.gpu.uuid[:4] in {"GPU-", "MIG-"}
         assert os.path.exists(each.path)
         assert each.gpu.memory > 0

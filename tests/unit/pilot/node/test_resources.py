@@ -49,7 +49,7 @@ def test_tightest_limit_of_nested_control_groups_applies(tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize(
-    ("told", "expected"),
+    ("declared_fields", "expected"),
     [
         ({}, {}),
         ({"cores": 9}, {"cores": 9}),
@@ -60,10 +60,12 @@ def test_tightest_limit_of_nested_control_groups_applies(tmp_path: Path) -> None
     ],
 )
 def test_declared_resources_override_detected_resources(
-    told: dict[str, Any], expected: dict[str, Any]
+    declared_fields: dict[str, Any], expected: dict[str, Any]
 ) -> None:
     node = NodeResources(cores=4, ram=1000, disk=1)
-    assert compute_offer(node, DeclaredResources(**told)) == node.model_copy(update=expected)
+    assert compute_offer(node, DeclaredResources(**declared_fields)) == node.model_copy(
+        update=expected
+    )
 
 
 PARTS = ("1/3", "2/3", "3/3")
@@ -72,19 +74,19 @@ PARTS = ("1/3", "2/3", "3/3")
 def test_pilots_that_share_a_node_divide_its_resources() -> None:
     node = NodeResources(cores=4, ram=1000, disk=50)
     named = {"licence": 4.0, "scanner": 1.0, "tank": 0.5}
-    found = [compute_offer(node, DeclaredResources(named=named, part=part)) for part in PARTS]
-    assert [has.part for has in found] == list(PARTS)
-    assert {(has.cores, has.ram, has.disk) for has in found} == {(1.333, 333, 16)}
-    assert [has.named for has in found] == [
+    offers = [compute_offer(node, DeclaredResources(named=named, part=part)) for part in PARTS]
+    assert [has.part for has in offers] == list(PARTS)
+    assert {(has.cores, has.ram, has.disk) for has in offers} == {(1.333, 333, 16)}
+    assert [has.named for has in offers] == [
         {"licence": 2, "scanner": 1, "tank": 0.5},
         {"licence": 1},
         {"licence": 1},
     ], "half a licence is of no use"
-    told = [
+    declared_offers = [
         compute_offer(node, DeclaredResources(cores=4, memory=900, disk=40, part=part))
         for part in PARTS
     ]
-    assert {(has.cores, has.ram, has.disk) for has in told} == {(4, 900, 40)}, (
+    assert {(has.cores, has.ram, has.disk) for has in declared_offers} == {(4, 900, 40)}, (
         "declared amounts are not divided"
     )
 

@@ -39,9 +39,9 @@ def sandbox_with(own: Path, *path: str | Path, hidden: Sequence[Path] = ()) -> S
     path."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PATH", os.pathsep.join([*map(str, path), _SYSTEM_PATH]))
-        found = find_sandbox("required", own / "system", [], hidden=hidden)
-    assert isinstance(found, Sandbox)
-    return found
+        node_sandbox = find_sandbox("required", own / "system", [], hidden=hidden)
+    assert isinstance(node_sandbox, Sandbox)
+    return node_sandbox
 
 
 def say(sandbox: Sandbox, own: Path, script: str, *, path: str = "", times: int = 1) -> str:
@@ -49,20 +49,23 @@ def say(sandbox: Sandbox, own: Path, script: str, *, path: str = "", times: int 
     job, tmp = own / "job", own / "job-tmp"
     for folder in (job, tmp):
         folder.mkdir(exist_ok=True)
-    held = SandboxInstance(sandbox, [str(job), str(tmp)], SandboxOptions())
+    instance = SandboxInstance(sandbox, [str(job), str(tmp)], SandboxOptions())
     files = [("/tmp", tmp), (str(job), job)]
     try:
         for _ in range(times):
-            with open(job / "said", "w+b") as said:
+            with open(job / "said", "w+b") as output_file:
                 status = (
-                    held.start(
+                    instance.start(
                         ["sh", "-c", script],
                         environment={"PATH": f"{path}:{_SYSTEM_PATH}"},
                         folder=str(job),
-                        streams=[said.fileno()] * 2,
+                        streams=[output_file.fileno()] * 2,
                         limits=ProcessLimits(),
                         view=View(
-                            [VisibleFile(seen, str(real), writable=True) for seen, real in files]
+                            [
+                                VisibleFile(visible_path, str(real), writable=True)
+                                for visible_path, real in files
+                            ]
                         ),
                     )
                     .end()
@@ -72,7 +75,7 @@ def say(sandbox: Sandbox, own: Path, script: str, *, path: str = "", times: int 
             tmp.mkdir()
         text = (job / "said").read_text().strip()
     finally:
-        held.close()
+        instance.close()
     assert status == 0, text
     return text
 
@@ -177,7 +180,11 @@ def test_hidden_paths_are_masked_in_visible_folders(own: Path, place: str) -> No
         tried += ' cat "$file" 2>/dev/null && exit 9; done;'
         tried += f" touch {home}/x 2>/dev/null && exit 8; hello; ls {home} {own}"
         assert say(sandbox, own, tried, path=folder, times=2).split() == [
-            *("hello", f"{home}:", "pilots", f"{own}:", "job")
+            "hello",
+            f"{home}:",
+            "pilots",
+            f"{own}:",
+            "job",
         ]
 
 
@@ -189,10 +196,10 @@ def test_nested_masks_are_left_out_unless_they_lie_in_a_visible_folder() -> None
 
 def test_installation_of_sluice_is_visible_in_a_hidden_folder(tmp_path: Path) -> None:
     hidden = os.path.realpath(sys.prefix + "/..")
-    found = visible_paths(f"{sys.prefix}/bin:{tmp_path}", hidden=[hidden, str(tmp_path)])
-    assert found.shows(os.path.realpath(f"{sys.prefix}/bin")) is not None
-    assert not any(within(str(tmp_path), path) for path in found.sources)
-    assert "of which tools see nothing" in found.dropped[str(tmp_path)]
+    shown_paths = visible_paths(f"{sys.prefix}/bin:{tmp_path}", hidden=[hidden, str(tmp_path)])
+    assert shown_paths.shows(os.path.realpath(f"{sys.prefix}/bin")) is not None
+    assert not any(within(str(tmp_path), path) for path in shown_paths.sources)
+    assert "of which tools see nothing" in shown_paths.dropped[str(tmp_path)]
 
 
 def stub(folder: Path, name: str, script: str) -> str:
@@ -244,6 +251,6 @@ except NoSandboxError as error:
     command = ["unshare", "--user", "--map-root-user", "sh", "-c", script, "sh"]
     command += [sys.executable, "-c", code, str(own / "system")]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
-    found, refused = done.stdout.strip().splitlines()[-2:]
-    assert found.startswith("found no namespaces can be made on this node: ")
+    found_line, refused = done.stdout.strip().splitlines()[-2:]
+    assert found_line.startswith("found no namespaces can be made on this node: ")
     assert refused.startswith("refused SLUICE_PILOT_SANDBOX is required, and no namespaces can be")

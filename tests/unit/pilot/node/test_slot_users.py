@@ -19,7 +19,7 @@ from tests.needs import ROOT_RIGHTS
 from tests.unit.pilot.slot_users import new_user, open_folder
 
 #: A user that every system has.
-KNOWN = pwd.getpwnam("daemon")
+DAEMON = pwd.getpwnam("daemon")
 
 
 @pytest.fixture
@@ -37,9 +37,9 @@ def closed(jobs: Path) -> Path:
 
 
 def test_slot_users_are_given_by_name_or_number() -> None:
-    found = find_slot_users(["daemon", "61001"], 2)
-    assert found == [
-        SlotUser(name=f"daemon ({KNOWN.pw_uid})", uid=KNOWN.pw_uid, gid=KNOWN.pw_gid),
+    slot_users = find_slot_users(["daemon", "61001"], 2)
+    assert slot_users == [
+        SlotUser(name=f"daemon ({DAEMON.pw_uid})", uid=DAEMON.pw_uid, gid=DAEMON.pw_gid),
         SlotUser(name="61001", uid=61001, gid=61001),
     ]
 
@@ -53,7 +53,7 @@ def test_slot_users_are_given_by_name_or_number() -> None:
         (["root", "61001"], r"user root \(0\) is root, the pilot itself, or"),
         (["nobody", "61001"], r"user nobody \(65534\) is root, the pilot itself, or"),
         (["61001", "61001"], "user 61001 is there 2 times"),
-        (["daemon", str(KNOWN.pw_uid)], f"user {KNOWN.pw_uid} is there 2 times"),
+        (["daemon", str(DAEMON.pw_uid)], f"user {DAEMON.pw_uid} is there 2 times"),
         (["61001", "4294967295"], "4294967295 is too large for a user's number"),
         (["61001", "-1"], "there is no user '-1' on this node"),
     ],
@@ -68,9 +68,9 @@ def test_slot_users_that_share_a_group_are_refused() -> None:
     number."""
     entries = pwd.getpwall()
     numbers = {0, *(entry.pw_uid for entry in entries)}
-    known = next(entry for entry in entries if entry.pw_uid and entry.pw_gid not in numbers)
-    with pytest.raises(UnsuitableUsersError, match=f"group {known.pw_gid} is there 2 times"):
-        find_slot_users([known.pw_name, str(known.pw_gid)], 2)
+    shared_entry = next(entry for entry in entries if entry.pw_uid and entry.pw_gid not in numbers)
+    with pytest.raises(UnsuitableUsersError, match=f"group {shared_entry.pw_gid} is there 2 times"):
+        find_slot_users([shared_entry.pw_name, str(shared_entry.pw_gid)], 2)
 
 
 def test_slot_user_is_claimed_by_one_pilot_at_a_time() -> None:

@@ -56,16 +56,16 @@ async def test_files_outside_registered_storages_are_not_removed(
 
 
 async def test_files_of_a_storage_that_is_registered_later_are_removed(store: Path) -> None:
-    known: list[str] = []
+    urls: list[str] = []
 
     async def ask() -> StorageUrls:
-        return StorageUrls(urls=known)
+        return StorageUrls(urls=urls)
 
     removing = FileRemover(ask)
     url = f"file://{store}/set/left"
     await removing.remove([url])
     assert (store / "set" / "left").exists()
-    known.append(f"file://{store}")
+    urls.append(f"file://{store}")
     await removing.remove([url])
     assert not (store / "set" / "left").exists()
 
@@ -84,14 +84,14 @@ async def test_file_behind_a_link_does_not_block_files_of_a_new_storage(
     (tmp_path / "later").mkdir()
     (tmp_path / "later" / "left").touch()
     (store / "door").symlink_to("set")
-    known = [f"file://{store}"]
+    urls = [f"file://{store}"]
 
     async def ask() -> StorageUrls:
-        return StorageUrls(urls=known)
+        return StorageUrls(urls=urls)
 
     removing = FileRemover(ask)
     assert await removing.remove([f"file://{store}/set/gone"])
-    known.append(f"file://{tmp_path}/later")
+    urls.append(f"file://{tmp_path}/later")
     assert await removing.remove([f"file://{store}/door/left", f"file://{tmp_path}/later/left"])
     assert (store / "set" / "left").exists()
     assert not (tmp_path / "later" / "left").exists()

@@ -17,7 +17,7 @@ HIDE = Redaction({VALUE: "(secret a)", "hunter2-long": "(secret b)", "ends\n": "
 
 
 @pytest.fixture
-def said(tmp_path: Path) -> Iterator[int]:
+def output_descriptor(tmp_path: Path) -> Iterator[int]:
     descriptor = os.open(tmp_path / "said", os.O_RDWR | os.O_CREAT)
     yield descriptor
     os.close(descriptor)
@@ -47,16 +47,18 @@ def test_partial_reads_show_no_part_of_a_secret(before: int, start: int, size: i
         os.close(descriptor)
 
 
-def test_possible_beginning_of_a_secret_is_withheld_while_the_tool_runs(said: int) -> None:
-    os.write(said, b"the key is hunt")
-    assert HIDE.read_in_place(said, 0, 15) == b"the key is "
-    os.write(said, b"er2, and")
-    assert HIDE.read_in_place(said, 0, 23) == b"the key is *******, and"
-    assert HIDE.read_in_place(said, 11, 23) == b"*******, and"
+def test_possible_beginning_of_a_secret_is_withheld_while_the_tool_runs(
+    output_descriptor: int,
+) -> None:
+    os.write(output_descriptor, b"the key is hunt")
+    assert HIDE.read_in_place(output_descriptor, 0, 15) == b"the key is "
+    os.write(output_descriptor, b"er2, and")
+    assert HIDE.read_in_place(output_descriptor, 0, 23) == b"the key is *******, and"
+    assert HIDE.read_in_place(output_descriptor, 11, 23) == b"*******, and"
 
 
-def test_last_line_shows_no_part_of_a_secret(said: int) -> None:
-    os.write(said, b"." * 295 + VALUE.encode())
-    assert last_line(said, redaction=HIDE) == "." * 295 + "(secr"
-    os.write(said, b"\n" + VALUE.encode() + b"." * (4096 - 3))
-    assert VALUE[-3:] not in last_line(said, redaction=HIDE)
+def test_last_line_shows_no_part_of_a_secret(output_descriptor: int) -> None:
+    os.write(output_descriptor, b"." * 295 + VALUE.encode())
+    assert last_line(output_descriptor, redaction=HIDE) == "." * 295 + "(secr"
+    os.write(output_descriptor, b"\n" + VALUE.encode() + b"." * (4096 - 3))
+    assert VALUE[-3:] not in last_line(output_descriptor, redaction=HIDE)

@@ -12,7 +12,7 @@ _HOLDS: dict[int, Callable[[int, int], bool]] = {
     0x15: operator.eq,
     0x25: operator.gt,
     0x35: operator.ge,
-    0x45: lambda seen, bits: seen & bits != 0,
+    0x45: lambda word, bits: word & bits != 0,
 }
 _INSTRUCTION = struct.Struct("=HBBI")
 #: The number of a call, the architecture, the instruction pointer and the arguments.
@@ -26,20 +26,20 @@ def answer(program: bytes, architecture: int, number: int, arguments: Sequence[i
     where the kernel would refuse the program."""
     data = _DATA.pack(number, architecture, 0, *arguments, *[0] * (6 - len(arguments)))
     steps = _steps(program)
-    seen, place = 0, 0
+    accumulator, place = 0, 0
     while place < len(steps):
         code, yes, no, value = steps[place]
         place += 1
         if code == _RETURN:
             return value
         if code == _LOAD and value % 4 == 0 and value < _DATA.size:
-            [seen] = struct.unpack_from("=I", data, value)
+            [accumulator] = struct.unpack_from("=I", data, value)
         elif code == _AND:
-            seen &= value
+            accumulator &= value
         elif code == _GO_ON:
             place += value
         elif code in _HOLDS:
-            place += yes if _HOLDS[code](seen, value) else no
+            place += yes if _HOLDS[code](accumulator, value) else no
         else:
             raise ValueError(f"{place - 1}: instruction {code:#x} with {value:#x}")
     raise ValueError("the program has no end")

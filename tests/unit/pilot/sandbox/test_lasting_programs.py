@@ -170,9 +170,9 @@ def test_pause_stops_the_worker_and_clears_shared_memory_and_orphans(
     assert state_of(program) == "T"
     worker.send("os.listdir('/dev/shm')")
     worker.program.resume()
-    said = worker.answer().split()
-    while "[]" not in said:
-        said += worker.answer().split()
+    answer_words = worker.answer().split()
+    while "[]" not in answer_words:
+        answer_words += worker.answer().split()
 
 
 def children(pid: int) -> list[int]:

@@ -22,7 +22,7 @@ from tests.unit.pilot.attempts import log_of, run
 from tests.unit.pilot.builders import input_file, task, tool
 from tests.unit.pilot.runner.inner_workflow.test_workflows import around
 from tests.unit.pilot.sandboxes import found_sandbox
-from tests.unit.pilot.slot_runner import Runner, gone
+from tests.unit.pilot.slot_runner import Runner, has_ended
 from tests.waiting import wait_until
 
 #: Tries to connect to each of its arguments.
@@ -72,7 +72,7 @@ def connecting(port: int, *addresses: str, network: bool) -> dict[str, Any]:
     )
 
 
-def said(runner: Runner, root: Path, process: dict[str, Any]) -> dict[str, str]:
+def run_network_probe(runner: Runner, root: Path, process: dict[str, Any]) -> dict[str, str]:
     report = run(runner, task(root, process), [input_file(root / "in" / "a.dat")])
     assert report.outcome is AttemptOutcome.FINISHED, report.message
     text = Path(report.outputs[0].url.removeprefix("file://")).read_text()
@@ -90,9 +90,9 @@ def slot(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Runner]:
 
 
 def networked(*allowed: str) -> Sandbox:
-    found = with_network(found_sandbox(), "required", allowed)
-    assert found.network is not None, found.no_network
-    return found
+    sandbox_with_network = with_network(found_sandbox(), "required", allowed)
+    assert sandbox_with_network.network is not None, sandbox_with_network.no_network
+    return sandbox_with_network
 
 
 @pytest.mark.parametrize("inside", [False, True], ids=["alone", "in a workflow"])
@@ -102,8 +102,8 @@ def test_tool_without_network_access_reaches_no_address(
     slot: Runner, root: Path, listener: int, *, inside: bool
 ) -> None:
     process = connecting(listener, "127.0.0.1", own_address(), network=False)
-    found = said(slot, root, around(process) if inside else process)
-    assert set(found.values()) == {"Connection refused", "Network is unreachable"}
+    results = run_network_probe(slot, root, around(process) if inside else process)
+    assert set(results.values()) == {"Connection refused", "Network is unreachable"}
 
 
 @pytest.mark.parametrize("inside", [False, True], ids=["alone", "in a workflow"])
@@ -115,10 +115,12 @@ def test_tool_with_network_access_reaches_neither_the_node_nor_private_addresses
     """10.0.2.2 is the loopback address of the node in slirp4netns."""
     private = ("10.0.0.1", "172.16.0.1", "192.168.0.1", "169.254.169.254", "100.64.0.1")
     process = connecting(listener, "127.0.0.1", "10.0.2.2", own_address(), *private, network=True)
-    found = said(slot, root, around(process) if inside else process)
-    assert "reached" not in found.values()
+    results = run_network_probe(slot, root, around(process) if inside else process)
+    assert "reached" not in results.values()
     # There is a network that refuses these addresses.
-    assert {found[address] for address in (own_address(), *private)} == {"Operation not permitted"}
+    assert {results[address] for address in (own_address(), *private)} == {
+        "Operation not permitted"
+    }
 
 
 @pytest.mark.needs(TUNNELS)
@@ -127,7 +129,7 @@ def test_tool_reaches_the_addresses_that_an_operator_allows(
     slot: Runner, root: Path, listener: int
 ) -> None:
     process = connecting(listener, own_address(), "127.0.0.1", network=True)
-    assert said(slot, root, process) == {
+    assert run_network_probe(slot, root, process) == {
         own_address(): "reached",
         "127.0.0.1": "Connection refused",
     }
@@ -148,7 +150,9 @@ def test_answers_are_not_delivered_after_the_tool_has_ended(
             arguments=[_SEND, *map(str, server.getsockname())],
             requirements={"NetworkAccess": {"networkAccess": True}},
         )
-        assert said(slot, root, around(process) if inside else process) == {"sent": "it"}
+        assert run_network_probe(slot, root, around(process) if inside else process) == {
+            "sent": "it"
+        }
         _, sender = server.recvfrom(16)
         server.connect(sender)
         server.send(b"an answer")
@@ -214,9 +218,9 @@ def test_network_process_ends_when_its_parent_is_killed(tmp_path: Path) -> None:
         with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as holding:
             assert holding.stdout is not None
             carrier = int(holding.stdout.readline())
-            assert not gone(carrier)
+            assert not has_ended(carrier)
             holding.kill()
-        wait_until(lambda: gone(carrier))
+        wait_until(lambda: has_ended(carrier))
         asleep.kill()
 
 
@@ -285,7 +289,7 @@ def test_pilot_that_is_not_root_has_the_same_sandbox_and_network(
     python = sys.executable.replace(here, there)
     with TemporaryDirectory(dir="/var/tmp") as folder:
         os.chown(folder, *([-1, -1] if network else [1000, 1000]))
-        said = subprocess.run(
+        output = subprocess.run(
             [*before, python, "-c", _FIND, f"{folder}/system", _SAY, str(network)],
             stdout=subprocess.PIPE,
             text=True,
@@ -293,4 +297,4 @@ def test_pilot_that_is_not_root_has_the_same_sandbox_and_network(
             env={"PATH": os.environ["PATH"].replace(here, there)},
         ).stdout
     refused = "Operation not permitted" if network else "Network is unreachable"
-    assert said.splitlines()[-1] == f"1000 2  {refused}"
+    assert output.splitlines()[-1] == f"1000 2  {refused}"

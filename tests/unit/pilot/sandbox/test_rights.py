@@ -70,7 +70,7 @@ def test_tools_have_no_capabilities_and_cannot_gain_any(
 
 
 def test_holder_of_a_sandbox_drops_its_capabilities_and_is_not_dumpable() -> None:
-    held = (
+    holder = (
         found_sandbox()
         .namespaces([], SandboxOptions())
         .start(
@@ -79,8 +79,8 @@ def test_holder_of_a_sandbox_drops_its_capabilities_and_is_not_dumpable() -> Non
             environment=bare_environment(),
         )
     )
-    told = json.loads(held.communicate()[0])
-    assert told == {
+    status = json.loads(holder.communicate()[0])
+    assert status == {
         "before": 1,
         "dumpable": 0,
         "bounding": "0" * 16,

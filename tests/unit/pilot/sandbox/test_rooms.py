@@ -35,23 +35,23 @@ class _Programs:
 
     def __init__(self, folder: Path, gets: SandboxOptions, sandbox: Sandbox | None = None) -> None:
         self.folder = folder
-        self.held = SandboxInstance(sandbox or found_sandbox(), [str(folder)], gets)
+        self.instance = SandboxInstance(sandbox or found_sandbox(), [str(folder)], gets)
         self.view = View([VisibleFile(str(folder), str(folder), writable=True)])
         self.stdin = os.devnull
 
     def say(self, code: str) -> str:
         """Return the output of the program."""
-        with open(self.folder / "said", "w+b") as said:
-            streams = [said.fileno(), said.fileno()]
+        with open(self.folder / "said", "w+b") as output_file:
+            streams = [output_file.fileno(), output_file.fileno()]
             command = [sys.executable, "-I", "-S", "-c", code]
             status = self.start(command, streams, folder=str(self.folder)).end().status
-            said.seek(0)
-            text = said.read().decode().strip()
+            output_file.seek(0)
+            text = output_file.read().decode().strip()
         assert status == 0, text
         return text
 
     def start(self, command: list[str], streams: list[int], *, folder: str) -> SandboxedProgram:
-        return self.held.start(
+        return self.instance.start(
             command,
             environment={"PATH": os.environ["PATH"]},
             folder=folder,
@@ -76,7 +76,7 @@ def programs(tmp_path: Path, gets: SandboxOptions) -> Iterator[_Programs]:
     folder.mkdir()
     programs = _Programs(folder, gets)
     yield programs
-    programs.held.close()
+    programs.instance.close()
 
 
 def test_programs_with_the_same_view_share_an_instance(programs: _Programs) -> None:
@@ -176,15 +176,15 @@ def test_deleted_data_sets_do_not_break_the_sandbox(programs: _Programs, tmp_pat
         assert programs.say(f"print(open({str(data)!r}).read())") == name
         shutil.rmtree(data.parent)
     programs.view = View([programs.view.files[0]])
-    programs.held.close()
+    programs.instance.close()
     assert programs.room()
 
 
 def test_missing_bubblewrap_is_a_sandbox_error(tmp_path: Path) -> None:
-    gone = found_sandbox().model_copy(update={"bubblewrap": str(tmp_path / "bwrap")})
-    held = SandboxInstance(gone, [], SandboxOptions())
+    missing_sandbox = found_sandbox().model_copy(update={"bubblewrap": str(tmp_path / "bwrap")})
+    instance = SandboxInstance(missing_sandbox, [], SandboxOptions())
     with open(os.devnull, "r+b") as nothing, pytest.raises(SandboxError, match="bwrap: No such"):
-        held.start(
+        instance.start(
             ["true"],
             environment={},
             folder="/",
@@ -199,21 +199,26 @@ def test_folder_of_the_pilot_is_hidden_wherever_it_lies(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It may lie in a folder that tools see, and the pilot may know it by another name."""
-    with TemporaryDirectory(dir="/var/tmp") as seen, TemporaryDirectory(dir="/var/tmp") as other:
-        place = Path(seen) / ("." if name == "." else "work")
+    with (
+        TemporaryDirectory(dir="/var/tmp") as visible_folder,
+        TemporaryDirectory(dir="/var/tmp") as other,
+    ):
+        place = Path(visible_folder) / ("." if name == "." else "work")
         place.mkdir(exist_ok=True)
         (place / "journal").write_text("hush")
-        os.symlink(seen, Path(other) / "link")
-        monkeypatch.chdir(other if name == "link/work" else seen)
-        found = find_sandbox("required", Path(other) / "s", [Path(seen)], hidden=[Path(name)])
-        assert isinstance(found, Sandbox)
+        os.symlink(visible_folder, Path(other) / "link")
+        monkeypatch.chdir(other if name == "link/work" else visible_folder)
+        sandbox = find_sandbox(
+            "required", Path(other) / "s", [Path(visible_folder)], hidden=[Path(name)]
+        )
+        assert isinstance(sandbox, Sandbox)
         job = Path(other) / "job"
         job.mkdir()
-        programs = _Programs(job, SandboxOptions(), found)
+        programs = _Programs(job, SandboxOptions(), sandbox)
         assert programs.say(f"import os; print(os.path.exists({str(place / 'journal')!r}))") == (
             "False"
         )
-        programs.held.close()
+        programs.instance.close()
 
 
 @pytest.mark.parametrize(
@@ -242,11 +247,11 @@ except OSError as error:
     print(error.strerror, end=" ")
 print(os.read(0, 4).decode())
 """
-    said = programs.say(tried)
+    output = programs.say(tried)
     if of_the_job:
-        assert said == "Read-only file system data"
+        assert output == "Read-only file system data"
     else:
-        assert said == "" if "open" in code else said.startswith(("Read-only", "Operation not"))
+        assert output == "" if "open" in code else output.startswith(("Read-only", "Operation not"))
 
 
 def test_signals_and_ptrace_do_not_disturb_the_first_process(programs: _Programs) -> None:
@@ -276,19 +281,19 @@ def test_missing_working_directory_is_a_sandbox_error(programs: _Programs) -> No
 
 def test_sandbox_is_started_again_after_its_holder_was_killed(programs: _Programs) -> None:
     programs.room()
-    [holder] = programs.held.pids
+    [holder] = programs.instance.pids
     os.kill(holder, signal.SIGKILL)
     os.waitid(os.P_PID, holder, os.WEXITED | os.WNOWAIT)
     assert programs.room()
-    assert programs.held.pids != {holder}
+    assert programs.instance.pids != {holder}
 
 
 def test_tar_unpacks_files_of_other_users(programs: _Programs) -> None:
     """As root, tar would change the owner."""
-    with tarfile.open(programs.folder / "made.tar", "w") as made:
+    with tarfile.open(programs.folder / "made.tar", "w") as archive:
         entry = tarfile.TarInfo("theirs")
         entry.uid = entry.gid = 4711
-        made.addfile(entry)
+        archive.addfile(entry)
     assert programs.say("import os; print(os.system('tar xf made.tar'))") == "0"
     assert (programs.folder / "theirs").exists()
 
@@ -312,9 +317,11 @@ def test_jobs_of_a_slot_share_an_instance_wherever_the_slot_works(
             runner.close()
             runner.run.delete()
     assert [report.message for report in reports] == [""] * 4
-    told = [Path(report.outputs[0].url.removeprefix("file://")).read_text() for report in reports]
+    output_texts = [
+        Path(report.outputs[0].url.removeprefix("file://")).read_text() for report in reports
+    ]
     # A single instance may be replaced as a precaution, so at least two jobs must share one.
-    assert len(set(told)) < len(told)
+    assert len(set(output_texts)) < len(output_texts)
 
 
 _DEVICE = find_device() or ""

@@ -42,8 +42,14 @@ _NOT_ON_AARCH64 = {"fork", "vfork", "iopl", "ioperm"}
 _DEPENDING = {
     Filter.JAVASCRIPT: {"clone"},
     Filter.TOOL: {
-        *("clone", "unshare", "ioctl", "fcntl"),
-        *("socket", "socketpair", "setrlimit", "prlimit64"),
+        "clone",
+        "unshare",
+        "ioctl",
+        "fcntl",
+        "socket",
+        "socketpair",
+        "setrlimit",
+        "prlimit64",
     },
 }
 
@@ -52,10 +58,10 @@ kinds = pytest.mark.parametrize("kind", Filter)
 _words = st.integers(0, _HALF - 1)
 _arguments = st.lists(st.integers(0, _HALF * _HALF - 1), min_size=6, max_size=6)
 
-Asked = Callable[..., int]
+Query = Callable[..., int]
 
 
-def _asking(kind: Filter, machine: str) -> Asked:
+def _asking(kind: Filter, machine: str) -> Query:
     """Return a function that gives the answer to a call, by name or number, with arguments."""
     program, architecture = filter_program(kind, machine), ARCHITECTURES[machine]
     assert program is not None
@@ -100,7 +106,7 @@ def test_calls_of_another_architecture_end_the_program(kind: Filter, machine: st
     assert program is not None
     i386, arm = 0x40000003, 0x40000028
     own = ARCHITECTURES[machine].audit
-    others = {known.audit for known in ARCHITECTURES.values()} - {own}
+    others = {known_architecture.audit for known_architecture in ARCHITECTURES.values()} - {own}
     for architecture in (*others, i386, arm, 0, own ^ 1):
         for number in _NUMBERS:
             assert answer(program, architecture, number) == _ENDED
@@ -229,7 +235,7 @@ def test_tools_can_open_only_sockets_of_the_usual_families(
     assert answered == (_ALLOWED if family in usual else _EAFNOSUPPORT)
 
 
-_KEPT = {resource.RLIMIT_FSIZE, resource.RLIMIT_DATA, resource.RLIMIT_NPROC}
+_PROTECTED_LIMITS = {resource.RLIMIT_FSIZE, resource.RLIMIT_DATA, resource.RLIMIT_NPROC}
 _POINTERS = (1, 1 << 32, 0x7FFF_0000_0000, (1 << 64) - 1)
 
 
@@ -240,7 +246,7 @@ def test_tools_cannot_change_the_resource_limits_of_the_job(
     machine: str, limit: int, high: int
 ) -> None:
     ask = _asking(Filter.TOOL, machine)
-    expected = _EPERM if limit in _KEPT else _ALLOWED
+    expected = _EPERM if limit in _PROTECTED_LIMITS else _ALLOWED
     assert ask("setrlimit", _noise(limit, high), 1) == expected
     for pointer in _POINTERS:
         assert ask("prlimit64", _noise(0, high), _noise(limit, high), pointer) == expected
@@ -264,8 +270,8 @@ def test_call_numbers_match_the_kernel_headers(machine: str) -> None:
     if not headers:
         pytest.fail("the kernel headers are missing: install linux-libc-dev", pytrace=False)
     defined = dict(re.findall(r"#define __NR(?:3264)?_(\w+)\s+(\d+)", headers[0].read_text()))
-    known = ARCHITECTURES[machine].calls
-    assert known == {name: int(defined[name]) for name in known}
+    call_numbers = ARCHITECTURES[machine].calls
+    assert call_numbers == {name: int(defined[name]) for name in call_numbers}
     assert machine == "x86_64" or not _NOT_ON_AARCH64 & defined.keys()
 
 

@@ -65,7 +65,7 @@ def shell(script: str, **fields: Any) -> dict[str, Any]:
     return tool(["sh", "-c", script], inputs=READ, **fields)
 
 
-def said(report: AttemptReport) -> str:
+def read_output(report: AttemptReport) -> str:
     """Return the output of the tool."""
     assert report.outcome is AttemptOutcome.FINISHED, report.message
     return Path(report.outputs[0].url.removeprefix("file://")).read_text()
@@ -76,11 +76,13 @@ def test_tool_runs_as_the_slot_user_without_capabilities(
     runner: Runner, root: Path, *, inside: bool
 ) -> None:
     script = "grep -E '^(Uid|Gid|Groups|Cap...|NoNewPrivs|Seccomp):' /proc/self/status"
-    found = shell(script)
+    process = shell(script)
     report = run(
-        runner, task(root, around(found) if inside else found), [input_file(root / "in" / "a.dat")]
+        runner,
+        task(root, around(process) if inside else process),
+        [input_file(root / "in" / "a.dat")],
     )
-    status = dict(line.split(":", 1) for line in said(report).splitlines())
+    status = dict(line.split(":", 1) for line in read_output(report).splitlines())
     assert status["Uid"].split() == status["Gid"].split() == [str(USERS[0].uid)] * 4
     assert status["Groups"].split() == []
     for capabilities in ("CapPrm", "CapEff", "CapBnd", "CapAmb"):
@@ -107,9 +109,9 @@ def test_warm_worker_runs_without_capabilities_and_ends_with_its_processes(
     )
     uid = str(USERS[0].uid)
     rights = f"{[uid] * 4} [] {['0' * 16]} ['1'] ['2']\nPermission denied"
-    assert [jobs.said(of, looks) for _ in range(2)] == [f"1 {rights}", f"2 {rights}"]
-    jobs.said(of, "subprocess.Popen(['sleep', '98.77'], start_new_session=True); print(1)")
-    assert jobs.said(of) == "1", "the worker was restarted after it had left a process"
+    assert [jobs.run_and_read(of, looks) for _ in range(2)] == [f"1 {rights}", f"2 {rights}"]
+    jobs.run_and_read(of, "subprocess.Popen(['sleep', '98.77'], start_new_session=True); print(1)")
+    assert jobs.run_and_read(of) == "1", "the worker was restarted after it had left a process"
     runner.unload()
     runner.unloaded()
     assert [one.pid for one in psutil.process_iter() if _uid(one) == USERS[0].uid] == []
@@ -131,15 +133,15 @@ def test_slot_user_is_not_a_sandbox_for_a_job_that_requires_one(runner: Runner, 
 
 def test_outputs_belong_to_the_pilot_after_the_job(runner: Runner, root: Path) -> None:
     """Other users cannot write to them, whatever mode the tool has set."""
-    made = tool(
+    process = tool(
         ["sh", "-c", "echo 1 > x; chmod 6777 x; ln -s x y"],
         outputs={"o": {"type": "File", "outputBinding": {"glob": "x"}}},
     )
-    del made["stdout"]
-    report = run(runner, task(root, made), [input_file(root / "in" / "a.dat")])
-    said(report)
-    found = os.stat(report.outputs[0].url.removeprefix("file://"))
-    assert (found.st_uid, found.st_mode & 0o7777) == (os.geteuid(), 0o755)
+    del process["stdout"]
+    report = run(runner, task(root, process), [input_file(root / "in" / "a.dat")])
+    read_output(report)
+    stat = os.stat(report.outputs[0].url.removeprefix("file://"))
+    assert (stat.st_uid, stat.st_mode & 0o7777) == (os.geteuid(), 0o755)
 
 
 def test_resource_limits_are_set_before_the_tool_starts(runner: Runner, root: Path) -> None:
@@ -149,7 +151,9 @@ def test_resource_limits_are_set_before_the_tool_starts(runner: Runner, root: Pa
     )
     limits = {
         line[:26].strip(): line[26:].split()[:2]
-        for line in said(run(runner, limited, [input_file(root / "in" / "a.dat")])).splitlines()
+        for line in read_output(
+            run(runner, limited, [input_file(root / "in" / "a.dat")])
+        ).splitlines()
     }
     assert limits["Max processes"] == ["77", "77"]
     assert limits["Max file size"] == [str(200 << 20)] * 2  # The limit of the memory is larger.
@@ -166,7 +170,7 @@ def test_slot_user_reaches_the_job_folder_by_a_path_without_a_dot(node: Path, ro
     runner = start(place, [new_user()])
     try:
         report = run(runner, task(root, shell("echo $0")), [input_file(root / "in" / "a.dat")])
-        assert "with.dot" not in said(report)
+        assert "with.dot" not in read_output(report)
     finally:
         runner.close()
         runner.run.delete()
@@ -178,14 +182,14 @@ def test_slot_user_can_open_its_standard_streams_by_path(runner: Runner, root: P
         task(root, shell("echo out > /dev/stdout; echo error > /dev/stderr")),
         [input_file(root / "in" / "a.dat")],
     )
-    assert said(report) == "out\n"
+    assert read_output(report) == "out\n"
     assert "\nerror\n" in log_of(report)
 
 
 def test_slot_user_has_a_folder_for_temporary_files(runner: Runner, root: Path) -> None:
     script = 'echo here > "$TMPDIR/x"; cat `mktemp` "$TMPDIR/x"'
     report = run(runner, task(root, shell(script)), [input_file(root / "in" / "a.dat")])
-    assert said(report) == "here\n"
+    assert read_output(report) == "here\n"
 
 
 @pytest.mark.parametrize("inside", [False, True])
@@ -197,7 +201,7 @@ def test_slot_user_cannot_write_to_inputs(runner: Runner, root: Path, *, inside:
     for number, size in enumerate((5, MAX_COPIED + 1)):
         file = input_file(root / "in" / f"{number}.dat", data=b"x" * size)
         report = run(runner, task(root, around(writes) if inside else writes), [file], seq=number)
-        assert said(report) == "x" * size
+        assert read_output(report) == "x" * size
 
 
 @pytest.mark.parametrize("place", ["beside", "elsewhere"])
@@ -228,7 +232,7 @@ def test_slot_user_can_read_inputs_of_a_closed_storage(
         )
         inputs = [input_file(root / "in" / "a.dat")]
     for seq in range(2):
-        size, names = said(run(runner, reads, inputs, seq=seq)).split()
+        size, names = read_output(run(runner, reads, inputs, seq=seq)).split()
         assert int(size) == MAX_COPIED + 1
         # The file is copied only where this is necessary.
         assert (names == "link") == (closed == "nothing" and place == "elsewhere")
@@ -239,9 +243,9 @@ def test_tool_that_kills_all_processes_ends_only_its_own(runner: Runner, root: P
     slot = runner.slot_pid
     file = input_file(root / "in" / "a.dat")
     report = run(runner, task(root, shell("sleep 600 & kill -9 -1; wait; echo alone")), [file])
-    assert said(report) == "alone\n"
+    assert read_output(report) == "alone\n"
     report = run(runner, task(root, shell("cat $0")), [input_file(root / "in" / "b.dat")], seq=1)
-    assert (said(report), runner.slot_pid) == ("frame", slot)
+    assert (read_output(report), runner.slot_pid) == ("frame", slot)
 
 
 def test_all_processes_of_the_slot_user_end_with_the_job(runner: Runner, root: Path) -> None:
@@ -258,8 +262,8 @@ def test_all_processes_of_the_slot_user_end_with_the_job(runner: Runner, root: P
             assert stray.wait(20) == -signal.SIGKILL
         finally:
             stray.kill()
-    found = psutil.process_iter(["uids", "name"])
-    assert [one.info["name"] for one in found if user.uid in (one.info["uids"] or ())] == []
+    processes = psutil.process_iter(["uids", "name"])
+    assert [one.info["name"] for one in processes if user.uid in (one.info["uids"] or ())] == []
 
 
 def test_slot_user_cannot_read_or_write_files_of_another_slot(runner: Runner, root: Path) -> None:
@@ -272,7 +276,7 @@ def test_slot_user_cannot_read_or_write_files_of_another_slot(runner: Runner, ro
             f" cat {folder}/in/of-another.txt; touch {folder}/out/x && echo made; true"
         )
         report = run(runner, task(root, tries), [input_file(root / "in" / "a.dat")])
-        assert said(report) == f"{USERS[1].uid}\n"
+        assert read_output(report) == f"{USERS[1].uid}\n"
         assert log_of(report).count("Permission denied") == 5
     finally:
         runner.connection.close()

@@ -69,8 +69,8 @@ class Simulation:
         self.uploads += todo.upload
         if todo.state is not self.view.state:
             assert todo.state in CHAIN_MOVES[self.view.state]
-            asked = self.view.upload_requested or todo.state is ChainState.UPLOADING
-            self.view = replace(self.view, state=todo.state, upload_requested=asked)
+            upload_requested = self.view.upload_requested or todo.state is ChainState.UPLOADING
+            self.view = replace(self.view, state=todo.state, upload_requested=upload_requested)
         again = next_actions(self.view)
         assert again == NextActions(state=self.view.state), (
             "the rules must have nothing more to do after their own actions"
@@ -93,11 +93,11 @@ class Simulation:
         )
 
     def start(self, name: str) -> None:
-        made = [
+        datasets = [
             DatasetView(uid_of(name, port), name, port, ChainDatasetStatus.IN_PROGRESS)
             for port in ports(self.plan, name)
         ]
-        self.view = replace(self.view, datasets=[*self.view.datasets, *made])
+        self.view = replace(self.view, datasets=[*self.view.datasets, *datasets])
         if self.view.ending is None:
             self.started.append(name)
             self.move_step(name, StepState.IN_PROGRESS, tried=True, sent=True)

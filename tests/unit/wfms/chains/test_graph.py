@@ -12,7 +12,7 @@ def _from(name: str) -> Source:
     return Source(step=name, port="out")
 
 
-WRONG = {
+WRONG_PLANS = {
     "there is no step 'b', of which files are taken": plan(
         step("a", _from("b")), outputs=[("a", "out")]
     ),
@@ -25,10 +25,10 @@ WRONG = {
 }
 
 
-@pytest.mark.parametrize("sentence", WRONG)
+@pytest.mark.parametrize("sentence", WRONG_PLANS)
 def test_broken_links_of_a_plan_are_reported(sentence: str) -> None:
-    told = [finding.message for finding in link_findings(WRONG[sentence])]
-    assert told == [sentence]
+    messages = [finding.message for finding in link_findings(WRONG_PLANS[sentence])]
+    assert messages == [sentence]
 
 
 @given(plan=plans())

@@ -56,14 +56,14 @@ def test_values_equal_to_the_metadata_do_not_change_the_chain() -> None:
 
 
 @pytest.mark.parametrize(
-    "given",
+    "parameters",
     [{"run": 8}, {"flag": 1}, {"run": 7.0}, {"cut": None}, {"what": {"a": 1}}, {"what": {"a": 2}}],
 )
-def test_given_parameters_identify_another_chain(given: dict[str, Any]) -> None:
-    made = key(**BOUND | given)
-    assert made.uid != AUTOMATIC
-    assert made == key(**given)
-    assert made != key(**BOUND | given | {"cut": 1})
+def test_given_parameters_identify_another_chain(parameters: dict[str, Any]) -> None:
+    chain_key = key(**BOUND | parameters)
+    assert chain_key.uid != AUTOMATIC
+    assert chain_key == key(**parameters)
+    assert chain_key != key(**BOUND | parameters | {"cut": 1})
 
 
 def test_order_of_parameters_does_not_change_the_chain() -> None:

@@ -44,13 +44,13 @@ def test_logs_of_a_step_with_failed_jobs_are_kept() -> None:
     assert chain.released == [uid_of("decode", "out")]
 
 
-@pytest.mark.parametrize("kept", [True, False])
-def test_input_is_kept_while_another_chain_needs_it(kept: bool) -> None:
-    wanted = plan(step("only"), outputs=[("only", "out")], retention=DELETE_ALL)
-    chain = Simulation(wanted, input_needed=kept)
+@pytest.mark.parametrize("input_needed", [True, False])
+def test_input_is_kept_while_another_chain_needs_it(input_needed: bool) -> None:
+    chain_plan = plan(step("only"), outputs=[("only", "out")], retention=DELETE_ALL)
+    chain = Simulation(chain_plan, input_needed=input_needed)
     run_step(chain, "only")
     chain.uploaded(uid_of("only", "out"))
-    assert (INPUT in chain.released) is not kept
+    assert (INPUT in chain.released) is not input_needed
 
 
 def test_output_of_another_chain_used_as_input_is_never_released() -> None:
@@ -102,11 +102,15 @@ def test_failed_upload_keeps_outputs_input_and_logs() -> None:
     assert chain.released == []
 
 
-@pytest.mark.parametrize("kept", [True, False])
-def test_chain_canceled_during_upload_releases_outputs_that_are_not_uploaded(kept: bool) -> None:
+@pytest.mark.parametrize("within_retention", [True, False])
+def test_chain_canceled_during_upload_releases_outputs_that_are_not_uploaded(
+    within_retention: bool,
+) -> None:
     ends = [("left", "out"), ("right", "out"), ("used", "out")]
     chain = Simulation(plan(*(step(name) for name, _ in ends), outputs=ends, retention=DELETE_ALL))
-    chain.view = replace(chain.view, within_retention=kept, used=frozenset({uid_of("used", "out")}))
+    chain.view = replace(
+        chain.view, within_retention=within_retention, used=frozenset({uid_of("used", "out")})
+    )
     for name, _ in ends:
         run_step(chain, name)
     chain.uploaded(uid_of("left", "out"))
@@ -180,15 +184,15 @@ def test_inputs_of_failed_jobs_are_kept_until_a_person_decides() -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "copied", "goes"),
+    ("deletes_only_copies", "copied", "goes"),
     [(True, False, True), (False, True, True), (False, False, False)],
 )
 def test_last_replica_of_the_input_is_deleted_only_if_the_template_says_so(
-    said: bool, copied: bool, goes: bool
+    deletes_only_copies: bool, copied: bool, goes: bool
 ) -> None:
-    retention = Retention(only_copies=said)
-    wanted = plan(step("only"), outputs=[("only", "out")], retention=retention)
-    chain = Simulation(wanted, input_copied=copied)
+    retention = Retention(only_copies=deletes_only_copies)
+    chain_plan = plan(step("only"), outputs=[("only", "out")], retention=retention)
+    chain = Simulation(chain_plan, input_copied=copied)
     run_step(chain, "only")
     chain.uploaded(uid_of("only", "out"))
     assert chain.reached(ChainState.FINISHED)
@@ -220,27 +224,27 @@ def test_output_of_a_discarded_chain_is_kept_while_another_chain_reads_it() -> N
 
 
 @settings(max_examples=examples(300))
-@given(wanted=plans(), data=st.data())
+@given(chain_plan=plans(), data=st.data())
 def test_random_chain_without_failures_finishes_and_releases_its_data_sets(
-    wanted: Plan, data: st.DataObject
+    chain_plan: Plan, data: st.DataObject
 ) -> None:
-    chain = Simulation(wanted)
+    chain = Simulation(chain_plan)
     while chain.state is ChainState.IN_PROGRESS:
         possible = [("start", name) for name in chain.in_state(StepState.STARTING)]
         possible += [("end", name) for name in chain.in_state(StepState.IN_PROGRESS)]
         what, name = data.draw(st.sampled_from(possible))
         if what == "start":
-            reader = wanted.step(name)
-            begun = [StepState.FINISHED]
+            reader = chain_plan.step(name)
+            started_states = [StepState.FINISHED]
             if reader.takes_as_they_come:
-                begun.append(StepState.IN_PROGRESS)
+                started_states.append(StepState.IN_PROGRESS)
             source = reader.main_input.source.step
-            assert source is None or chain.view.steps[source].state in begun
+            assert source is None or chain.view.steps[source].state in started_states
             chain.start(name)
         else:
             chain.end(name, StepState.FINISHED, data.draw(st.integers(0, 1)))
         check_released(chain)
-    assert sorted(chain.started) == sorted(step.name for step in wanted.steps), (
+    assert sorted(chain.started) == sorted(step.name for step in chain_plan.steps), (
         "a step did not start exactly once"
     )
     assert set(chain.uploads) == chain.output_uids()
@@ -271,17 +275,17 @@ def test_random_chain_without_failures_finishes_and_releases_its_data_sets(
     assert between - set(chain.released) == chain.output_uids(), (
         "all data sets but the outputs must be released"
     )
-    assert (INPUT in chain.released) is (wanted.retention.input == "delete")
+    assert (INPUT in chain.released) is (chain_plan.retention.input == "delete")
     chain.discard()
     check_given_up(chain)
 
 
 @settings(max_examples=examples(300))
-@given(wanted=plans(), data=st.data())
+@given(chain_plan=plans(), data=st.data())
 def test_random_chain_with_failures_ends_and_releases_its_data_sets(
-    wanted: Plan, data: st.DataObject
+    chain_plan: Plan, data: st.DataObject
 ) -> None:
-    chain = Simulation(wanted)
+    chain = Simulation(chain_plan)
     while chain.state is ChainState.IN_PROGRESS:
         possible = [("start", name) for name in chain.in_state(StepState.STARTING)]
         possible += [

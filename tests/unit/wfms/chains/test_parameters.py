@@ -50,7 +50,7 @@ def test_value_fits_a_cwl_type(kind: Any, good: list[Any], bad: list[Any]) -> No
 
 
 @pytest.mark.parametrize(
-    ("kind", "value", "said"),
+    ("kind", "value", "reason"),
     [
         (RECORD, {"a": "x"}, ": field 'a' must be int, not 'x'"),
         (["null", RECORD_AS_LIST], {"a": 1, "b": 2}, ": field 'b' must be string?, not 2"),
@@ -62,10 +62,10 @@ def test_value_fits_a_cwl_type(kind: Any, good: list[Any], bad: list[Any]) -> No
         (RECORD, 3, " must be a record of a (int), b (string?), not 3"),
     ],
 )  # fmt: skip
-def test_field_that_does_not_fit_is_named(kind: Any, value: Any, said: str) -> None:
+def test_field_that_does_not_fit_is_named(kind: Any, value: Any, reason: str) -> None:
     only = plan(step("only"), outputs=[("only", "out")], parameters={"r": Parameter(type=kind)})
     assert [finding.message for finding in find_problems(only, {"r": value})] == [
-        f"parameter 'r'{said}"
+        f"parameter 'r'{reason}"
     ]
 
 
@@ -98,11 +98,11 @@ WORKFLOW = plan(
 
 def test_findings_list_all_wrong_parameters() -> None:
     there = "cut (int, has to be given), maybe (string?, optional), scale (float)"
-    wrong = [
+    messages = [
         finding.message
         for finding in find_problems(WORKFLOW, {"scale": "big", "speed": 1, "maybee": 2})
     ]
-    assert wrong == [
+    assert messages == [
         f"parameter 'speed' is unknown; the workflow has {there}",
         f"parameter 'maybee' is unknown (did you mean 'maybe'?); the workflow has {there}",
         "parameter 'cut' (int) is required and has no value",
@@ -132,8 +132,10 @@ def test_given_values_override_defaults_and_missing_values_stay_absent() -> None
 def test_null_selects_the_default() -> None:
     params = complete(WORKFLOW, {"cut": 2, "scale": None})
     assert params == {"cut": 2, "scale": 1.5, "maybe": None}
-    given = arguments(WORKFLOW, WORKFLOW.steps[0], {"cut": 2, "scale": None, "maybe": None})
-    assert given == {"cut": 2, "scale": 1.5, "maybe": None, "fixed": [1]}
+    step_arguments = arguments(
+        WORKFLOW, WORKFLOW.steps[0], {"cut": 2, "scale": None, "maybe": None}
+    )
+    assert step_arguments == {"cut": 2, "scale": 1.5, "maybe": None, "fixed": [1]}
 
 
 def test_given_files_are_those_that_are_not_null() -> None:
@@ -141,10 +143,10 @@ def test_given_files_are_those_that_are_not_null() -> None:
     wf = plan(
         step("only"), outputs=[("only", "out")], parameters={**files, "cut": Parameter(type="int")}
     )
-    found = given_files(
+    files_by_name = given_files(
         wf, {"mask": {"class": "File", "dataset": str(UUID(int=1))}, "none": None, "cut": 1}
     )
-    assert {name: file.dataset for name, file in found.items()} == {"mask": UUID(int=1)}
+    assert {name: file.dataset for name, file in files_by_name.items()} == {"mask": UUID(int=1)}
 
 
 def over_lists(**more: Any) -> Plan:
@@ -168,8 +170,8 @@ def over_lists(**more: Any) -> Plan:
 def test_lists_that_a_step_pairs_must_have_equal_lengths() -> None:
     """In a cross product, they may have any length."""
     assert find_problems(over_lists(), {"cuts": [3, 4]}) == []
-    [wrong] = find_problems(over_lists(), {"cuts": [3, 4, 5]})
-    assert wrong.message == (
+    [problem] = find_problems(over_lists(), {"cuts": [3, 4, 5]})
+    assert problem.message == (
         "step 'sweep' takes those of the same number of its inputs together, and there are 3 values"
         " at 'cut' and 2 values at 'word' and 2 values at 'fixed': give as many of each, or write"
         " 'scatterMethod: flat_crossproduct', which takes each with each"
@@ -183,7 +185,7 @@ def test_list_that_a_step_scatters_over_must_be_given() -> None:
     )
     optional = over_lists()
     optional.parameters["words"] = Parameter(type="string[]?")
-    [wrong] = find_problems(optional, {"cuts": [3, 4]})
-    assert wrong.message == "step 'sweep' scatters over 'word', which is given no list"
-    [wrong] = find_problems(over_lists(), {})
-    assert "'cuts' (int[]) is required" in wrong.message
+    [problem] = find_problems(optional, {"cuts": [3, 4]})
+    assert problem.message == "step 'sweep' scatters over 'word', which is given no list"
+    [problem] = find_problems(over_lists(), {})
+    assert "'cuts' (int[]) is required" in problem.message

@@ -22,7 +22,7 @@ from wfms.chains.domain.chain import ChainView, StepView
 from wfms.chains.domain.early_release import count_file_readers, early_released_inputs
 from wfms.chains.domain.graph import output_ports, readers
 
-MADE, OTHER = Source(step="make", port="out"), Source(step="other", port="out")
+MAKE_OUTPUT, OTHER = Source(step="make", port="out"), Source(step="other", port="out")
 END = Source(step="read", port="out")
 
 
@@ -44,14 +44,14 @@ def read_by(*more_readers: Any, **reader: Any) -> Plan:
     return plan(
         step("make"),
         step("other"),
-        step("read", reader.pop("source", MADE), **reader),
+        step("read", reader.pop("source", MAKE_OUTPUT), **reader),
         *more_readers,
         step("end", END),
         outputs=[("end", "out")],
     )
 
 
-def side_input(mode: InputMode, source: Source = MADE, **more: Any) -> StepInput:
+def side_input(mode: InputMode, source: Source = MAKE_OUTPUT, **more: Any) -> StepInput:
     return StepInput(port="side", source=source, mode=mode, **more)
 
 
@@ -62,14 +62,14 @@ def side_input(mode: InputMode, source: Source = MADE, **more: Any) -> StepInput
         (read_by(batch=Batch(files=4)), 1),
         (read_by(mode=TaskMode.MERGE, groups=MergeGroups(files=3)), 1),
         (read_by(mode=TaskMode.MERGE, groups=MergeGroups(files=3, tree=True)), 1),
-        (read_by(step("more", MADE)), 2),
+        (read_by(step("more", MAKE_OUTPUT)), 2),
         (read_by(source=OTHER, sides=[side_input(InputMode.EACH)]), 1),
         (read_by(sides=[side_input(InputMode.ALL, OTHER)]), 1),
         # A step needs the data set as a whole.
         (read_by(mode=TaskMode.MERGE), 0),
         (read_by(flow="dataset"), 0),
-        (read_by(step("more", MADE, flow="dataset")), 0),
-        (read_by(step("more", MADE, mode=TaskMode.MERGE)), 0),
+        (read_by(step("more", MAKE_OUTPUT, flow="dataset")), 0),
+        (read_by(step("more", MAKE_OUTPUT, mode=TaskMode.MERGE)), 0),
         (read_by(source=OTHER, sides=[side_input(InputMode.ALL)]), 0),
         (read_by(source=OTHER, sides=[side_input(InputMode.ONE)]), 0),
         (read_by(sides=[side_input(InputMode.ALL)]), 0),
@@ -78,7 +78,7 @@ def side_input(mode: InputMode, source: Source = MADE, **more: Any) -> StepInput
         (read_by(source=OTHER, sides=[side_input(InputMode.EACH)], cross=["file", "side"]), 0),
         (read_by(pick=Pick.ONLY), 0),
         (read_by(next_sources=[NextSource(source=OTHER, start=10)]), 0),
-        (read_by(source=OTHER, next_sources=[NextSource(source=MADE, start=10)]), 0),
+        (read_by(source=OTHER, next_sources=[NextSource(source=MAKE_OUTPUT, start=10)]), 0),
     ],
 )
 def test_files_are_released_one_by_one_if_all_steps_read_file_by_file(wf: Plan, count: int) -> None:
@@ -90,13 +90,13 @@ def test_files_of_an_unread_data_set_are_not_released_one_by_one() -> None:
 
 
 def test_files_of_a_workflow_output_are_not_released_one_by_one() -> None:
-    wf = plan(step("make"), step("read", MADE), outputs=[("make", "out"), ("read", "out")])
+    wf = plan(step("make"), step("read", MAKE_OUTPUT), outputs=[("make", "out"), ("read", "out")])
     assert count_file_readers(wf, "make", "out") == 0
 
 
 def test_task_gets_the_number_of_steps_that_read_each_of_its_inputs() -> None:
-    chain = chain_view(read_by(step("more", MADE)))
-    sources = {DATA: UUID(int=1), MADE: UUID(int=2)}
+    chain = chain_view(read_by(step("more", MAKE_OUTPUT)))
+    sources = {DATA: UUID(int=1), MAKE_OUTPUT: UUID(int=2)}
     assert early_released_inputs(chain, chain.plan.step("read"), sources) == {UUID(int=2): 2}
     assert early_released_inputs(chain, chain.plan.step("make"), sources) == {}
 
@@ -105,7 +105,7 @@ def test_files_taken_over_from_another_chain_are_not_released_one_by_one() -> No
     chain = chain_view(read_by())
     taken = StepView(StepState.FINISHED, sent=True, taken_from=UUID(int=9))
     chain = replace(chain, steps={**chain.steps, "make": taken})
-    assert early_released_inputs(chain, chain.plan.step("read"), {MADE: UUID(int=2)}) == {}
+    assert early_released_inputs(chain, chain.plan.step("read"), {MAKE_OUTPUT: UUID(int=2)}) == {}
 
 
 @given(plans(), st.data())
@@ -127,5 +127,7 @@ def test_downstream_steps_get_the_same_count_and_it_is_their_number(
                 reader.name in waits for reader in who
             )
             # Each step of these plans reads one data set.
-            told = [early_released_inputs(chain, reader, {source: uid}) for reader in who]
-            assert told == [{} if whole else {uid: len(who)} for _ in told]
+            released_inputs = [
+                early_released_inputs(chain, reader, {source: uid}) for reader in who
+            ]
+            assert released_inputs == [{} if whole else {uid: len(who)} for _ in released_inputs]

@@ -20,7 +20,7 @@ BUFFER = Storage(
 
 
 @pytest.mark.parametrize(
-    ("high", "capacity", "told"),
+    ("high", "capacity", "watermark"),
     [
         (0.8, 1000, "80 % of 1000 bytes"),
         (1.0, 1000, "100 % of 1000 bytes"),
@@ -30,7 +30,7 @@ BUFFER = Storage(
     ],
 )
 def test_reason_shows_the_watermark_as_it_was_set(
-    high: float, capacity: int | None, told: str
+    high: float, capacity: int | None, watermark: str
 ) -> None:
     since = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
     marks = WaterMarks(low=high / 2, high=high)
@@ -38,7 +38,7 @@ def test_reason_shows_the_watermark_as_it_was_set(
         update={"capacity": capacity, "marks": marks, "filling_since": since}
     )
     reason = (
-        f"storage buffer, on which the chain's input lies, reached its high water mark ({told}) at"
-        " 2026-01-02 03:04:05 UTC"
+        "storage buffer, on which the chain's input lies, reached its high water mark"
+        f" ({watermark}) at 2026-01-02 03:04:05 UTC"
     )
     assert describe_reason(storage) == reason

@@ -98,21 +98,24 @@ def test_each_step_of_a_rerun_finds_its_inputs_and_each_output_exists(
     rerun = rerun_of(chain, there, from_step=from_step, failed_only=failed_only)
     if rerun is None:
         return
-    known = {(dataset.step, dataset.port): dataset for dataset in chain.datasets}
+    datasets_by_port = {(dataset.step, dataset.port): dataset for dataset in chain.datasets}
     for name in rerun.runs:
         for source in chain.plan.step(name).sources:
             if source.step is None:
                 assert INPUT in there or rerun.missing
             elif source.step not in rerun.runs:
-                assert known[source.step, source.port].uid in there
+                assert datasets_by_port[source.step, source.port].uid in there
                 assert (source.step, source.port) in rerun.reads
     for name, port in output_ports(chain.plan):
-        assert name in rerun.runs or (known[name, port].uid in there and known[name, port].uploaded)
+        assert name in rerun.runs or (
+            datasets_by_port[name, port].uid in there and datasets_by_port[name, port].uploaded
+        )
     for name, step in chain.steps.items():
         assert name in rerun.runs or step.state is StepState.FINISHED
         if name in rerun.by_jobs:
             assert all(
-                known[name, output.port].uid in there for output in chain.plan.step(name).outputs
+                datasets_by_port[name, output.port].uid in there
+                for output in chain.plan.step(name).outputs
             )
     if from_step is not None:
         assert {from_step} | followers(chain.plan, from_step) <= rerun.runs.keys()
@@ -131,13 +134,13 @@ def test_rerun_of_failures_runs_no_other_steps_if_all_data_exist(chain: ChainVie
         for name, step in chain.steps.items()
         if step.state is not StepState.FINISHED or step.failed_jobs
     }
-    wanted = failed.union(*(followers(chain.plan, name) for name in failed))
+    rerun_steps = failed.union(*(followers(chain.plan, name) for name in failed))
     waiting = {
         str(dataset.step)
         for dataset in chain.datasets
         if (dataset.step, dataset.port) in output_ports(chain.plan) and not dataset.uploaded
     }
-    assert set(rerun.runs) == wanted | waiting
+    assert set(rerun.runs) == rerun_steps | waiting
     assert rerun.missing == ()
 
 

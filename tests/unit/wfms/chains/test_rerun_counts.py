@@ -47,8 +47,8 @@ def announced_jobs(
     )
     request = RerunRequest(CHAIN, INPUT, {"cut": 1}, {"cut": cut})
     counts = {one.step: one for one in statuses}
-    found = [describe_rerun_step(rerun, request, one, counts) for one in TWO.steps]
-    return {one.name: (one.jobs, one.taken) for one in found if one.runs}
+    steps = [describe_rerun_step(rerun, request, one, counts) for one in TWO.steps]
+    return {one.name: (one.jobs, one.taken) for one in steps if one.runs}
 
 
 def test_rerun_of_a_finished_step_announces_the_same_number_of_jobs() -> None:
@@ -75,8 +75,8 @@ def test_jobs_taken_over_are_not_announced_as_jobs_to_run() -> None:
 def test_step_that_will_get_more_input_has_an_unknown_number_of_jobs(
     upper: TaskStatus, number: TaskState
 ) -> None:
-    found = announced_jobs(upper, status("number", number, 27), by_jobs="upper number")
-    assert found["number"] == (None, 27)
+    jobs_by_step = announced_jobs(upper, status("number", number, 27), by_jobs="upper number")
+    assert jobs_by_step["number"] == (None, 27)
 
 
 def test_step_with_new_input_takes_over_no_jobs() -> None:

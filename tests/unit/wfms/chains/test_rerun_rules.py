@@ -260,7 +260,7 @@ def line(**last: Any) -> Plan:
     )
 
 
-GONE = "of what it wrote for step {} files are deleted"
+DELETED_FILES_REASON = "of what it wrote for step {} files are deleted"
 
 
 @pytest.mark.parametrize("failed_only", [False, True])
@@ -286,8 +286,8 @@ def test_requested_step_makes_upstream_steps_with_released_files_run_again() -> 
     chain = ended_chain(line(), FINISHED, FINISHED, FAILED)
     again = rerun(chain, released=(10, 11), from_step="last")
     assert again.runs == {
-        "first": GONE.format("second"),
-        "second": GONE.format("last"),
+        "first": DELETED_FILES_REASON.format("second"),
+        "second": DELETED_FILES_REASON.format("last"),
         "last": "asked for",
     }
     assert again.by_jobs == set()
@@ -297,7 +297,7 @@ def test_step_with_groups_makes_the_upstream_step_with_released_files_run_again(
     wf = line(mode=TaskMode.MERGE, groups=MergeGroups(files=3))
     again = rerun(ended_chain(wf, FINISHED, FINISHED, FAILED), released=(11,), failed_only=True)
     assert again.runs.keys() == {"second", "last"}
-    assert again.runs["second"] == GONE.format("last")
+    assert again.runs["second"] == DELETED_FILES_REASON.format("last")
     assert again.reads == {("first", "out")}
     assert again.by_jobs == set(), "the files of its finished jobs are gone"
 
@@ -312,7 +312,7 @@ def test_step_with_changed_parameters_makes_the_upstream_step_run_again() -> Non
     again = rerun(
         ended_chain(wf, FINISHED, FAILED), released=(10,), before={"cut": 3}, after={"cut": 4}
     )
-    assert again.runs["first"] == GONE.format("last")
+    assert again.runs["first"] == DELETED_FILES_REASON.format("last")
     assert again.by_jobs == set()
 
 
@@ -325,7 +325,7 @@ def test_step_with_a_new_shared_file_makes_the_upstream_step_run_again() -> None
         step("last", Source(step="first", port="out"), sides=[side]),
         outputs=[("last", "out")],
     )
-    kept = ended_chain(wf, FINISHED, FINISHED, FAILED)
-    assert rerun(kept, released=(10,)).runs.keys() == {"last"}
-    again = rerun(kept, released=(10,), lacking=(11,))
-    assert again.runs["first"] == GONE.format("last")
+    failed_chain = ended_chain(wf, FINISHED, FINISHED, FAILED)
+    assert rerun(failed_chain, released=(10,)).runs.keys() == {"last"}
+    again = rerun(failed_chain, released=(10,), lacking=(11,))
+    assert again.runs["first"] == DELETED_FILES_REASON.format("last")

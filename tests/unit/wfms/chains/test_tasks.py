@@ -86,7 +86,7 @@ def test_data_sets_of_a_chain_have_different_names() -> None:
 
 
 def test_fields_of_a_step_are_copied_to_its_task() -> None:
-    made = step(
+    filter_step = step(
         "filter",
         Source(step="decode", port="out"),
         boundary=Boundary(minimum=0.5, sufficient=0.9),
@@ -98,7 +98,7 @@ def test_fields_of_a_step_are_copied_to_its_task() -> None:
         ),
     ).model_copy(update={"outputs": [StepOutput(port="a"), StepOutput(port="b", optional=True)]})
     datasets = StepDatasets(
-        sources={made.main_input.source: UUID(int=1)},
+        sources={filter_step.main_input.source: UUID(int=1)},
         outputs={
             "a": DatasetFolder(UUID(int=2), "file:///s/x.a"),
             "b": DatasetFolder(UUID(int=3), "file:///s/x.b"),
@@ -107,18 +107,22 @@ def test_fields_of_a_step_are_copied_to_its_task() -> None:
     )
     task = make_task(
         ORIGIN,
-        plan(made, step("decode"), outputs=[("filter", "a")]),
+        plan(filter_step, step("decode"), outputs=[("filter", "a")]),
         step="filter",
         params={},
         datasets=datasets,
     )
     assert (task.retry, task.backoff, task.rank) == (7, 2.5, 4.0)
-    assert (task.boundary, task.groups, task.needs) == (made.boundary, made.groups, made.needs)
+    assert (task.boundary, task.groups, task.needs) == (
+        filter_step.boundary,
+        filter_step.groups,
+        filter_step.needs,
+    )
     assert (task.mode, task.main_input.dat_in_uid, task.main_input.port, task.executable) == (
-        made.mode,
+        filter_step.mode,
         UUID(int=1),
         "file",
-        made.tool,
+        filter_step.tool,
     )
     assert [
         (output.port, output.dat_out_uid, output.dat_stor_url, output.optional)
@@ -139,24 +143,24 @@ def test_depth_of_a_step_is_its_longest_path_from_the_input() -> None:
     first, again = step("first"), step("again", Source(step="first", port="out"))
     side = StepInput(port="side", source=Source(step="again", port="out"), mode=InputMode.ALL)
     both = step("both", Source(step="first", port="out"), sides=[side])
-    made = plan(both, again, first, outputs=[("both", "out")])
-    assert [made.depth(name) for name in ("first", "again", "both")] == [0, 1, 2]
+    chain_plan = plan(both, again, first, outputs=[("both", "out")])
+    assert [chain_plan.depth(name) for name in ("first", "again", "both")] == [0, 1, 2]
 
 
-def kind_of(name: str = "filter", *, tool: str = "ocr", **given: object) -> str | None:
+def kind_of(name: str = "filter", *, tool: str = "ocr", **arguments: object) -> str | None:
     """Return the kind of a task whose tool loads the argument ``model``."""
-    made = step(
+    tool_step = step(
         name,
         needs=Needs(warm=Warm(key=["model"])),
-        arguments={port: Constant(value=value) for port, value in given.items()},
+        arguments={port: Constant(value=value) for port, value in arguments.items()},
     ).model_copy(update={"tool": {"class": "CommandLineTool", "id": name, "baseCommand": tool}})
     datasets = StepDatasets(
-        sources={made.main_input.source: UUID(int=1)},
+        sources={tool_step.main_input.source: UUID(int=1)},
         outputs={"out": DatasetFolder(UUID(int=2), "file:///s/x.a")},
         logs=DatasetFolder(UUID(int=4), "file:///l/x.logs"),
     )
     task = make_task(
-        ORIGIN, plan(made, outputs=[(name, "out")]), step=name, params={}, datasets=datasets
+        ORIGIN, plan(tool_step, outputs=[(name, "out")]), step=name, params={}, datasets=datasets
     )
     assert task.needs.warm is not None
     return task.needs.warm.kind
@@ -193,10 +197,10 @@ def test_output_description_is_not_inherited_by_the_next_chain() -> None:
     after = replace(ORIGIN, name="week.1.report", meta={"kind": "raw", **own})
     workflow = plan(step("first"), step("last"), outputs=[("last", "out")])
     for port in ("out", None):
-        made = new_dataset(after, workflow, step="first", port=port, storage_url="file:///s")
-        assert made.meta["kind"] == "raw"
-        assert "output_name" not in made.meta
-        assert made.meta.get("port") == port
+        output = new_dataset(after, workflow, step="first", port=port, storage_url="file:///s")
+        assert output.meta["kind"] == "raw"
+        assert "output_name" not in output.meta
+        assert output.meta.get("port") == port
     assert new_dataset(after, workflow, step="last", port="out", storage_url="file:///s").meta[
         "output_name"
     ] == ("week.1.report.last_out")
@@ -205,34 +209,34 @@ def test_output_description_is_not_inherited_by_the_next_chain() -> None:
 def test_description_beyond_the_bounds_is_not_inherited() -> None:
     """Such a description could not be registered again, and the chain would fail."""
     old = replace(ORIGIN, meta={"notes": "x" * (MAX_META + MAX_ADDED)})
-    made = new_dataset(
+    output = new_dataset(
         old,
         plan(step("only"), outputs=[("only", "out")]),
         step="only",
         port="out",
         storage_url="file:///s",
     )
-    assert "notes" not in made.meta
-    assert made.meta["not_inherited"].startswith(
+    assert "notes" not in output.meta
+    assert output.meta["not_inherited"].startswith(
         f"metadata may have {MAX_META + MAX_ADDED} bytes as JSON"
     )
-    assert made.meta["chain"] == str(CHAIN)
+    assert output.meta["chain"] == str(CHAIN)
     largest = replace(ORIGIN, meta={"notes": "x" * (MAX_META - 20)})
-    made = new_dataset(
+    output = new_dataset(
         largest,
         plan(step("only"), outputs=[("only", "out")]),
         step="only",
         port="out",
         storage_url="file:///s",
     )
-    assert "notes" in made.meta
+    assert "notes" in output.meta
 
 
 def test_names_that_make_no_data_set_name_are_reported() -> None:
     assert name_findings(CHAIN, plan(step("fine"), outputs=[("fine", "out")])) == []
-    wrong = name_findings(CHAIN, plan(step("a/b"), outputs=[("a/b", "out")]))
-    assert len(wrong) == 2
-    assert "step 'a/b' with its port 'out' cannot name a data set" in wrong[0].message
+    findings = name_findings(CHAIN, plan(step("a/b"), outputs=[("a/b", "out")]))
+    assert len(findings) == 2
+    assert "step 'a/b' with its port 'out' cannot name a data set" in findings[0].message
 
 
 def test_storage_with_the_most_free_space_is_chosen() -> None:
@@ -266,9 +270,9 @@ def test_storage_with_the_most_free_space_is_chosen() -> None:
 
 def test_storage_too_small_for_large_files_is_the_last_choice() -> None:
     small, large = storage("s", capacity=5), storage("l", capacity=100)
-    told = large.model_copy(update={"full": "72 GB free, 9.0 PB needed", "full_for": 2**53})
-    assert choose_storage(StorageType.LOGS, [told, small]) is small
-    assert choose_storage(StorageType.LOGS, [told]) is told
+    full_storage = large.model_copy(update={"full": "72 GB free, 9.0 PB needed", "full_for": 2**53})
+    assert choose_storage(StorageType.LOGS, [full_storage, small]) is small
+    assert choose_storage(StorageType.LOGS, [full_storage]) is full_storage
 
 
 def test_storage_of_another_type_is_never_chosen() -> None:
@@ -279,29 +283,32 @@ def test_storage_of_another_type_is_never_chosen() -> None:
 
 
 def test_missing_file_parameter_makes_way_for_the_next_source() -> None:
-    own, made, more = (
+    own, from_step, more = (
         Source(step=None, port="own"),
         Source(step="make", port="out"),
         Source(step=None, port="more"),
     )
     chosen = step(
-        "use", own, next_sources=[NextSource(source=made), NextSource(source=more)], pick=Pick.FIRST
+        "use",
+        own,
+        next_sources=[NextSource(source=from_step), NextSource(source=more)],
+        pick=Pick.FIRST,
     )
-    wanted = plan(chosen, step("make"), outputs=[("use", "out")])
+    chain_plan = plan(chosen, step("make"), outputs=[("use", "out")])
 
-    def task_with(**given: int) -> Task:
+    def task_with(**numbers: int) -> Task:
         sources = {
             Source(
                 step="make" if name == "make" else None, port="out" if name == "make" else name
             ): UUID(int=number)
-            for name, number in given.items()
+            for name, number in numbers.items()
         }
         datasets = StepDatasets(
             sources,
             {"out": DatasetFolder(UUID(int=7), "file:///s/x")},
             DatasetFolder(UUID(int=8), "file:///l/x"),
         )
-        return make_task(ORIGIN, wanted, step="use", params={}, datasets=datasets)
+        return make_task(ORIGIN, chain_plan, step="use", params={}, datasets=datasets)
 
     assert task_with(own=1, make=2).main_input.dat_in_uid == UUID(int=1)
     task = task_with(make=2, more=3)

@@ -52,14 +52,14 @@ def corpus(*readers: tuple[str, int, datetime], **more: Any) -> AppendOnlyDatase
 
 def template(name: str = "t", due: Trigger | None = GROWN, **more: object) -> Template:
     match = more.pop("match", PAGES)
-    made = plan(step("only"), outputs=[("only", "out")], match=match, due=due)
+    template_plan = plan(step("only"), outputs=[("only", "out")], match=match, due=due)
     return Template.model_validate(
         {
             "id": UUID(int=3),
             "name": name,
             "version": 1,
             "created_at": START,
-            "plan": made,
+            "plan": template_plan,
             **more,
         }
     )
@@ -112,13 +112,13 @@ def test_slice_goes_only_to_the_template_it_was_cut_for() -> None:
     decided = decide(dataset(of=of), [template("a", due=None), template(), template("z")])
     assert isinstance(decided, Matched)
     assert (decided.template.name, decided.tied) == ("t", ())
-    gone = decide(dataset(of=of), [template("a", due=None), template("z")])
-    assert isinstance(gone, NotMatched)
-    assert "is not the template t, for which it was cut" in gone.reason
+    decision = decide(dataset(of=of), [template("a", due=None), template("z")])
+    assert isinstance(decision, NotMatched)
+    assert "is not the template t, for which it was cut" in decision.reason
     ordinary = decide(dataset(), [template()])
     assert isinstance(ordinary, NotMatched)
-    said = "takes what is new in standing data sets, and runs when 10 files are new"
-    assert said in ordinary.reason
+    reason = "takes what is new in standing data sets, and runs when 10 files are new"
+    assert reason in ordinary.reason
 
 
 def test_slice_matches_as_its_append_only_data_set_does() -> None:

@@ -42,13 +42,13 @@ def dataset(meta: dict[str, Any] | None = None, **more: Any) -> Dataset:
 
 
 def template(name: str, match: dict[str, Condition], version: int = 1, **more: Any) -> Template:
-    made = plan(step("only"), outputs=[("only", "out")], match=match, **more)
+    template_plan = plan(step("only"), outputs=[("only", "out")], match=match, **more)
     return Template(
         id=uuid5(UUID(int=2), f"{name}{version}"),
         name=name,
         version=version,
         created_at=TIME,
-        plan=made,
+        plan=template_plan,
     )
 
 
@@ -149,9 +149,11 @@ def test_unmet_requirement_of_a_template_leaves_the_data_set_unmatched() -> None
     st.randoms(),
 )
 def test_decision_does_not_depend_on_the_order_of_templates(
-    made: list[tuple[str, int, int, bool]], random: Any
+    template_list: list[tuple[str, int, int, bool]], random: Any
 ) -> None:
-    versions = {(name, version): (priority, fits) for name, version, priority, fits in made}
+    versions = {
+        (name, version): (priority, fits) for name, version, priority, fits in template_list
+    }
     templates = [
         template(name, {"run": Equals(value=7 if fits else 8)}, version, priority=priority)
         for (name, version), (priority, fits) in versions.items()
@@ -163,7 +165,7 @@ def test_decision_does_not_depend_on_the_order_of_templates(
 
 def test_reason_hides_the_names_of_templates_of_other_groups() -> None:
     """The group of the data set reads the reason."""
-    lent = dataset({"kind": "a"}, group="alpha", shared_with=["beta"])
+    shared_dataset = dataset({"kind": "a"}, group="alpha", shared_with=["beta"])
     match: dict[str, Condition] = {"kind": Equals(value="a")}
     for group, named in (("alpha", "template told"), ("beta", "a template of another group")):
         for more in (
@@ -173,7 +175,7 @@ def test_reason_hides_the_names_of_templates_of_other_groups() -> None:
             },
             {"require": Require(files=Between(minimum=9))},
         ):
-            made = template("told", match, **more).model_copy(update={"group": group})
-            decided = decide(lent, [made])
+            group_template = template("told", match, **more).model_copy(update={"group": group})
+            decided = decide(shared_dataset, [group_template])
             assert isinstance(decided, NotMatched), decided
             assert decided.reason.startswith(f"{named} "), decided.reason

@@ -9,13 +9,8 @@ from sluice.contracts.common.bounds import NewText
 from sluice.contracts.common.problems import NotAvailable, NotFound, Unprocessable
 from sluice.contracts.jobs.times import Timeline, WorkTimes
 from sluice.servicekit.access.policy import VIEWERS
-from wfms.operator.chains.usecases.read_times import (
-    draw,
-    draw_chain,
-    read_chain_times,
-    read_template_times,
-    read_timeline,
-)
+from wfms.operator.chains.domain.times_drawing import draw_times
+from wfms.operator.chains.usecases.read_times import draw_chain, read_template_times
 from wfms.operator.context import OperatorContext
 from wfms.operator.http.route import Route, RouteResponse
 
@@ -82,18 +77,18 @@ class TimesRoutes:
     async def times(self, query: TimesQuery) -> WorkTimes:
         """Return how long jobs waited and ran."""
         if query.chain_uid:
-            return await read_chain_times(self._context, query.chain_uid)
+            return await self._context.wms.times(query.chain_uid)
         return await read_template_times(self._context, query.template, since=query.since)
 
     async def picture(self, query: TimesQuery) -> RouteResponse:
         """Return the times as an SVG image."""
         title = query.template or ("Times" if query.chain_uid else "All templates")
-        svg = draw(await self.times(query), title=title)
+        svg = draw_times(await self.times(query), title=title)
         return _picture(svg)
 
     async def timeline(self, uid: UUID) -> Timeline:
         """Return the timeline of a chain."""
-        return await read_timeline(self._context, uid)
+        return await self._context.wms.timeline(uid)
 
     async def timeline_picture(self, uid: UUID) -> RouteResponse:
         """Return the timeline of a chain as an SVG image."""

@@ -3,22 +3,12 @@
 from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
-from sluice.contracts.jobs.times import Timeline, WorkTimes
+from sluice.contracts.jobs.times import WorkTimes
 from wfms.operator.chains.domain.timeline_drawing import draw_timeline
-from wfms.operator.chains.domain.times_drawing import draw_times
 from wfms.operator.context import OperatorContext
 
 #: The default period in seconds.
 DEFAULT_PERIOD = 86_400.0
-
-
-async def read_chain_times(context: OperatorContext, chains: list[UUID]) -> WorkTimes:
-    """Return the times of chains.
-
-    Raises:
-        NotAvailable: The WMS does not answer.
-    """
-    return await context.wms.times(chains)
 
 
 async def read_template_times(
@@ -33,16 +23,6 @@ async def read_template_times(
     return await context.wms.times(template=template, since=begin)
 
 
-async def read_timeline(context: OperatorContext, chain: UUID) -> Timeline:
-    """Return the timeline of a chain.
-
-    Raises:
-        NotFound: There is no such chain.
-        NotAvailable: The WMS does not answer.
-    """
-    return await context.wms.timeline(chain)
-
-
 async def draw_chain(context: OperatorContext, uid: UUID) -> str:
     """Return the timeline of a chain as an SVG document.
 
@@ -53,8 +33,3 @@ async def draw_chain(context: OperatorContext, uid: UUID) -> str:
     chain = await context.chains.chain(uid)
     timeline = await context.wms.timeline(uid)
     return draw_timeline(timeline, title=f"{chain.dataset_name} through {chain.template}")
-
-
-def draw(times: WorkTimes, *, title: str) -> str:
-    """Return the times as an SVG document."""
-    return draw_times(times, title=title)

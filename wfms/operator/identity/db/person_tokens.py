@@ -28,24 +28,24 @@ _LOCKS = 0x5148
 
 LOCK_TOKENS = f"SELECT pg_advisory_xact_lock({_LOCKS}, hashtext($1))"
 
-COUNT = """
+COUNT_VALID_TOKENS = """
 SELECT count(*) FROM person_tokens
 WHERE person = $1 AND revoked_at IS NULL AND expires_at > now()
 """
 
-REVOKE = f"""
+REVOKE_TOKEN = f"""
 -- Only tokens of this person, or of anybody if $2 is NULL. A repetition keeps the time of the first
 -- revocation.
 UPDATE person_tokens SET revoked_at = coalesce(revoked_at, now())
 WHERE id = $1 AND ($2::text IS NULL OR person = $2) RETURNING {_COLUMNS}
 """
 
-REVOKE_ITSELF = (
+REVOKE_BY_DIGEST = (
     "UPDATE person_tokens SET revoked_at = coalesce(revoked_at, now()) WHERE digest = $1"
     " RETURNING person"
 )
 
-HOLDER = """
+SELECT_HOLDER = """
 -- With the role of the account, if there is one. Tokens of a disabled account are invalid.
 SELECT token.id, token.person, token.role, people.role AS most, people.groups,
     token.used_at IS NULL OR token.used_at < now() - interval '1 minute' AS unseen
@@ -54,19 +54,19 @@ WHERE token.digest = $1 AND token.revoked_at IS NULL AND token.expires_at > now(
     AND people.disabled_at IS NULL
 """
 
-USED = "UPDATE person_tokens SET used_at = now() WHERE id = $1"
+MARK_USED = "UPDATE person_tokens SET used_at = now() WHERE id = $1"
 
 #: Sessions of a person at the same time.
 MAX_SESSIONS = 100
 
-BEGIN_SESSION = """
+INSERT_SESSION = """
 -- A session that a token began ends with the token.
 INSERT INTO person_sessions (digest, person, role, ends_at, token)
 SELECT $1, $2, $3, least(now() + $4, token.expires_at), token.id
 FROM (SELECT 1) AS one LEFT JOIN person_tokens AS token ON token.digest = $5
 """
 
-IN_SESSION = """
+SELECT_SESSION_PERSON = """
 SELECT session.person, session.role, people.role AS most, people.groups
 FROM person_sessions AS session LEFT JOIN people ON people.name = session.person
     LEFT JOIN person_tokens AS token ON token.id = session.token
@@ -74,7 +74,7 @@ WHERE session.digest = $1 AND session.ends_at > now() AND people.disabled_at IS 
     AND token.revoked_at IS NULL
 """
 
-END_OLDEST = """
+END_OLDEST_SESSIONS = """
 -- Keep the $2 newest sessions. Skip rows that another transaction is deleting.
 DELETE FROM person_sessions WHERE digest = ANY(ARRAY(
     SELECT digest FROM person_sessions WHERE person = $1
@@ -90,7 +90,7 @@ DELETE FROM person_sessions WHERE digest = ANY(ARRAY(
 
 END_DEVICE_LOGINS = "DELETE FROM device_logins WHERE person = $1"
 
-FORGET_SESSIONS = """
+DELETE_ENDED_SESSIONS = """
 -- Skip rows that another transaction is deleting.
 DELETE FROM person_sessions WHERE digest = ANY(ARRAY(
     SELECT digest FROM person_sessions WHERE ends_at < now() FOR UPDATE SKIP LOCKED))
@@ -120,28 +120,28 @@ async def list_tokens(connection: Connection, person: str | None) -> list[Token]
 async def count_valid_tokens(connection: Connection, person: str) -> int:
     """Count the valid tokens of a person. No token is added until the transaction ends."""
     await connection.execute(LOCK_TOKENS, person)
-    return int(await connection.fetchval(COUNT, person))
+    return int(await connection.fetchval(COUNT_VALID_TOKENS, person))
 
 
 async def mark_revoked(connection: Connection, token: UUID, *, person: str | None) -> Token | None:
     """Revoke a token of ``person`` (None: of anybody). Return None if there is no such token."""
-    row = await connection.fetchrow(REVOKE, token, person)
+    row = await connection.fetchrow(REVOKE_TOKEN, token, person)
     return None if row is None else _token(row)
 
 
 async def revoke_itself(connection: Connection, secret: str) -> str | None:
     """Revoke the token with this secret. Return the name of its person, or None."""
-    person: str | None = await connection.fetchval(REVOKE_ITSELF, digest(secret))
+    person: str | None = await connection.fetchval(REVOKE_BY_DIGEST, digest(secret))
     return person
 
 
 async def find_token_holder(connection: Connection, secret: str) -> Person | None:
     """Return the person whom the token with this secret belongs to, or None."""
-    row = await connection.fetchrow(HOLDER, digest(secret))
+    row = await connection.fetchrow(SELECT_HOLDER, digest(secret))
     if row is None:
         return None
     if row["unseen"]:
-        await connection.execute(USED, row["id"])
+        await connection.execute(MARK_USED, row["id"])
     return _person(row)
 
 
@@ -152,15 +152,15 @@ async def begin_session(
 
     The oldest session ends if the person has too many.
     """
-    await connection.execute(END_OLDEST, person.name, MAX_SESSIONS - 1)
+    await connection.execute(END_OLDEST_SESSIONS, person.name, MAX_SESSIONS - 1)
     await connection.execute(
-        BEGIN_SESSION, digest(secret), person.name, person.role, life, digest(token)
+        INSERT_SESSION, digest(secret), person.name, person.role, life, digest(token)
     )
 
 
 async def person_in_session(connection: Connection, secret: str) -> Person | None:
     """Return the person of the session with this secret, or None."""
-    row = await connection.fetchrow(IN_SESSION, digest(secret))
+    row = await connection.fetchrow(SELECT_SESSION_PERSON, digest(secret))
     return None if row is None else _person(row)
 
 
@@ -178,7 +178,7 @@ async def end_all_sessions(connection: Connection, person: str) -> None:
 
 async def forget_ended_sessions(connection: Connection) -> None:
     """Delete the sessions whose time is over."""
-    await connection.execute(FORGET_SESSIONS)
+    await connection.execute(DELETE_ENDED_SESSIONS)
 
 
 def _person(row: Any) -> Person:

@@ -30,4 +30,4 @@ async def reencrypt_secrets(context: OperatorContext) -> None:
                 log.error("secret.not_readable", reason=error.detail)
                 continue
             await secrets.reseal(connection, secret, sealed)
-            log.info("secret.sealed_anew", secret=secret.name, version=secret.version)
+            log.info("secret.reencrypted", secret=secret.name, version=secret.version)

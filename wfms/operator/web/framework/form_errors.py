@@ -4,14 +4,14 @@ from pydantic import ValidationError
 
 from sluice.contracts.access.access import Role
 from sluice.contracts.common.problems import Finding, Unprocessable
-from sluice.contracts.common.wording import sentence_of
+from sluice.contracts.common.wording import validation_sentence
 from sluice.text.visible_text import quoted
 
 
 def to_form_error(error: ValidationError) -> Unprocessable:
     """Return the error for a form that failed validation, with a finding for each field."""
     findings = [
-        Finding(message=f"{'.'.join(map(str, detail['loc']))}: {sentence_of(detail)}")
+        Finding(message=f"{'.'.join(map(str, detail['loc']))}: {validation_sentence(detail)}")
         for detail in error.errors()
     ]
     return Unprocessable("What was sent does not have the right form", findings=findings)

@@ -10,7 +10,7 @@ from werkzeug.wrappers import Response as AnyResponse
 from sluice.contracts.access.access import Role
 from sluice.contracts.common.numbers import format_count
 from sluice.contracts.common.problems import Finding, ServiceError, Unprocessable
-from sluice.contracts.common.wording import sentence_of
+from sluice.contracts.common.wording import validation_sentence
 from sluice.contracts.data.assets import NewAsset, NewAssetFile, StoredAsset
 from wfms.operator.assets.api.assets import require_name
 from wfms.operator.assets.usecases.begin_asset import begin_asset
@@ -58,7 +58,7 @@ class AssetPages:
                 self._store(name, _read_files(), request.form.get("note", ""))
             )
         except ValidationError as error:
-            findings = [Finding(message=sentence_of(detail)) for detail in error.errors()]
+            findings = [Finding(message=validation_sentence(detail)) for detail in error.errors()]
             refusal = Unprocessable("These files cannot be put", findings=findings)
             return Response(self._page(refusal), status=422, mimetype="text/html")
         except ServiceError as refusal:

@@ -6,7 +6,6 @@ from uuid import UUID
 from flask import Response, render_template, request
 
 from sluice.contracts.access.access import Role
-from wfms.operator.chains.usecases.read_times import read_chain_times, read_template_times
 from wfms.operator.context import OperatorContext
 from wfms.operator.http.bridge import Bridge
 from wfms.operator.web.framework.page_routes import PageRoutes
@@ -31,7 +30,7 @@ class TimesPages:
 
     def _read(self, uid: UUID) -> dict[str, object]:
         chain = self._bridge.run(self._context.chains.chain(uid))
-        times = self._bridge.run(read_chain_times(self._context, [uid]))
+        times = self._bridge.run(self._context.wms.times([uid]))
         stamp = "" if chain.state.final else f"{datetime.now(UTC).timestamp():.0f}"
         return {"chain": chain, "times": times, "stamp": stamp}
 
@@ -50,6 +49,6 @@ class TimesPages:
         typed_days = request.args.get("days", "")
         days = next((number for number in _DAYS if str(number) == typed_days), _DAYS[0])
         since = datetime.now(UTC) - timedelta(days=days)
-        times = self._bridge.run(read_template_times(self._context, template, since=since))
+        times = self._bridge.run(self._context.wms.times(template=template, since=since))
         selection = {"template": template, "days": days, "choices": _DAYS, "since": since}
         return render_template("times.html", times=times, **selection)

@@ -61,6 +61,6 @@ class AttemptAlone:
         }
 
 
-def kept(store: Path) -> list[str]:
+def list_log_files(store: Path) -> list[str]:
     """Return the names of the files in the folder of the logs."""
     return sorted(path.name for path in (store / "logs").iterdir())

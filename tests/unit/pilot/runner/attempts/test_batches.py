@@ -134,14 +134,14 @@ def test_journal_names_all_outputs_of_a_batch(runner: Runner, root: Path) -> Non
 def test_expression_can_rename_an_output_and_the_output_stays_executable(
     runner: Runner, root: Path
 ) -> None:
-    made = tool(["sh", "-c", 'printf "#!/bin/sh\\n" > tmp.out; chmod 755 tmp.out'])
-    del made["stdout"]
+    process = tool(["sh", "-c", 'printf "#!/bin/sh\\n" > tmp.out; chmod 755 tmp.out'])
+    del process["stdout"]
     rename = "${ self[0].basename = inputs.f.nameroot + '.renamed'; return self[0]; }"
-    made["outputs"] = {
+    process["outputs"] = {
         "o": {"type": "File", "outputBinding": {"glob": "tmp.out", "outputEval": rename}}
     }
-    made["requirements"] = {"InlineJavascriptRequirement": {}}
-    report = run(runner, task(root, made, batch=2), inputs(root, "x", "y"), seq=3)
+    process["requirements"] = {"InlineJavascriptRequirement": {}}
+    report = run(runner, task(root, process, batch=2), inputs(root, "x", "y"), seq=3)
     assert report.outcome is AttemptOutcome.FINISHED, report.message
     assert [file.name for file in report.outputs] == [
         "00000003.1-x.renamed",

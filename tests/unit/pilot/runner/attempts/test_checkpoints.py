@@ -113,14 +113,14 @@ def test_warm_worker_resumes_from_a_checkpoint(folder: Path, isolation: str) -> 
         checkpoint=Checkpoint(files=["state/*"], every=3600),
     )
 
-    def said(code: str, *, seq: int, attempt: int = 1) -> AttemptReport:
+    def run_code(code: str, *, seq: int, attempt: int = 1) -> AttemptReport:
         file = input_file(root / "in" / f"{seq}-{attempt}.txt", data=code.encode())
         return run(runner, task_, [file], seq=seq, attempt=attempt)
 
     fails = "os.mkdir('state'); open('state/n', 'w').write('1'); result = 3"
-    assert said(fails, seq=1).outcome is AttemptOutcome.FAILED
-    other = said("print(os.path.exists('state'))", seq=2)
+    assert run_code(fails, seq=1).outcome is AttemptOutcome.FAILED
+    other = run_code("print(os.path.exists('state'))", seq=2)
     goes_on = "open('state/n', 'a').write('2'); print(open('state/n').read())"
-    assert text_of(said(goes_on, seq=1, attempt=2)) == "12"
+    assert text_of(run_code(goes_on, seq=1, attempt=2)) == "12"
     assert text_of(other) == "False"
     runner.close()

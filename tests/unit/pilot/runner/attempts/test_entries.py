@@ -35,7 +35,7 @@ def bundle(root: Path, value: Any, *, seq: int = 0, port: str = "", name: str = 
     )
 
 
-def made(path: Path, text: str = "") -> dict[str, Any]:
+def write_file(path: Path, text: str = "") -> dict[str, Any]:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text)
     return {"class": "File", "path": str(path)}
@@ -81,7 +81,7 @@ TREE = {"o": {"type": "Directory", "outputBinding": {"glob": "*.copy"}}}
 
 
 def test_directory_can_be_an_input_and_an_output(runner: Runner, root: Path) -> None:
-    made(root / "a tree" / "deep" / "leaf", "leaf")
+    write_file(root / "a tree" / "deep" / "leaf", "leaf")
     copy = script(
         'cp -RL "$1" "$2.copy" || exit; echo more > "$1/deep/leaf" || :',
         {"f": "Directory"},
@@ -90,15 +90,18 @@ def test_directory_can_be_an_input_and_an_output(runner: Runner, root: Path) -> 
         "$(inputs.f.basename)",
     )
     trees = task(root, copy, bundles=[BundlePort(port="f")], outputs=[bundled(root)])
-    given = bundle(root, {"class": "Directory", "path": str(root / "a tree")})
-    report = run(runner, trees, [given], seq=5)
-    found = value_of(report, root / "found")
+    stored_bundle = bundle(root, {"class": "Directory", "path": str(root / "a tree")})
+    report = run(runner, trees, [stored_bundle], seq=5)
+    output_value = value_of(report, root / "found")
     assert (report.outputs[0].name, report.outputs[0].number) == (
         "00000005.1-a tree.copy.tar",
         None,
     )
-    assert (found["class"], (path_of(found) / "deep" / "leaf").read_text()) == ("Directory", "leaf")
-    again = value_of(run(runner, trees, [given], seq=6), root / "again")
+    assert (output_value["class"], (path_of(output_value) / "deep" / "leaf").read_text()) == (
+        "Directory",
+        "leaf",
+    )
+    again = value_of(run(runner, trees, [stored_bundle], seq=6), root / "again")
     assert (path_of(again) / "deep" / "leaf").read_text() == "leaf", (
         "changes that a tool makes to its input stay in its job"
     )
@@ -112,8 +115,11 @@ def test_secondary_files_are_staged_beside_their_file(runner: Runner, root: Path
         "$(inputs.f)",
         "$(inputs.f.nameroot)",
     )
-    value = {**made(root / "x.bam", "reads"), "secondaryFiles": [made(root / "x.bam.bai", "index")]}
-    found = value_of(
+    value = {
+        **write_file(root / "x.bam", "reads"),
+        "secondaryFiles": [write_file(root / "x.bam.bai", "index")],
+    }
+    output_value = value_of(
         run(
             runner,
             task(root, read, bundles=[BundlePort(port="f")], outputs=[bundled(root)]),
@@ -121,9 +127,9 @@ def test_secondary_files_are_staged_beside_their_file(runner: Runner, root: Path
         ),
         root / "found",
     )
-    assert path_of(found).read_text() == "readsindex"
-    assert [path_of(file) for file in found["secondaryFiles"]] == [
-        path_of(found).with_name("x.all.n")
+    assert path_of(output_value).read_text() == "readsindex"
+    assert [path_of(file) for file in output_value["secondaryFiles"]] == [
+        path_of(output_value).with_name("x.all.n")
     ]
 
 
@@ -131,8 +137,8 @@ def test_port_takes_a_single_value_or_all_values_as_the_task_says(
     runner: Runner, root: Path
 ) -> None:
     first, second = (
-        [made(root / "1" / "a", "1"), made(root / "1" / "b", "2")],
-        [made(root / "2" / "a", "3")],
+        [write_file(root / "1" / "a", "1"), write_file(root / "1" / "b", "2")],
+        [write_file(root / "2" / "a", "3")],
     )
     nested = {"type": "array", "items": {"type": "array", "items": "File"}}
     count = {"o": {"type": "int", "outputBinding": {"outputEval": "$(inputs.f.length)"}}}
@@ -228,9 +234,9 @@ def test_file_that_is_not_a_bundle_fails_the_job(runner: Runner, root: Path) -> 
     assert "is no bundle" in message
 
 
-@pytest.mark.parametrize(("length", "kept"), [(200, 200), (230, 216)])
+@pytest.mark.parametrize(("length", "kept_length"), [(200, 200), (230, 216)])
 def test_directories_with_too_long_names_are_stored_under_shortened_names(
-    length: int, kept: int, runner: Runner, root: Path
+    length: int, kept_length: int, runner: Runner, root: Path
 ) -> None:
     make = script(
         f"mkdir {'d' * length}",
@@ -242,7 +248,7 @@ def test_directories_with_too_long_names_are_stored_under_shortened_names(
     )
     [stored] = report.outputs
     assert len(stored.name) <= MAX_NAME_BYTES
-    assert re.fullmatch(rf"00000000\.1-d{{{kept}}}(-[0-9a-f]{{8}})?\.tar", stored.name)
+    assert re.fullmatch(rf"00000000\.1-d{{{kept_length}}}(-[0-9a-f]{{8}})?\.tar", stored.name)
 
 
 def test_directory_with_a_named_pipe_fails_the_job(runner: Runner, root: Path) -> None:

@@ -32,11 +32,13 @@ def item(port: str, place: int, *, seq: int = 0) -> InputItem:
 
 
 def over_lists(root: Path, executable: dict[str, Any] = SAY, **more: Any) -> PilotTask:
-    made = task(root, executable, args=LISTS, dat_in_port="", **more)
-    return made.model_copy(update={"needs": made.needs.model_copy(update={"items": list(LISTS)})})
+    prepared = task(root, executable, args=LISTS, dat_in_port="", **more)
+    return prepared.model_copy(
+        update={"needs": prepared.needs.model_copy(update={"items": list(LISTS)})}
+    )
 
 
-def said(root: Path) -> list[str]:
+def read_outputs(root: Path) -> list[str]:
     return [path.read_text() for path in sorted((root / "out").iterdir())]
 
 
@@ -44,7 +46,7 @@ def test_job_without_files_gets_its_items(runner: Runner, root: Path) -> None:
     """The items are a fraction in decimal notation and a list."""
     report = run(runner, over_lists(root), [item("share", 1), item("words", 0)])
     assert report.outcome is AttemptOutcome.FINISHED, report.message
-    assert said(root) == ["0.000000125 a+b\n"]
+    assert read_outputs(root) == ["0.000000125 a+b\n"]
     assert "share[1], words[0]" in log_of(report)
 
 
@@ -57,13 +59,13 @@ def test_batch_entry_gets_its_items_and_its_file(runner: Runner, root: Path) -> 
     report = run(runner, batch, inputs, seq=3)
     assert report.outcome is AttemptOutcome.FINISHED, report.message
     assert [file.number for file in report.outputs] == [3, 4]
-    assert said(root) == ["0.5 c\n", "0.000000125 a+b\n"]
+    assert read_outputs(root) == ["0.5 c\n", "0.000000125 a+b\n"]
 
 
 def test_message_of_a_failed_entry_names_its_item(runner: Runner, root: Path) -> None:
-    wrong = over_lists(root, {**SAY, "baseCommand": ["false"]}, batch=2)
+    failing_task = over_lists(root, {**SAY, "baseCommand": ["false"]}, batch=2)
     inputs = [item("share", n, seq=n) for n in (0, 1)] + [item("words", n, seq=n) for n in (0, 1)]
-    report = run(runner, wrong, inputs)
+    report = run(runner, failing_task, inputs)
     assert report.message.startswith("share[0]: ")
     assert files_in(root / "out") == []
 
@@ -81,12 +83,12 @@ def test_warm_worker_is_restarted_for_another_value_of_its_key(
         outputs={"o": "stdout"},
         stdout="said",
     )
-    made = task(root, keyed, args={"word": ["a", "b", "a"]}, dat_in_port="")
+    keyed_task = task(root, keyed, args={"word": ["a", "b", "a"]}, dat_in_port="")
     needs = Needs(
-        resources=made.needs.resources, items=["word"], warm=Warm(key=["word"], kind="k" * 32)
+        resources=keyed_task.needs.resources, items=["word"], warm=Warm(key=["word"], kind="k" * 32)
     )
-    warm = made.model_copy(update={"needs": needs})
+    warm = keyed_task.model_copy(update={"needs": needs})
     for seq, place in enumerate((0, second)):
         report = run(runner, warm, [item("word", place, seq=seq)], seq=seq)
         assert report.outcome is AttemptOutcome.FINISHED, report.message
-    assert len(set(said(root))) == starts
+    assert len(set(read_outputs(root))) == starts

@@ -16,7 +16,7 @@ from tests.needs import ROOT_RIGHTS
 from tests.unit.pilot.runner.attempts.attempts_with_checkpoints import (
     LIMIT,
     AttemptAlone,
-    kept,
+    list_log_files,
 )
 
 
@@ -61,11 +61,11 @@ def test_unchanged_files_are_not_copied_again(root: Path) -> None:
     before = {path.name: path.stat() for path in (root / "logs").iterdir()}
     first.keep()
     assert {path.name: path.stat().st_ino for path in (root / "logs").iterdir()} == {
-        name: found.st_ino for name, found in before.items()
+        name: stat.st_ino for name, stat in before.items()
     }
     first.write("state/n", "2")
     first.keep()
-    assert kept(root) == [
+    assert list_log_files(root) == [
         "00000007.1-checkpoint-list.0.json",
         "00000007.1-checkpoint-list.1.json",
         "00000007.1-checkpoint.0",
@@ -81,13 +81,14 @@ def test_two_checkpoints_are_kept(root: Path) -> None:
     for number in range(5):
         first.write("state/n", str(number))
         first.keep()
-    assert kept(root) == [
+    assert list_log_files(root) == [
         "00000007.1-checkpoint-list.0.json",
         "00000007.1-checkpoint-list.1.json",
         "00000007.1-checkpoint.3",
         "00000007.1-checkpoint.4",
     ]
-    assert all(map(written_by_attempt, kept(root)))  # Garbage collection finds all of them.
+    # Garbage collection finds all of them.
+    assert all(map(written_by_attempt, list_log_files(root)))
 
 
 def test_deleted_file_is_not_restored(root: Path) -> None:
@@ -145,7 +146,7 @@ def test_checkpoint_without_its_list_does_not_count_and_leaves_no_files(
     (root / "logs" / "00000007.1-checkpoint-list.1.json").mkdir()
     first.keep()
     assert any("could not be kept" in note for note in first.notes)
-    assert "00000007.1-checkpoint.1" not in kept(root)
+    assert "00000007.1-checkpoint.1" not in list_log_files(root)
     second = AttemptAlone(root, 2)
     assert second.go_on() == {"state/n": "one"}
 
@@ -173,7 +174,7 @@ def test_attempt_without_progress_keeps_no_checkpoint_of_its_own(
     second = AttemptAlone(root, 2)
     second.go_on()
     second.keep()
-    assert not any(name.startswith("00000007.2") for name in kept(root))
+    assert not any(name.startswith("00000007.2") for name in list_log_files(root))
     assert AttemptAlone(root, 3).go_on() == {"state/n": "first"}
 
 
@@ -216,17 +217,17 @@ def test_checkpoint_with_a_file_that_is_written_in_place_is_left_out(
     first.write("state/n", "begun")
     put = CheckpointStore.put
 
-    def put_while_it_grows(*given: object, **named: object) -> object:
+    def put_while_it_grows(*args: object, **named: object) -> object:
         with (first.out / "state" / "n").open("a") as file:
             file.write(" and more")
-        return put(*given, **named)  # type: ignore[arg-type]
+        return put(*args, **named)  # type: ignore[arg-type]
 
     monkeypatch.setattr(CheckpointStore, "put", put_while_it_grows)
     first.keep()
     assert first.notes == [
         "a checkpoint was left out: 'state/n' was written to, not renamed",
     ]
-    assert kept(root) == []
+    assert list_log_files(root) == []
 
 
 def test_checkpoint_has_the_files_of_a_single_moment(
@@ -238,10 +239,10 @@ def test_checkpoint_has_the_files_of_a_single_moment(
     first.write("state/b", "b1")
     put = CheckpointStore.put
 
-    def put_while_it_goes_on(*given: object, **named: object) -> object:
+    def put_while_it_goes_on(*args: object, **named: object) -> object:
         first.write("state/a", "a2")
         first.write("state/b", "b2")
-        return put(*given, **named)  # type: ignore[arg-type]
+        return put(*args, **named)  # type: ignore[arg-type]
 
     monkeypatch.setattr(CheckpointStore, "put", put_while_it_goes_on)
     first.keep()
@@ -256,12 +257,12 @@ def test_files_renamed_during_the_search_are_searched_again(
     first.write("state/b", "b1")
     take, taken = matching_files._Search._add, list[object]()
 
-    def take_one_before(*given: Any) -> None:
-        take(*given)
+    def take_one_before(*args: Any) -> None:
+        take(*args)
         if not taken:
             first.write("state/a", "a2")
             first.write("state/b", "b2")
-        taken.append(given)
+        taken.append(args)
 
     monkeypatch.setattr(matching_files._Search, "_add", take_one_before)
     first.keep()
@@ -289,9 +290,9 @@ def test_links_and_pipes_are_not_kept(root: Path) -> None:
     os.mkfifo(first.out / "state" / "pipe")
     first.keep()
     assert AttemptAlone(root, 2).go_on() == {"state/n": "1"}
-    told = "\n".join(first.notes)
-    assert "'state/link' is not kept in checkpoints: it is a link" in told
-    assert "'state/pipe' is not kept in checkpoints: it is no regular file" in told
+    notes = "\n".join(first.notes)
+    assert "'state/link' is not kept in checkpoints: it is a link" in notes
+    assert "'state/pipe' is not kept in checkpoints: it is no regular file" in notes
 
 
 def test_link_in_the_path_of_a_pattern_is_not_followed(root: Path) -> None:
@@ -324,9 +325,9 @@ def test_file_names_of_any_bytes_are_restored(root: Path) -> None:
     first.keep()
     second = AttemptAlone(root, 2)
     second.checkpoints.restore_newest(str(second.folder), lambda: None)
-    found = os.fsencode(second.out / "state")
-    assert sorted(os.listdir(found)) == sorted(names)
-    assert all(Path(os.fsdecode(found + b"/" + name)).read_bytes() == name for name in names)
+    state_folder = os.fsencode(second.out / "state")
+    assert sorted(os.listdir(state_folder)) == sorted(names)
+    assert all(Path(os.fsdecode(state_folder + b"/" + name)).read_bytes() == name for name in names)
 
 
 @pytest.mark.parametrize("path", ["../../evil", "/tmp/evil", "state/%2e%2e/%2e%2e/evil", "a//b"])
@@ -372,7 +373,7 @@ def test_checkpoints_of_different_jobs_are_separate(root: Path) -> None:
         one.keep()
     assert AttemptAlone(root, 2, seq=1).go_on() == {"state/n": "1"}
     remove_job_checkpoints(url(root), 1, 2, remove)
-    assert kept(root) == ["00000011.1-checkpoint-list.0.json", "00000011.1-checkpoint.0"]
+    assert list_log_files(root) == ["00000011.1-checkpoint-list.0.json", "00000011.1-checkpoint.0"]
 
 
 # --- Removal ---
@@ -389,8 +390,8 @@ def test_all_checkpoint_files_of_a_job_are_removed(root: Path) -> None:
     for name in ("1-checkpoint.3", "1-checkpoint.4", "3-checkpoint.0"):
         (root / "logs" / f"00000007.{name}").write_text("cut off")
     index = root / "logs" / "00000007.1-checkpoint-list.0.json"
-    told = KeptCheckpoint.model_validate_json(index.read_bytes())
+    checkpoint = KeptCheckpoint.model_validate_json(index.read_bytes())
     (root / "logs" / "00000007.1-checkpoint.0").write_text("not removed yet")
-    assert told.spent == [0]
+    assert checkpoint.spent == [0]
     remove_job_checkpoints(url(root), 7, 3, remove)
-    assert kept(root) == []
+    assert list_log_files(root) == []

@@ -114,7 +114,7 @@ CONTAINED = KernelLimits(ProcessLimits(), largest_file=0, shared_memory=64)
 
 
 @pytest.mark.parametrize(
-    "said",
+    "last_line",
     [
         "curl: (6) Could not resolve host: example.org",
         "curl: (7) Failed to connect to 10.0.0.1 port 80 after 0 ms: Couldn't connect to server",
@@ -128,10 +128,12 @@ CONTAINED = KernelLimits(ProcessLimits(), largest_file=0, shared_memory=64)
         "socket.gaierror: [Errno -3] Temporary failure in name resolution",
     ],
 )
-def test_network_errors_in_the_last_line_are_recognized(said: str) -> None:
-    assert "NetworkAccess" in CONTAINED.create_network_hint(said, container=False)
+def test_network_errors_in_the_last_line_are_recognized(last_line: str) -> None:
+    assert "NetworkAccess" in CONTAINED.create_network_hint(last_line, container=False)
 
 
-@pytest.mark.parametrize("said", ["", "ValueError: 7", "No such file or directory: 'host.txt'"])
-def test_other_last_lines_give_no_network_hint(said: str) -> None:
-    assert CONTAINED.create_network_hint(said, container=True) == ""
+@pytest.mark.parametrize(
+    "last_line", ["", "ValueError: 7", "No such file or directory: 'host.txt'"]
+)
+def test_other_last_lines_give_no_network_hint(last_line: str) -> None:
+    assert CONTAINED.create_network_hint(last_line, container=True) == ""

@@ -35,13 +35,13 @@ def stream(path: Path) -> Iterator[int]:
         os.close(descriptor)
 
 
-def told(path: Path, name: str = "stderr") -> tuple[int, bytes]:
+def read_stream(path: Path, name: str = "stderr") -> tuple[int, bytes]:
     """Return the start and the bytes of the stream in the live log; no bytes if there is none."""
     try:
-        found = LiveLog.model_validate_json(path.read_bytes()).streams[name]
+        live_stream = LiveLog.model_validate_json(path.read_bytes()).streams[name]
     except FileNotFoundError:
         return 0, b""
-    return found.start, found.data
+    return live_stream.start, live_stream.data
 
 
 def test_live_log_follows_a_running_job_and_is_deleted_at_its_end(root: Path) -> None:
@@ -50,9 +50,9 @@ def test_live_log_follows_a_running_job_and_is_deleted_at_its_end(root: Path) ->
     task_ = task(root, python(TALK))
     job_ = job(task_, [input_file(root / "in" / "a.dat")], attempt=2, seq=4)
     runner.submit(task_, job_)
-    wait_until(lambda: told(file) == (0, b"begun\n"))
+    wait_until(lambda: read_stream(file) == (0, b"begun\n"))
     let_through(runner, "half")
-    wait_until(lambda: told(file) == (0, b"begun\nhalf\n"))
+    wait_until(lambda: read_stream(file) == (0, b"begun\nhalf\n"))
     let_through(runner, "done")
     report = runner.ended().report
     assert report.outcome is AttemptOutcome.FINISHED
@@ -69,7 +69,7 @@ def test_live_log_has_the_end_of_a_long_stream_and_its_offset(tmp_path: Path) ->
         with logs.follow(url, {"stdout": out}):
             wait_until(
                 lambda: (
-                    told(tmp_path / "live.json", "stdout")
+                    read_stream(tmp_path / "live.json", "stdout")
                     == (1000, b"a" * (LIVE_BYTES - 1000) + b"b" * 1000)
                 )
             )
@@ -94,7 +94,7 @@ def test_live_log_is_not_written_before_the_tool_writes(tmp_path: Path) -> None:
     with stream(tmp_path / "err") as err, logs.follow(f"file://{file}", {"stderr": err}):
         assert not file.exists()
         os.write(err, b"text")
-        wait_until(lambda: told(file) == (0, b"text"))
+        wait_until(lambda: read_stream(file) == (0, b"text"))
 
 
 def test_live_log_that_cannot_be_written_does_not_disturb_the_job(root: Path) -> None:

@@ -38,7 +38,7 @@ def test_spent_amounts_of_entries_are_added_up_to_the_reserved_amount(
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         ('{"places": -1}', "greater than or equal to 0"),
         ('{"places": NaN}', "sluice.spent.json"),
@@ -48,7 +48,7 @@ def test_spent_amounts_of_entries_are_added_up_to_the_reserved_amount(
     ids=["negative", "no number", "list", "large"],
 )
 def test_invalid_file_of_spent_amounts_is_ignored_and_the_log_says_why(
-    runner: Runner, root: Path, text: str, told: str
+    runner: Runner, root: Path, text: str, message: str
 ) -> None:
     writes = tool(["sh", "-c", "cat $0 > sluice.spent.json"], inputs=SHA["inputs"])
     file = input_file(root / "in" / "text", data=text.encode())
@@ -57,7 +57,7 @@ def test_invalid_file_of_spent_amounts_is_ignored_and_the_log_says_why(
     assert report.spent == {}
     log = log_of(report)
     assert "all that the job reserved counts as spent" in log
-    assert told in log
+    assert message in log
 
 
 @pytest.mark.parametrize("what", ["ln -s /etc/passwd", "mkfifo", "mkdir"])

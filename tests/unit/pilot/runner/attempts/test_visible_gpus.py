@@ -35,10 +35,10 @@ def slot(
     runner.close()
 
 
-def told(report: AttemptReport) -> object:
+def read_output_json(report: AttemptReport) -> object:
     assert report.message == ""
-    [found] = report.outputs
-    return json.loads(Path(found.url.removeprefix("file://")).read_text())
+    [output] = report.outputs
+    return json.loads(Path(output.url.removeprefix("file://")).read_text())
 
 
 @pytest.mark.parametrize("inside", [False, True], ids=["alone", "in a workflow"])
@@ -49,7 +49,7 @@ def test_environment_names_the_gpus_of_the_job(
     root = tmp_path / "data"
     kind = task(root, around(_TOOL) if inside else _TOOL)
     report = slot.attempt(kind, job(kind, [input_file(root / "a.dat")]), gpus=gpus)
-    assert told(report) == ",".join(gpus)
+    assert read_output_json(report) == ",".join(gpus)
 
 
 @pytest.mark.parametrize("inside", [False, True], ids=["alone", "in a workflow"])
@@ -66,7 +66,7 @@ def test_runtime_has_the_number_of_gpus_of_the_job(
     root = tmp_path / "data"
     kind = task(root, (around(counting) if inside else counting) | named)
     report = slot.attempt(kind, job(kind, [input_file(root / "a.dat")]), gpus=["GPU-a", "GPU-b"])
-    assert told(report) == 2
+    assert read_output_json(report) == 2
 
 
 def test_environment_names_no_gpus_on_a_node_without_gpus(tmp_path: Path) -> None:
@@ -74,7 +74,9 @@ def test_environment_names_no_gpus_on_a_node_without_gpus(tmp_path: Path) -> Non
     root = tmp_path / "data"
     try:
         kind = task(root, _TOOL)
-        assert told(runner.attempt(kind, job(kind, [input_file(root / "a.dat")]))) is None
+        assert (
+            read_output_json(runner.attempt(kind, job(kind, [input_file(root / "a.dat")]))) is None
+        )
     finally:
         runner.close()
 
@@ -90,13 +92,13 @@ def test_job_gets_the_device_files_of_its_gpus_and_of_the_driver(
         "pilot.isolation.sandbox.sandbox._ONE_GPU",
         re.compile(rf"{re.escape(str(tmp_path))}/nvidia\d+"),
     )
-    found = [Path(path).name for path in list_gpu_devices([f"{tmp_path}/nvidia1"])]
-    assert found == ["nvidia-uvm", "nvidia1", "nvidiactl"]
+    device_names = [Path(path).name for path in list_gpu_devices([f"{tmp_path}/nvidia1"])]
+    assert device_names == ["nvidia-uvm", "nvidia1", "nvidiactl"]
     assert list_gpu_devices([]) == ()
 
 
 @pytest.mark.parametrize(
-    "said",
+    "message",
     [
         "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB.",
         "RuntimeError: CUDA error: out of memory",
@@ -105,10 +107,10 @@ def test_job_gets_the_device_files_of_its_gpus_and_of_the_driver(
 )
 @pytest.mark.parametrize("on_gpu", [True, False])
 def test_full_gpu_memory_is_classified_as_out_of_memory(
-    slot: Runner, tmp_path: Path, said: str, *, on_gpu: bool
+    slot: Runner, tmp_path: Path, message: str, *, on_gpu: bool
 ) -> None:
     root = tmp_path / "data"
-    kind = task(root, python(f"import sys; print({said!r}, file=sys.stderr); sys.exit(1)"))
+    kind = task(root, python(f"import sys; print({message!r}, file=sys.stderr); sys.exit(1)"))
     if on_gpu:
         needs = kind.needs.model_copy(update={"device_type": DeviceType.GPU})
         kind = kind.model_copy(update={"needs": needs})

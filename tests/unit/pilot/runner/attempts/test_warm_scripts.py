@@ -30,7 +30,9 @@ def test_input_script_runs_as_a_warm_worker_of_its_interpreter(runner: Runner, r
         input_file(root / folder / "script.py", data=(SCRIPT + more).encode())
         for folder, more in (("one", ""), ("two", "#"))
     )
-    given = [(warm, script), (warm, script), (warm, other), (cold, other), (warm, script)]
-    reports = [run(runner, of, [file], seq=n) for n, (of, file) in enumerate(given)]
-    said = [Path(local_path(report.outputs[0].url) or "").read_text().strip() for report in reports]
-    assert said == ["1 word", "2 word", "1 word", "1 word", "1 word"]
+    invocations = [(warm, script), (warm, script), (warm, other), (cold, other), (warm, script)]
+    reports = [run(runner, of, [file], seq=n) for n, (of, file) in enumerate(invocations)]
+    outputs = [
+        Path(local_path(report.outputs[0].url) or "").read_text().strip() for report in reports
+    ]
+    assert outputs == ["1 word", "2 word", "1 word", "1 word", "1 word"]

@@ -38,27 +38,29 @@ def laid_out(jobs: Jobs, *listing: Any) -> PilotTask:
 def test_file_that_a_warm_worker_keeps_open_does_not_change(jobs: Jobs) -> None:
     """Its blocks are not reused for an input of the next job."""
     of = jobs.task()
-    kept = "sys.kept = open(path, 'rb'); sys.was = sys.kept.read(); print(len(served))"
-    assert jobs.said(of, kept) == "1"
+    keep_open = "sys.kept = open(path, 'rb'); sys.was = sys.kept.read(); print(len(served))"
+    assert jobs.run_and_read(of, keep_open) == "1"
     for number in range(2, 6):
         code = "sys.kept.seek(0); print(len(served), sys.kept.read() == sys.was)"
-        assert jobs.said(of, code) == f"{number} True"
+        assert jobs.run_and_read(of, code) == f"{number} True"
 
 
 def test_initial_files_of_the_working_directory_belong_to_the_key(jobs: Jobs) -> None:
     fixed = laid_out(jobs, {"entryname": "settings", "entry": "threshold 1"})
-    assert [jobs.said(fixed), jobs.said(fixed)] == ["1", "2"]
+    assert [jobs.run_and_read(fixed), jobs.run_and_read(fixed)] == ["1", "2"]
     other = laid_out(jobs, {"entryname": "settings", "entry": "threshold 2"})
     code = "print(len(served), open('settings').read())"
-    assert jobs.said(other, code) == "1 threshold 2"
+    assert jobs.run_and_read(other, code) == "1 threshold 2"
     of_job = laid_out(jobs, {"entryname": "settings", "entry": "for $(inputs.f.basename)"})
-    assert [jobs.said(of_job), jobs.said(of_job)] == ["1", "1"]
+    assert [jobs.run_and_read(of_job), jobs.run_and_read(of_job)] == ["1", "1"]
 
 
 def test_inputs_in_the_working_directory_count_by_their_content(jobs: Jobs) -> None:
     of = laid_out(jobs, {"entryname": "given", "entry": "$(inputs.f)"})
-    assert [jobs.said(of), jobs.said(of)] == ["1", "2"], "both inputs have the same text"
-    assert jobs.said(of, "print(len(served), open('given').read()[:5])") == "1 print"
+    assert [jobs.run_and_read(of), jobs.run_and_read(of)] == ["1", "2"], (
+        "both inputs have the same text"
+    )
+    assert jobs.run_and_read(of, "print(len(served), open('given').read()[:5])") == "1 print"
 
 
 def test_secret_in_the_key_counts_with_its_version(tmp_path: Path) -> None:

@@ -90,7 +90,7 @@ class Jobs:
     def run(self, of: PilotTask, code: str = NUMBER) -> AttemptReport:
         return run(self.runner, of, [self.file(code)], seq=self.number)
 
-    def said(self, of: PilotTask, code: str = NUMBER) -> str:
+    def run_and_read(self, of: PilotTask, code: str = NUMBER) -> str:
         """Run a job and return its standard output, which is its output file."""
         return text_of(self.run(of, code))
 
@@ -109,8 +109,8 @@ def jobs(server: Runner, tmp_path: Path) -> Iterator[Jobs]:
 
 def raw(jobs: Jobs, code: str, **resources: Any) -> PilotTask:
     executable = tool([TOOL_PYTHON, "-c", RAW, code])
-    asked = Resources(**{"time_limit": 60, **resources})
-    return task(jobs.root, executable, warm=Warm(kind="a"), resources=asked)
+    request = Resources(**{"time_limit": 60, **resources})
+    return task(jobs.root, executable, warm=Warm(kind="a"), resources=request)
 
 
 def test_jobs_of_a_kind_share_a_process_and_have_separate_folders(jobs: Jobs) -> None:
@@ -120,36 +120,36 @@ def test_jobs_of_a_kind_share_a_process_and_have_separate_folders(jobs: Jobs) ->
         " os.environ['HOME'], os.environ['TMPDIR'], os.listdir(os.environ['TMPDIR']));"
         "open('left', 'w'); open(os.environ['TMPDIR'] + '/left', 'w')"
     )
-    first, second = jobs.said(of, code).split(" ", 1), jobs.said(of, code).split(" ", 1)
+    first, second = (jobs.run_and_read(of, code).split(" ", 1) for _ in range(2))
     assert (first[0], second[0]) == ("1", "2")
     assert first[1].replace("1.", "2.") == second[1]
 
 
 def test_tasks_of_the_same_kind_share_a_warm_worker(jobs: Jobs) -> None:
-    assert [jobs.said(of) for of in (jobs.task(), jobs.task())] == ["1", "2"]
+    assert [jobs.run_and_read(of) for of in (jobs.task(), jobs.task())] == ["1", "2"]
 
 
 def test_other_kinds_cold_tools_and_other_limits_have_their_own_processes(jobs: Jobs) -> None:
     of = jobs.task()
-    assert [jobs.said(of), jobs.said(of)] == ["1", "2"]
-    assert jobs.said(jobs.task(warm=Warm(kind="b"))) == "1"
-    assert jobs.said(of) == "1"
+    assert [jobs.run_and_read(of), jobs.run_and_read(of)] == ["1", "2"]
+    assert jobs.run_and_read(jobs.task(warm=Warm(kind="b"))) == "1"
+    assert jobs.run_and_read(of) == "1"
     cold = task(jobs.root, tool(["sh", "-c", "echo cold"]))
-    assert jobs.said(cold) == "cold"
-    assert jobs.said(of) == "1"
-    assert jobs.said(jobs.task(resources=Resources(ram=300, time_limit=60))) == "1"
+    assert jobs.run_and_read(cold) == "cold"
+    assert jobs.run_and_read(of) == "1"
+    assert jobs.run_and_read(jobs.task(resources=Resources(ram=300, time_limit=60))) == "1"
 
 
 def test_changed_key_input_restarts_the_warm_worker(jobs: Jobs) -> None:
     of = jobs.task(warm=Warm(kind="a", key=["f"]))
     same = jobs.file(NUMBER)
     assert [text_of(run(jobs.runner, of, [same], seq=n)) for n in (10, 11)] == ["1", "2"]
-    assert jobs.said(of) == "1"
+    assert jobs.run_and_read(of) == "1"
 
 
 def test_jobs_of_a_warm_worker_end_like_jobs_of_a_cold_tool(jobs: Jobs) -> None:
     of = jobs.task(permanentFailCodes=[7])
-    assert jobs.said(of) == "1"
+    assert jobs.run_and_read(of) == "1"
     report = jobs.run(of, "print('why', file=sys.stderr); result = 3")
     assert failed(report)[0] is ErrorClass.TOOL_FAILED
     assert "exit code 3" in report.message
@@ -158,7 +158,7 @@ def test_jobs_of_a_warm_worker_end_like_jobs_of_a_cold_tool(jobs: Jobs) -> None:
     assert failed(jobs.run(of, "result = 7"))[0] is ErrorClass.TOOL_REFUSED
     report = jobs.run(jobs.task(), "raise ValueError('cut off')")
     assert "ValueError: cut off" in report.message
-    assert jobs.said(of) == "2"
+    assert jobs.run_and_read(of) == "2"
 
 
 def test_each_job_has_its_own_log_and_standard_error_can_be_an_output(jobs: Jobs) -> None:
@@ -167,7 +167,7 @@ def test_each_job_has_its_own_log_and_standard_error_can_be_an_output(jobs: Jobs
     assert ["said 1" in log for log in logs] == [True, False]
     assert "said 2" in logs[1]
     of = jobs.task(stderr="$(inputs.f.nameroot).out", stdout=None)
-    texts = [jobs.said(of, f"print('said {n}', file=sys.stderr)") for n in (1, 2)]
+    texts = [jobs.run_and_read(of, f"print('said {n}', file=sys.stderr)") for n in (1, 2)]
     assert texts == ["said 1", "said 2"]
 
 
@@ -183,7 +183,7 @@ def test_binary_standard_output_of_a_warm_worker_is_unchanged(jobs: Jobs) -> Non
 
 def test_missing_fields_of_an_answer_have_default_values(jobs: Jobs) -> None:
     of = raw(jobs, "print('{}', flush=True)")
-    assert [jobs.said(of), jobs.said(of)] == ["", ""]
+    assert [jobs.run_and_read(of), jobs.run_and_read(of)] == ["", ""]
 
 
 @pytest.mark.parametrize(
@@ -213,7 +213,7 @@ def test_worker_that_breaks_the_protocol_fails_its_job_with_a_message(
     error, message = failed(jobs.run(of, "break"))
     assert error is ErrorClass.TOOL_FAILED
     assert sentence in message
-    assert jobs.said(of) == "1"
+    assert jobs.run_and_read(of) == "1"
 
 
 def test_worker_that_answers_twice_is_restarted(jobs: Jobs) -> None:
@@ -231,15 +231,15 @@ def test_worker_that_hangs_is_ended_at_the_time_limit_of_the_job(jobs: Jobs) -> 
     error, message = failed(jobs.run(of, "time.sleep(99)"))
     assert error is ErrorClass.TOOL_TIMEOUT
     assert "0.7 s" in message
-    assert jobs.said(of) == "1"
+    assert jobs.run_and_read(of) == "1"
 
 
 def test_worker_that_does_not_read_its_request_is_ended(jobs: Jobs) -> None:
     executable = tool(
         [TOOL_PYTHON, "-c", "import time; time.sleep(99)"], arguments=["x" * 100_000] * 3
     )
-    asked = Resources(time_limit=0.5)
-    of = task(jobs.root, executable, warm=Warm(kind="a"), resources=asked)
+    request = Resources(time_limit=0.5)
+    of = task(jobs.root, executable, warm=Warm(kind="a"), resources=request)
     assert failed(jobs.run(of))[0] is ErrorClass.TOOL_TIMEOUT
 
 
@@ -250,7 +250,7 @@ def test_worker_whose_memory_grows_beyond_the_limit_is_ended(jobs: Jobs) -> None
     assert [report.outcome for report in reports[:2]] == [AttemptOutcome.FINISHED] * 2
     assert failed(reports[2])[0] is ErrorClass.OUT_OF_MEMORY
     assert (reports[1].peak_memory or 0) > 100
-    assert jobs.said(of) == "1"
+    assert jobs.run_and_read(of) == "1"
 
 
 def test_worker_that_fills_its_disk_is_ended(jobs: Jobs) -> None:
@@ -258,7 +258,7 @@ def test_worker_that_fills_its_disk_is_ended(jobs: Jobs) -> None:
     code = "[open(a, 'wb').write(bytes(4 << 20)) for a in 'ab']; time.sleep(99)"
     error, message = failed(jobs.run(of, code))
     assert (error, "filled its folder" in message) == (ErrorClass.TOOL_FAILED, True)
-    assert jobs.said(of) == "1"
+    assert jobs.run_and_read(of) == "1"
 
 
 def test_cpu_time_counts_for_each_job_of_a_worker_separately(jobs: Jobs) -> None:
@@ -270,17 +270,17 @@ def test_cpu_time_counts_for_each_job_of_a_worker_separately(jobs: Jobs) -> None
 
 def test_worker_that_leaves_processes_is_restarted(jobs: Jobs) -> None:
     of = jobs.task()
-    assert jobs.said(of) == "1"
-    assert jobs.said(of, "subprocess.Popen(['sleep', '99']); print(len(served))") == "2"
-    assert jobs.said(of) == "1"
+    assert jobs.run_and_read(of) == "1"
+    assert jobs.run_and_read(of, "subprocess.Popen(['sleep', '99']); print(len(served))") == "2"
+    assert jobs.run_and_read(of) == "1"
 
 
 def test_orphans_of_a_worker_are_ended(jobs: Jobs, tmp_path: Path) -> None:
     of = jobs.task()
-    assert jobs.said(of) == "1"
+    assert jobs.run_and_read(of) == "1"
     code = "os.system('setsid sleep 98.76 >/dev/null 2>&1 &'); print(len(served))"
-    assert jobs.said(of, code) == "2"
-    assert jobs.said(of) in ("1", "3")
+    assert jobs.run_and_read(of, code) == "2"
+    assert jobs.run_and_read(of) in ("1", "3")
     for pid in filter(str.isdigit, os.listdir("/proc")):
         try:
             assert b"98.76" not in Path(f"/proc/{pid}/cmdline").read_bytes()
@@ -290,22 +290,22 @@ def test_orphans_of_a_worker_are_ended(jobs: Jobs, tmp_path: Path) -> None:
 
 def test_worker_is_restarted_after_its_number_of_jobs_and_after_two_failures(jobs: Jobs) -> None:
     of = jobs.task(warm=Warm(kind="a", jobs=2))
-    assert [jobs.said(of) for _ in range(5)] == ["1", "2", "1", "2", "1"]
+    assert [jobs.run_and_read(of) for _ in range(5)] == ["1", "2", "1", "2", "1"]
     of = jobs.task(warm=Warm(kind="b"))
     for _ in range(2):
         failed(jobs.run(of, "result = 1"))
-    assert jobs.said(of) == "1"
+    assert jobs.run_and_read(of) == "1"
 
 
 def test_idle_worker_unloads_after_a_while_or_on_request(jobs: Jobs) -> None:
     of = jobs.task(warm=Warm(kind="a", idle=0.2))
-    assert jobs.said(of) == "1"
+    assert jobs.run_and_read(of) == "1"
     jobs.runner.unloaded()
     of = jobs.task()
-    assert jobs.said(of) == "1"
+    assert jobs.run_and_read(of) == "1"
     jobs.runner.unload()
     jobs.runner.unloaded()
-    assert jobs.said(of) == "1"
+    assert jobs.run_and_read(of) == "1"
 
 
 def test_end_of_each_job_reports_the_state_of_the_warm_worker(jobs: Jobs) -> None:
@@ -327,7 +327,7 @@ def test_canceled_job_ends_the_warm_worker(jobs: Jobs) -> None:
         os.sched_yield()
     jobs.runner.stop_job(waiting, StopReason.CANCEL)
     assert jobs.runner.ended().report.outcome is AttemptOutcome.CANCELED
-    assert jobs.said(of) == "1"
+    assert jobs.run_and_read(of) == "1"
 
 
 @pytest.fixture
@@ -365,22 +365,22 @@ def _see_large_inputs(jobs: Jobs, storages: Path) -> None:
         "try: open(real, 'r+')\n"
         "except OSError as error: print(error.strerror)\n"
     )
-    said = [
+    output_texts = [
         text_of(run(jobs.runner, of, [large(name, code)], seq=n))
         for n, name in enumerate(("one", "two"), 50)
     ]
     if jobs.runner.settings.get("sandbox"):
-        assert said == [
+        assert output_texts == [
             "1 ['one']\nRead-only file system",
             "2 ['two']\nRead-only file system",
         ]
     elif jobs.runner.settings.get("users"):
-        assert said == [
+        assert output_texts == [
             "1 ['one']\nPermission denied",
             "2 ['one', 'two']\nPermission denied",
         ]
     else:
-        assert [text[0] for text in said] == ["1", "2"]
+        assert [text[0] for text in output_texts] == ["1", "2"]
 
 
 def test_slot_that_ends_leaves_no_processes(
@@ -388,7 +388,7 @@ def test_slot_that_ends_leaves_no_processes(
 ) -> None:
     runner = slot_behind(isolation, elsewhere / "pilot")
     jobs = Jobs(runner, tmp_path)
-    jobs.said(jobs.task(), "os.environ['MARK'] = 'x'; print(1)")
+    jobs.run_and_read(jobs.task(), "os.environ['MARK'] = 'x'; print(1)")
     slot = runner.slot_pid
     runner.close()
     for pid in filter(str.isdigit, os.listdir("/proc")):

@@ -56,17 +56,17 @@ def test_container_sees_only_its_own_folders_of_the_node(runner: Runner, root: P
     assert lines[:2] == ["1", "lo"], "there is one folder more than in the image, and no network"
     assert "SLUICE_SECRET" not in text_of(report)
     assert str(root) not in text_of(report)
-    said = log_of(report)
-    assert said.count("No such file") == 2
-    assert said.count("Read-only file system") == 2
+    log = log_of(report)
+    assert log.count("No such file") == 2
+    assert log.count("Read-only file system") == 2
     assert (
         (root / "in" / "a.dat").read_bytes() == (root / "in" / other.name).read_bytes() == b"frame"
     )
 
 
 def test_container_has_a_network_only_on_request(runner: Runner, root: Path) -> None:
-    asked = {"class": "NetworkAccess", "networkAccess": True}
-    prepared = task(root, shell("true", more=[asked]))
+    requirement = {"class": "NetworkAccess", "networkAccess": True}
+    prepared = task(root, shell("true", more=[requirement]))
     assert "--net=none" not in log_of(run(runner, prepared, [input_file(root / "in" / "a.dat")]))
     assert "--net=none" in log_of(
         run(runner, task(root, shell("true")), [input_file(root / "in" / "b.dat")])
@@ -79,8 +79,8 @@ def test_message_says_how_to_request_network_access_for_a_container(
     script = "echo 'connect: Network is unreachable' >&2; exit 1"
     report = run(runner, task(root, shell(script)), [input_file(root / "in" / "a.dat")])
     assert "tools have no network unless they ask for it" in failed(report)[1]
-    asked = shell(script, more=[{"class": "NetworkAccess", "networkAccess": True}])
-    report = run(runner, task(root, asked), [input_file(root / "in" / "b.dat")])
+    networked_tool = shell(script, more=[{"class": "NetworkAccess", "networkAccess": True}])
+    report = run(runner, task(root, networked_tool), [input_file(root / "in" / "b.dat")])
     assert "tools have no network" not in failed(report)[1]
 
 
@@ -275,8 +275,8 @@ def test_engine_is_asked_for_the_gpus_of_the_job(
     namespaces = {"$namespaces": {"cwltool": "http://commonwl.org/cwltool#"}}
     executable = {**shell("true"), "hints": [cuda]}
     executable = {**(around(executable) if inside else executable), **namespaces}
-    asked = Container(images=[ContainerImage(name=IMAGE)])
-    kind = task(root, executable, container=asked)
+    container = Container(images=[ContainerImage(name=IMAGE)])
+    kind = task(root, executable, container=container)
     one_job = job(kind, [input_file(root / "in" / "a.dat")])
     report = runner.attempt(kind, one_job, gpus=["GPU-a", "GPU-b"])
     assert failed(report)[0] is (ErrorClass.TOOL_FAILED if inside else ErrorClass.STAGE_IN_FAILED)
@@ -371,12 +371,12 @@ def test_image_is_pulled_once_for_the_node(
     runners = [start(podman, engine, tmp_path)]
     try:
         runners.append(replace(runners[0], folder=tmp_path / "second"))
-        wanted = task(root, shell("cat /etc/mark", image=f"{registry.name}/lab/tiny:1"))
+        prepared = task(root, shell("cat /etc/mark", image=f"{registry.name}/lab/tiny:1"))
         for number, runner in enumerate(runners):
             runner.submit(
-                wanted,
+                prepared,
                 job(
-                    wanted,
+                    prepared,
                     [input_file(root / "in" / f"{number}.dat")],
                     job_id=6000 + number,
                     seq=number,

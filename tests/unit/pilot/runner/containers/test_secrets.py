@@ -73,20 +73,20 @@ def gates(runner: Runner) -> list[Path]:
     return list(Path(runner.run.path).rglob("gate"))
 
 
-@pytest.mark.parametrize("wrap", [lambda made: made, inside], ids=["alone", "in a workflow"])
+@pytest.mark.parametrize("wrap", [lambda process: process, inside], ids=["alone", "in a workflow"])
 def test_secret_is_in_the_container_and_on_no_command_line(
     runner: Runner, root: Path, wrap: Callable[[Any], Any]
 ) -> None:
     script = 'echo "$TOKEN" $(cat key.txt); echo "$TOKEN" >&2; mkfifo gate; : < gate; rm gate'
-    made = task(
+    prepared = task(
         root,
         wrap(asking(script)),
         secrets={"key": SecretRef(name="a", version=1)},
         container={"images": [{"name": IMAGE, "pull": IMAGE}]},
     )
-    work = job(made, [input_file(root / "in" / "a.dat")])
+    work = job(prepared, [input_file(root / "in" / "a.dat")])
     with ThreadPoolExecutor(1) as aside:
-        attempt = aside.submit(runner.attempt, made, work, secrets={"key": SecretStr(VALUE)})
+        attempt = aside.submit(runner.attempt, prepared, work, secrets={"key": SecretStr(VALUE)})
         wait_until(lambda: attempt.done() or gates(runner), seconds=60)
         lines = command_lines()
         opened = [os.open(gate, os.O_RDWR) for gate in gates(runner)]

@@ -25,12 +25,12 @@ def _around(run: dict[str, Any], **fields: Any) -> dict[str, Any]:
 
 def _nested(*, as_list: bool) -> dict[str, Any]:
     old = _around({**_TOOL, "cwlVersion": "v1.2"}, cwlVersion="v1.0")
-    found = _around(
+    nested = _around(
         _around(old), cwlVersion="v1.2", requirements={"SubworkflowFeatureRequirement": {}}
     )
     if as_list:
-        found["steps"] = [{"id": "run", **found["steps"]["run"]}]
-    return found
+        nested["steps"] = [{"id": "run", **nested["steps"]["run"]}]
+    return nested
 
 
 @pytest.mark.parametrize("as_list", [True, False])

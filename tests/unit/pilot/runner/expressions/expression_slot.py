@@ -56,14 +56,14 @@ def outside(code: str) -> list[str]:
     return [BREAK_OUT, "${ return JSON.stringify(" + code + "); }"]
 
 
-def said(report: AttemptReport) -> list[str]:
+def read_output_lines(report: AttemptReport) -> list[str]:
     assert report.outcome is AttemptOutcome.FINISHED, report.message
     return Path(report.outputs[0].url.removeprefix("file://")).read_text().splitlines()
 
 
 def found_outside(runner: Runner, root: Path, code: str) -> Any:
     """Return the value of ``code`` outside the context, or the text of its error."""
-    answer = said(
+    answer = read_output_lines(
         run(runner, task(root, saying(*outside(code))), [input_file(root / "in" / "a.dat")])
     )[1]
     return answer if answer.startswith("Error:") else json.loads(answer)

@@ -16,8 +16,8 @@ from tests.unit.pilot.runner.expressions.expression_slot import (
     evaluators,
     found_outside,
     outside,
+    read_output_lines,
     runner,
-    said,
     saying,
 )
 from tests.unit.pilot.runner.inner_workflow.test_workflows import around
@@ -32,7 +32,7 @@ def test_endless_loop_fails_the_job_and_the_slot_runs_the_next(runner: Runner, r
     )
     sentence = f"the expression ${{while(true){{}}}} took longer than its limit of {LIMIT:g} s"
     assert failed(report) == (ErrorClass.TOOL_REFUSED, sentence)
-    assert said(
+    assert read_output_lines(
         run(runner, task(root, saying("$(6 * 7)")), [input_file(root / "in" / "b.dat")])
     ) == ["42"]
 
@@ -58,7 +58,7 @@ def test_endless_loop_in_a_late_callback_fails_the_job(runner: Runner, root: Pat
         [input_file(root / "in" / "a.dat")],
     )
     assert failed(report)[0] is ErrorClass.TOOL_REFUSED
-    assert said(
+    assert read_output_lines(
         run(runner, task(root, saying("$(6 * 7)")), [input_file(root / "in" / "b.dat")])
     ) == ["42"]
 
@@ -85,7 +85,7 @@ def test_expression_that_uses_too_much_memory_fails_the_job(
             sentence
             in failed(run(runner, task(root, saying(code)), [input_file(root / "in" / "a.dat")]))[1]
         )
-        assert said(
+        assert read_output_lines(
             run(runner, task(root, saying("$(6 * 7)")), [input_file(root / "in" / "b.dat")])
         ) == ["42"]
     finally:
@@ -111,7 +111,7 @@ def test_too_long_result_of_an_expression_fails_the_job(runner: Runner, root: Pa
 def test_result_of_an_expression_cannot_be_forged(runner: Runner, root: Path, forged: str) -> None:
     code = f"(() => {{ {forged}; while (true) {{}} }})()"
     failed(run(runner, task(root, saying(*outside(code))), [input_file(root / "in" / "a.dat")]))
-    assert said(
+    assert read_output_lines(
         run(runner, task(root, saying("$(6 * 7)")), [input_file(root / "in" / "b.dat")])
     ) == ["42"]
 
@@ -124,7 +124,7 @@ def test_expressions_see_no_variables_of_earlier_expressions(runner: Runner, roo
     task_ = task(root, saying(marking, marking))
     for number in range(2):
         report = run(runner, task_, [input_file(root / "in" / "a.dat")], seq=number)
-        assert said(report) == ["unseen", "unseen"]
+        assert read_output_lines(report) == ["unseen", "unseen"]
 
 
 def test_jobs_of_a_task_share_an_evaluator_that_other_tasks_do_not_get(
@@ -136,7 +136,7 @@ def test_jobs_of_a_task_share_an_evaluator_that_other_tasks_do_not_get(
         run(runner, marking, [input_file(root / "in" / "a.dat")], seq=number)
         before.append(*evaluators(runner))
     assert before[0] == before[1], "it is slow to start an evaluator for each job"
-    assert said(
+    assert read_output_lines(
         run(runner, task(root, saying("$(typeof mark)")), [input_file(root / "in" / "b.dat")])
     ) == ["undefined"]
     assert found_outside(runner, root, "typeof globalThis.mark") == "undefined"
@@ -162,7 +162,7 @@ def test_node_restricts_itself_without_bubblewrap(root: Path, tmp_path: Path) ->
         report = run(
             runner, task(root, around(saying("$(6 * 7)"))), [input_file(root / "in" / "b.dat")]
         )
-        assert said(report) == ["42"]
+        assert read_output_lines(report) == ["42"]
     finally:
         runner.close()
 
@@ -186,6 +186,6 @@ def test_pilot_with_a_required_sandbox_refuses_javascript_without_bubblewrap(
         failed(report)
         assert sentence in (log_of(report) if inside else report.message)
         plain = task(root, tool([sys.executable, "-c", "print(1)"]))
-        assert said(run(runner, plain, [input_file(root / "in" / "b.dat")])) == ["1"]
+        assert read_output_lines(run(runner, plain, [input_file(root / "in" / "b.dat")])) == ["1"]
     finally:
         runner.close()

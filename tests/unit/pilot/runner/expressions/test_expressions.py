@@ -14,8 +14,8 @@ from tests.unit.pilot.runner.expressions.expression_slot import (
     SECRET,
     found_outside,
     outside,
+    read_output_lines,
     runner,
-    said,
     saying,
 )
 from tests.unit.pilot.slot_runner import Runner
@@ -32,7 +32,7 @@ def test_expressions_return_numbers_and_strings(runner: Runner, root: Path) -> N
     report = run(
         runner, task(root, saying(*expressions)), [input_file(root / "in" / "a.dat", data=b"four")]
     )
-    assert said(report) == ["5", '["é",null]', "a.dat!"]
+    assert read_output_lines(report) == ["5", '["é",null]', "a.dat!"]
 
 
 @pytest.mark.parametrize(
@@ -220,6 +220,6 @@ def test_escaped_code_has_no_network(runner: Runner, root: Path) -> None:
         )
         expressions = [*outside(connect), *["${ return String(globalThis.seen); }"] * 3]
         report = run(runner, task(root, saying(*expressions)), [input_file(root / "in" / "a.dat")])
-        assert said(report)[-1] in {"EPERM", "ENETUNREACH"}
+        assert read_output_lines(report)[-1] in {"EPERM", "ENETUNREACH"}
         with pytest.raises(BlockingIOError):
             server.accept()

@@ -63,7 +63,7 @@ def deep(opening: str, closing: str, levels: int) -> bytes:
     return f'{{"o": {opening * levels}1{closing * levels}}}'.encode()
 
 
-WRONG = {
+WRONG_OUTPUTS = {
     "deep lists": (
         deep("[", "]", 256),
         "output 'o' cannot be taken: o[0][0][0]… lies more than 256 lists and objects deep",
@@ -146,20 +146,20 @@ WRONG = {
 }
 
 
-@pytest.mark.parametrize("name", WRONG)
+@pytest.mark.parametrize("name", WRONG_OUTPUTS)
 def test_unusable_output_object_is_refused_with_a_message(
     runner: Runner, root: Path, name: str
 ) -> None:
     """The message says what is wrong, where, and what to do. The job is not attempted again. The
     same applies in an inner workflow."""
-    content, said = WRONG[name]
+    content, reason = WRONG_OUTPUTS[name]
     file = input_file(root / "in" / "a.dat", data=content)
     for process in (writing("Any"), around(writing("Any"))):
         error_class, message = failed(
             run(runner, task(root, process, outputs=[bundled(root)]), [file])
         )
         assert error_class is ErrorClass.TOOL_REFUSED, message
-        assert said in message
+        assert reason in message
 
 
 def test_output_object_at_the_depth_limit_is_stored(runner: Runner, root: Path) -> None:

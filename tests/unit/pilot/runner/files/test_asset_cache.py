@@ -23,7 +23,7 @@ def asset(path: Path, data: bytes) -> InputFile:
     return input_file(path, data=data).model_copy(update={"meta": {MARK: "model@1"}})
 
 
-def kept(cache: AssetCache) -> set[str]:
+def list_cached_files(cache: AssetCache) -> set[str]:
     return {name for name in os.listdir(f"{cache.folder}/files") if not name.endswith(".verified")}
 
 
@@ -56,7 +56,7 @@ def test_asset_file_with_a_wrong_checksum_is_not_kept(tmp_path: Path) -> None:
     with pytest.raises(AttemptError) as refused:
         cache.link_file(file, str(tmp_path / "one"))
     assert refused.value.error_class is ErrorClass.CHECKSUM_MISMATCH
-    assert not kept(cache)
+    assert not list_cached_files(cache)
     assert not (tmp_path / "one").exists()
 
 
@@ -68,14 +68,16 @@ def test_least_recently_used_asset_file_is_removed_unless_it_is_in_use(tmp_path:
         os.utime(f"{cache.folder}/files/{name_of(file)}.verified", (number, number))
     (tmp_path / "job1").unlink()
     assert cache.link_file(files[2], str(tmp_path / "job2"))
-    assert kept(cache) == {name_of(files[0]), name_of(files[2])}, "the first file is in use"
+    assert list_cached_files(cache) == {name_of(files[0]), name_of(files[2])}, (
+        "the first file is in use"
+    )
     assert not cache.link_file(files[3], str(tmp_path / "job3")), (
         "all files of the cache are in use"
     )
     assert not cache.link_file(asset(tmp_path / "large", b"x" * 11), str(tmp_path / "job4"))
     (tmp_path / "job0").unlink()
     assert cache.link_file(files[3], str(tmp_path / "job3"))
-    assert kept(cache) == {name_of(files[2]), name_of(files[3])}
+    assert list_cached_files(cache) == {name_of(files[2]), name_of(files[3])}
 
 
 def test_asset_file_that_a_job_is_getting_is_not_removed(tmp_path: Path) -> None:
@@ -86,9 +88,9 @@ def test_asset_file_that_a_job_is_getting_is_not_removed(tmp_path: Path) -> None
     with open(f"{cache.folder}/locks/{name_of(first)}", "rb") as giving:
         fcntl.flock(giving, fcntl.LOCK_EX)
         assert not cache.link_file(second, str(tmp_path / "two"))
-    assert kept(cache) == {name_of(first)}
+    assert list_cached_files(cache) == {name_of(first)}
     assert cache.link_file(second, str(tmp_path / "two"))
-    assert kept(cache) == {name_of(second)}
+    assert list_cached_files(cache) == {name_of(second)}
 
 
 def test_incomplete_file_of_a_killed_process_takes_no_room(tmp_path: Path) -> None:
@@ -99,7 +101,7 @@ def test_incomplete_file_of_a_killed_process_takes_no_room(tmp_path: Path) -> No
     left.with_name(left.name + ".coming").write_text("8")
     left.with_name(left.name + ".part").write_bytes(b"half")
     assert cache.link_file(file, str(tmp_path / "one"))
-    assert kept(cache) == {name_of(file)}
+    assert list_cached_files(cache) == {name_of(file)}
 
 
 def _give(cache: AssetCache, file: InputFile, path: str, start: Barrier) -> None:
@@ -151,8 +153,8 @@ def test_tool_gets_assets_as_a_folder_a_list_and_a_file(tmp_path: Path, root: Pa
     }
     shared = [
         asset(root / "assets" / name, data).model_copy(update={"port": port})
-        for port, given in files.items()
-        for name, data in given.items()
+        for port, contents in files.items()
+        for name, data in contents.items()
     ]
     settings = {"assets": str(tmp_path / "cache"), "asset_cache": 100}
     runner = Runner(
@@ -166,4 +168,4 @@ def test_tool_gets_assets_as_a_folder_a_list_and_a_file(tmp_path: Path, root: Pa
         runner.close()
     assert report.outcome is AttemptOutcome.FINISHED, report.message
     assert (root / "out" / "00000000.1-0.out").read_text() == "cwm12"
-    assert len(kept(AssetCache(str(tmp_path / "cache"), 100))) == 5
+    assert len(list_cached_files(AssetCache(str(tmp_path / "cache"), 100))) == 5

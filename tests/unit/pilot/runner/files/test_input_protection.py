@@ -44,7 +44,7 @@ def text_of(url: str) -> bytes:
 
 @ONLY_READ
 def test_small_input_is_copied_for_the_tool(runner: Runner, root: Path) -> None:
-    for number, kept in enumerate((False, True)):
+    for number, is_shared in enumerate((False, True)):
         file = input_file(root / "in" / "a.dat")
         joined = tool(
             ["sh", "-c", 'echo more >> "$0" && tail -c 9 "$0"'],
@@ -52,7 +52,7 @@ def test_small_input_is_copied_for_the_tool(runner: Runner, root: Path) -> None:
             arguments=["$((inputs.g || inputs.f).path)"],
             requirements={"InlineJavascriptRequirement": {}},
         )
-        shared = [file.model_copy(update={"port": "g"})] if kept else []
+        shared = [file.model_copy(update={"port": "g"})] if is_shared else []
         task_ = task(root, joined, side_ports=["g"], shared_inputs=shared)
         for again in range(2):
             report = run(runner, task_, [file], seq=2 * number + again)
@@ -117,15 +117,15 @@ def test_input_that_changes_while_the_job_runs_fails_the_job(root: Path, *, shar
     runner = Runner(root.parent / "contained", settings={"sandbox": found_sandbox()})
     task_ = task(root, WAITS)
     if shared:
-        given = file.model_copy(update={"port": "g"})
+        shared_input = file.model_copy(update={"port": "g"})
         executable = WAITS | {"inputs": {"f": "File", "g": "File"}}
-        task_ = task(root, executable, side_ports=["g"], shared_inputs=[given])
+        task_ = task(root, executable, side_ports=["g"], shared_inputs=[shared_input])
     try:
         runner.submit(task_, job(task_, [own if shared else file], job_id=7002))
-        begun = wait_for(runner, "begun")
+        started_file = wait_for(runner, "begun")
         with Path(file.url.removeprefix("file://")).open("ab") as changed:
             changed.write(b"more")
-        begun.with_name("go").touch()
+        started_file.with_name("go").touch()
         error_class, message = failed(runner.ended().report)
     finally:
         runner.close()
@@ -134,9 +134,9 @@ def test_input_that_changes_while_the_job_runs_fails_the_job(root: Path, *, shar
     assert f"input file 'large.dat', {file.url}" in message
 
 
-@pytest.mark.parametrize(("content", "found"), [(b"other", True), (None, False)])
+@pytest.mark.parametrize(("content", "is_damaged"), [(b"other", True), (None, False)])
 def test_input_that_was_replaced_behind_a_symbolic_link_is_detected(
-    root: Path, content: bytes | None, *, found: bool
+    root: Path, content: bytes | None, *, is_damaged: bool
 ) -> None:
     """Inputs on another file system are symbolic links. A replacement with the same content is no
     change."""
@@ -147,7 +147,7 @@ def test_input_that_was_replaced_behind_a_symbolic_link_is_detected(
     protected.record_link(file.name, file.url, str(root / "link"), checksum=file.checksum)
     (root / "new").write_bytes(path.read_bytes() if content is None else content)
     (root / "new").rename(path)
-    assert (protected.find_damage(tool_may_write=False) is not None) == found
+    assert (protected.find_damage(tool_may_write=False) is not None) == is_damaged
 
 
 @pytest.mark.parametrize("shared", [False, True])
@@ -158,8 +158,8 @@ def test_input_that_changed_between_two_jobs_fails_the_second(
     task_ = task(root, READ)
     if shared:
         executable = READ | {"inputs": {"f": "File", "g": "File"}}
-        given = file.model_copy(update={"port": "g"})
-        task_ = task(root, executable, side_ports=["g"], shared_inputs=[given])
+        shared_input = file.model_copy(update={"port": "g"})
+        task_ = task(root, executable, side_ports=["g"], shared_inputs=[shared_input])
     inputs = [own if shared else file]
     assert run(runner, task_, inputs, seq=0).outcome is AttemptOutcome.FINISHED
     with Path(file.url.removeprefix("file://")).open("r+b") as changed:
@@ -186,21 +186,21 @@ def test_log_of_a_canceled_job_names_the_changed_input(runner: Runner, root: Pat
 
 
 @pytest.mark.parametrize("inside", [False, True])
-@pytest.mark.parametrize("kept", [False, True])
+@pytest.mark.parametrize("is_shared", [False, True])
 def test_tool_with_in_place_updates_gets_a_copy_of_its_input(
-    runner: Runner, root: Path, *, inside: bool, kept: bool
+    runner: Runner, root: Path, *, inside: bool, is_shared: bool
 ) -> None:
     file = large(root)
     executable: dict[str, Any] = around(IN_PLACE, mode="File") if inside else deepcopy(IN_PLACE)
-    data_port, given = ("f", [file])
+    data_port, main_inputs = ("f", [file])
     fields: dict[str, Any] = {}
-    if kept:  # The changed file is a shared input of the task.
+    if is_shared:  # The changed file is a shared input of the task.
         executable["inputs"]["own"] = {"type": "File"}
-        data_port, given = "own", [input_file(root / "in" / "a.dat")]
+        data_port, main_inputs = "own", [input_file(root / "in" / "a.dat")]
         fields = {"side_ports": ["f"], "shared_inputs": [file.model_copy(update={"port": "f"})]}
     task_ = task(root, executable, dat_in_port=data_port, **fields)
     for number in range(2):
-        report = run(runner, task_, given, seq=number)
+        report = run(runner, task_, main_inputs, seq=number)
         assert report.outcome is AttemptOutcome.FINISHED, report.message
         assert text_of(report.outputs[0].url) == bytes(MAX_COPIED + 1) + b"more\n"
         assert text_of(file.url) == bytes(MAX_COPIED + 1)

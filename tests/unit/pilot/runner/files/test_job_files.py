@@ -100,9 +100,9 @@ def test_name_with_brackets_is_found_if_it_matches_nothing_as_a_pattern(
 )
 def test_links_within_the_job_folder_are_followed(own: JobFiles, out: Path, name: str) -> None:
     assert own.is_file(f"{out}/{name}")
-    with own.open_output(f"{out}/{name}") as found:
-        assert os.read(found.descriptor, 100) == (out / name).read_bytes()
-        assert found.is_movable
+    with own.open_output(f"{out}/{name}") as opened_output:
+        assert os.read(opened_output.descriptor, 100) == (out / name).read_bytes()
+        assert opened_output.is_movable
 
 
 def test_openat2_finds_files_below_a_folder_and_follows_no_links(
@@ -110,10 +110,10 @@ def test_openat2_finds_files_below_a_folder_and_follows_no_links(
 ) -> None:
     root = work.folders[0].descriptor
     for name in ("", "out", "out/sub/deep/d.txt", "out/sub/../a.txt", "out/ü ö"):
-        found = open_beneath(root, name)
-        assert found is not None
-        assert os.path.samestat(os.fstat(found), os.stat(f"{work.path}/{name}"))
-        os.close(found)
+        descriptor = open_beneath(root, name)
+        assert descriptor is not None
+        assert os.path.samestat(os.fstat(descriptor), os.stat(f"{work.path}/{name}"))
+        os.close(descriptor)
     for name in ("out/file", "out/folder/c.txt", "out/dangling", "..", "out/../..", "/etc/passwd"):
         assert open_beneath(root, name) is None
     with pytest.raises(FileNotFoundError):
@@ -187,16 +187,16 @@ def test_input_outside_the_job_is_recognized_by_its_inode_and_never_moved(
     stored, replaced = tmp_path / "stored", tmp_path / "replaced"
     for path in (stored, replaced):
         path.write_text("input")
-        found = path.stat()
-        inputs.add((found.st_dev, found.st_ino))
+        stat = path.stat()
+        inputs.add((stat.st_dev, stat.st_ino))
     replaced.rename(tmp_path / "kept")
     replaced.write_text("something else")
     for number, target in enumerate((str(stored), os.path.relpath(stored, out), str(replaced))):
         (out / f"link-{number}").symlink_to(target)
     os.link(stored, out / "name")
     for name in ("link-0", "link-1", "name"):
-        with own.open_output(f"{out}/{name}") as found_:
-            assert not found_.is_movable
+        with own.open_output(f"{out}/{name}") as opened_output:
+            assert not opened_output.is_movable
     with pytest.raises(ForeignFileError):
         own.open(f"{out}/link-2")
 
@@ -205,10 +205,14 @@ def test_opened_output_is_stored_even_if_its_path_is_replaced(
     own: JobFiles, out: Path, tmp_path: Path
 ) -> None:
     (tmp_path / "foreign").write_text("foreign")
-    with own.open_output(f"{out}/a.txt") as found:
+    with own.open_output(f"{out}/a.txt") as opened_output:
         (out / "a.txt").unlink()
         (out / "a.txt").symlink_to(tmp_path / "foreign")
-        put_open(found.descriptor, f"file://{tmp_path}/storage/a", may_link=found.is_movable)
+        put_open(
+            opened_output.descriptor,
+            f"file://{tmp_path}/storage/a",
+            may_link=opened_output.is_movable,
+        )
     assert (tmp_path / "storage" / "a").read_text() == "a.txt"
 
 
@@ -216,9 +220,11 @@ def test_output_with_two_names_is_moved_once_and_copied_once(
     own: JobFiles, out: Path, tmp_path: Path
 ) -> None:
     for number, name in enumerate(("a.txt", "file")):
-        with own.open_output(f"{out}/{name}") as found:
+        with own.open_output(f"{out}/{name}") as opened_output:
             put_open(
-                found.descriptor, f"file://{tmp_path}/storage/{number}", may_link=found.is_movable
+                opened_output.descriptor,
+                f"file://{tmp_path}/storage/{number}",
+                may_link=opened_output.is_movable,
             )
     first, second = (tmp_path / "storage" / name for name in "01")
     assert first.samefile(out / "a.txt")

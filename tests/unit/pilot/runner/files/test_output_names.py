@@ -31,7 +31,7 @@ def test_name_that_could_be_read_as_another_path_reaches_the_next_tool(
     )
     assert storage_place(stored.url, [data], subject="it").path == f"out/{stored.name}"
     assert (root / "out" / stored.name).read_text() == "hits"
-    given = InputFile(
+    next_input = InputFile(
         name=own_name(stored.name), url=stored.url, size=4, checksum=stored.checksum, seq=3
     )
     says = python(
@@ -39,7 +39,7 @@ def test_name_that_could_be_read_as_another_path_reaches_the_next_tool(
         stdout="said",
     )
     says["outputs"] = {"o": {"type": "File", "outputBinding": {"glob": "said"}}}
-    after = run(runner, task(root, says, outputs=[output(root, "o", "next")]), [given])
+    after = run(runner, task(root, says, outputs=[output(root, "o", "next")]), [next_input])
     assert after.outcome is AttemptOutcome.FINISHED, after
     (read,) = after.outputs
     assert Path(read.url.removeprefix("file://")).read_text() == f"{name} hits\n"

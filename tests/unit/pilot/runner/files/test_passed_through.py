@@ -23,12 +23,12 @@ _LINKED = {"class": "InitialWorkDirRequirement", "listing": ["$(inputs.f)"]}
 
 def linking(command: str, **fields: Any) -> dict[str, Any]:
     process = tool(["sh", "-c", command], arguments=["$(inputs.f.path)"], **fields)
-    process.setdefault("outputs", {})["o"] = fields.get("outputs", {}).get("o", found("x"))
+    process.setdefault("outputs", {})["o"] = fields.get("outputs", {}).get("o", glob_output("x"))
     del process["stdout"]
     return process
 
 
-def found(pattern: str) -> dict[str, Any]:
+def glob_output(pattern: str) -> dict[str, Any]:
     return {"type": "File", "outputBinding": {"glob": pattern}}
 
 
@@ -36,9 +36,9 @@ PASSED = {
     "link": linking('ln -s "$0" x'),
     "link by links": linking('mkdir d; ln -s "$0" d/y; ln -s d e; ln -s e/y x'),
     "link to where it lies": linking('ln -s "$(readlink -f "$0")" x'),
-    "linked folder": linking('ln -s "$(dirname "$0")" d', outputs={"o": found("d/a.dat")}),
+    "linked folder": linking('ln -s "$(dirname "$0")" d', outputs={"o": glob_output("d/a.dat")}),
     "put into the work folder": linking(
-        "true", requirements=[_LINKED], outputs={"o": found("a.dat")}
+        "true", requirements=[_LINKED], outputs={"o": glob_output("a.dat")}
     ),
     "expression": linking(
         "true", outputs={"o": {"type": "File", "outputBinding": {"outputEval": "$(inputs.f)"}}}
@@ -57,7 +57,7 @@ EXPRESSION = {
 }
 
 
-def given(root: Path, content: bytes, *, linked: bool) -> InputFile:
+def create_input(root: Path, content: bytes, *, linked: bool) -> InputFile:
     """Return an input. If ``linked``, it is a symbolic link on the storage, to which no hard link
     can be made."""
     file = input_file(root / "in" / "a.dat", data=content)
@@ -79,7 +79,7 @@ def given(root: Path, content: bytes, *, linked: bool) -> InputFile:
 def test_input_can_be_an_output(
     runner: Runner, root: Path, process: dict[str, Any], content: bytes, *, linked: bool, batch: int
 ) -> None:
-    file = given(root, content, linked=linked)
+    file = create_input(root, content, linked=linked)
     files = [file.model_copy(update={"seq": seq}) for seq in range(batch)]
     _require_apart(run(runner, task(root, process, batch=batch), files), root, content, batch)
 
@@ -92,7 +92,7 @@ def test_input_can_be_an_output_of_an_inner_workflow(
     runner: Runner, root: Path, name: str, *, linked: bool
 ) -> None:
     """cwltool removes its links to inputs together with the temporary folder of the tool."""
-    file = given(root, _LARGE, linked=linked)
+    file = create_input(root, _LARGE, linked=linked)
     _require_apart(
         run(runner, task(root, around(PASSED[name], mode="File")), [file]), root, _LARGE, 1
     )
@@ -114,7 +114,9 @@ def test_input_can_be_part_of_an_output_folder(runner: Runner, root: Path) -> No
         'mkdir d; ln -s "$0" d/x; ln -s x d/y; ln -s "$(dirname "$0")" d/in', outputs=folder
     )
     bundle = output(root, "o").model_copy(update={"kind": EntryKind.BUNDLE})
-    report = run(runner, task(root, process, outputs=[bundle]), [given(root, _LARGE, linked=False)])
+    report = run(
+        runner, task(root, process, outputs=[bundle]), [create_input(root, _LARGE, linked=False)]
+    )
     assert report.outcome is AttemptOutcome.FINISHED, report.message
     place = Path(
         unpack(Path(report.outputs[0].url.removeprefix("file://")), root / "found")[
@@ -129,8 +131,8 @@ def test_input_can_be_part_of_an_output_folder(runner: Runner, root: Path) -> No
 
 
 def test_input_can_be_an_output_of_an_invocation(runner: Runner, root: Path) -> None:
-    given = input_file(root / "store" / "files" / "a.dat", data=_LARGE)
-    order = {"f": {"class": "File", "location": "files/a.dat", "checksum": given.checksum}}
+    stored_file = input_file(root / "store" / "files" / "a.dat", data=_LARGE)
+    order = {"f": {"class": "File", "location": "files/a.dat", "checksum": stored_file.checksum}}
     for number, process in enumerate(PASSED.values()):
         report = run(
             runner,

@@ -61,7 +61,7 @@ def packed(own: JobFiles, out: Path) -> None:
     pack(value, out.parent / "bundle", open_file=allowance.open)
 
 
-def found(own: JobFiles, out: Path) -> None:
+def search_deeply(own: JobFiles, out: Path) -> None:
     matching_paths(f"{out}/d0{'/*' * 29}/z", own)
 
 
@@ -71,8 +71,8 @@ def found(own: JobFiles, out: Path) -> None:
         (listed, _STEPS - 1000, 0),
         (listed, _STEPS - 500_000, _PATHS - 1000),
         (packed, _STEPS - 1000, 0),
-        (found, _STEPS - 1000, 0),
-        (found, _STEPS - 500_000, _PATHS - 1000),
+        (search_deeply, _STEPS - 1000, 0),
+        (search_deeply, _STEPS - 500_000, _PATHS - 1000),
     ],
 )
 def test_too_expensive_search_is_refused(

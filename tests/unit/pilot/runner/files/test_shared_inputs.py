@@ -51,11 +51,13 @@ def test_shared_inputs_are_fetched_once_for_all_jobs_of_a_task(runner: Runner, r
         "0xyz",
         "1xyz",
     ]
-    kept = Path(RunFolder(runner.run.path).shared_folder(runner.slot_pid)) / str(shared.uid)
-    assert len(list(kept.iterdir())) == 3
+    shared_folder = Path(RunFolder(runner.run.path).shared_folder(runner.slot_pid)) / str(
+        shared.uid
+    )
+    assert len(list(shared_folder.iterdir())) == 3
     runner.forget(shared)
     assert run(runner, shared_task(root / "other"), own[2], 2) == (AttemptOutcome.FINISHED, None)
-    assert not kept.exists()
+    assert not shared_folder.exists()
 
 
 def test_changed_shared_input_fails_the_next_job(runner: Runner, root: Path) -> None:

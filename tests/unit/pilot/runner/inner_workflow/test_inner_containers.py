@@ -57,7 +57,7 @@ def test_containers_do_not_end_processes_that_serve_other_jobs(runner: Runner, r
         }
 
     javascript = {"class": "InlineJavascriptRequirement"}
-    wanted = task(
+    prepared = task(
         root,
         shell(
             "echo $(1 + 1)",
@@ -66,10 +66,10 @@ def test_containers_do_not_end_processes_that_serve_other_jobs(runner: Runner, r
             outputs={"o": "stdout"},
         ),
     )
-    run(runner, wanted, [input_file(root / "in" / "a.dat")])
+    run(runner, prepared, [input_file(root / "in" / "a.dat")])
     before = serving()
     assert len(before) >= 2, "there are an evaluator and a process for the next workflow"
-    run(runner, wanted, [input_file(root / "in" / "b.dat")], seq=1)
+    run(runner, prepared, [input_file(root / "in" / "b.dat")], seq=1)
     assert serving() == before
 
 

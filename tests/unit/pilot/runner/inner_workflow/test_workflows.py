@@ -18,7 +18,7 @@ from tests.unit.pilot.attempts import failed, log_of, run
 from tests.unit.pilot.builders import input_file, job, output, task, tool
 from tests.unit.pilot.inside_jobs import let_through, wait_for, waiting_at
 from tests.unit.pilot.sandboxes import found_sandbox
-from tests.unit.pilot.slot_runner import Runner, gone
+from tests.unit.pilot.slot_runner import Runner, has_ended
 from tests.waiting import wait_until
 
 #: A word in the command lines of tools that wait.
@@ -108,10 +108,12 @@ def test_log_has_each_message_of_cwltool_once_and_no_messages_of_the_pilot(
 ) -> None:
     process = around(python("import sys; print(1); print('by the tool', file=sys.stderr)"))
     report = run(runner, task(root, process), [input_file(root / "in" / "a.dat")])
-    said = log_of(report).partition("--- stderr ---\n")[2].splitlines()
-    assert said.count("[workflow ] start") == said.count("[job run] completed success") == 1
-    assert said.count("by the tool") == 1
-    assert not [line for line in said if "runpy" in line or "pilot.runner" in line]
+    log_lines = log_of(report).partition("--- stderr ---\n")[2].splitlines()
+    assert (
+        log_lines.count("[workflow ] start") == log_lines.count("[job run] completed success") == 1
+    )
+    assert log_lines.count("by the tool") == 1
+    assert not [line for line in log_lines if "runpy" in line or "pilot.runner" in line]
 
 
 def test_log_has_the_error_of_a_tool_in_an_inner_workflow(runner: Runner, root: Path) -> None:
@@ -129,7 +131,7 @@ def test_tool_in_an_inner_workflow_ends_at_the_time_limit(runner: Runner, root: 
     runner.submit(endless, job(endless, [input_file(root / "in" / "a.dat")], job_id=1))
     [pid] = waiting_tools(runner)
     assert failed(runner.ended().report)[0] is ErrorClass.TOOL_TIMEOUT
-    wait_until(lambda: gone(pid))
+    wait_until(lambda: has_ended(pid))
 
 
 def test_inner_workflow_does_not_see_the_environment_of_the_pilot(
@@ -138,8 +140,8 @@ def test_inner_workflow_does_not_see_the_environment_of_the_pilot(
     """Neither a tool nor an expression that breaks out of its context sees it."""
     look = "import os,json; print(json.dumps(dict(os.environ)))"
     report = run(runner, task(root, around(python(look))), [input_file(root / "in" / "a.dat")])
-    seen = json.loads(Path(report.outputs[0].url.removeprefix("file://")).read_text())
-    assert "SLUICE_SECRET" not in seen
+    environment = json.loads(Path(report.outputs[0].url.removeprefix("file://")).read_text())
+    assert "SLUICE_SECRET" not in environment
     escape = (
         "${ return JSON.stringify(globalThis.constructor.constructor('return process')().env); }"
     )
@@ -165,17 +167,17 @@ def test_each_inner_workflow_runs_in_a_process_that_was_started_ahead(
     runner: Runner, root: Path
 ) -> None:
     workflow_task = task(root, around(waits()))
-    seen = [process.pid for process in waiting(runner)]
+    pids = [process.pid for process in waiting(runner)]
     for number in range(3):
         file = input_file(root / "in" / "a.dat")
         runner.submit(workflow_task, job(workflow_task, [file], job_id=2 + number, seq=number))
         [pid] = waiting_tools(runner)
-        assert seen[-1] in [process.pid for process in psutil.Process(pid).parents()]
+        assert pids[-1] in [process.pid for process in psutil.Process(pid).parents()]
         let_through(runner, "gate")
         assert runner.ended().report.outcome is AttemptOutcome.FINISHED
         [left] = waiting(runner)
-        seen.append(left.pid)
-    assert len(set(seen)) == 4
+        pids.append(left.pid)
+    assert len(set(pids)) == 4
 
 
 def test_inner_workflow_runs_if_the_process_started_ahead_was_killed(

@@ -54,7 +54,7 @@ def _run(
     return run(runner, task(root, document, resources=needs), [input_file(root / "in" / "a.dat")])
 
 
-def _said(report: AttemptReport) -> str:
+def _read_output(report: AttemptReport) -> str:
     assert report.outcome is AttemptOutcome.FINISHED, report.message
     return Path(report.outputs[0].url.removeprefix("file://")).read_text().strip()
 
@@ -64,11 +64,11 @@ def test_log_says_when_a_tool_has_the_network_of_the_node(
     without_carrier: Runner, root: Path, *, inside: bool
 ) -> None:
     code = "import socket; print(len(socket.if_nameindex()))"
-    asked = _run(without_carrier, root, code, inside=inside, asking=True)
-    assert int(_said(asked)) == len(_interfaces())
-    assert "network: the node's own, as there is no slirp4netns" in log_of(asked)
+    report = _run(without_carrier, root, code, inside=inside, asking=True)
+    assert int(_read_output(report)) == len(_interfaces())
+    assert "network: the node's own, as there is no slirp4netns" in log_of(report)
     other = _run(without_carrier, root, code, inside=inside)
-    assert _said(other) == "1"
+    assert _read_output(other) == "1"
     assert "network" not in log_of(other).partition("---")[0]
 
 
@@ -91,7 +91,7 @@ def test_size_of_shared_memory_is_the_memory_limit_of_the_job(
     refusing: Runner, root: Path, *, inside: bool
 ) -> None:
     code = "import os; found = os.statvfs('/dev/shm'); print(found.f_blocks * found.f_bsize)"
-    assert _said(_run(refusing, root, code, inside=inside)) == str(2 * RAM << 20)
+    assert _read_output(_run(refusing, root, code, inside=inside)) == str(2 * RAM << 20)
 
 
 @pytest.mark.needs(ROOT_RIGHTS)
@@ -106,6 +106,6 @@ def test_slot_user_has_the_resource_limits_of_a_sandbox(*, inside: bool) -> None
         user = new_user(processes=77).model_copy(update={"open_files": 1234})
         runner = start(folder, [user])
         try:
-            assert _said(_run(runner, folder / "store", code, inside=inside)) == "77 1234 0"
+            assert _read_output(_run(runner, folder / "store", code, inside=inside)) == "77 1234 0"
         finally:
             runner.close()

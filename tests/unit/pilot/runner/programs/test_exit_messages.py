@@ -8,7 +8,7 @@ from pilot.runner.programs.exit_messages import describe_failure
 
 
 @pytest.mark.parametrize(
-    ("code", "said"),
+    ("code", "message"),
     [
         (3, "'sort' ended with exit code 3"),
         (-signal.SIGKILL, "'sort' was killed by SIGKILL"),
@@ -21,6 +21,6 @@ from pilot.runner.programs.exit_messages import describe_failure
         (255, "'sort' ended with exit code 255"),
     ],
 )
-def test_exit_message_has_the_exit_code_or_the_name_of_the_signal(code: int, said: str) -> None:
-    assert describe_failure("sort", code, last_output="") == said
-    assert describe_failure("sort", code, last_output="no room") == f"{said}: no room"
+def test_exit_message_has_the_exit_code_or_the_name_of_the_signal(code: int, message: str) -> None:
+    assert describe_failure("sort", code, last_output="") == message
+    assert describe_failure("sort", code, last_output="no room") == f"{message}: no room"

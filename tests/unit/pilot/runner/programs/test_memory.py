@@ -23,7 +23,7 @@ from tests.unit.pilot.runner.attempts.test_warm_tools import OBEYS
 from tests.unit.pilot.slot_runner import Runner
 
 #: MiB. The tools request the first amount and may use twice as much.
-ASKED, LIMIT = 128, 256
+RAM, LIMIT = 128, 256
 #: Takes up to 3 GiB in pieces of 16 MiB and prints how many MiB it has.
 GREEDY = """
 import mmap, sys
@@ -39,12 +39,12 @@ for number in range(192):
 
 @pytest.fixture(scope="module")
 def groups() -> Iterator[ControlGroupSettings]:
-    found = find_memory_groups(str(uuid.uuid4()))
-    if found is None:
+    found_groups = find_memory_groups(str(uuid.uuid4()))
+    if found_groups is None:
         pytest.fail("no memory control group can be made on this machine", pytrace=False)
-    yield found.groups
-    found.remove()
-    assert not Path(found.groups.folder).exists()
+    yield found_groups.groups
+    found_groups.remove()
+    assert not Path(found_groups.groups.folder).exists()
 
 
 @pytest.fixture(scope="module")
@@ -68,8 +68,8 @@ def kind(request: pytest.FixtureRequest) -> str:
 @pytest.fixture
 def limited(kind: str, request: pytest.FixtureRequest) -> Runner:
     """Return a slot that limits the memory of its tools in one of the two ways."""
-    found: Runner = request.getfixturevalue("grouped" if kind == "group" else "runner")
-    return found
+    limited_runner: Runner = request.getfixturevalue("grouped" if kind == "group" else "runner")
+    return limited_runner
 
 
 def attempt(runner: Runner, root: Path, command: list[str], *arguments: str) -> AttemptReport:
@@ -85,7 +85,7 @@ def tasked(root: Path, command: list[str], *arguments: str) -> PilotTask:
     return task(
         root,
         tool(command, arguments=list(arguments)),
-        resources=Resources(ram=ASKED, time_limit=60.0),
+        resources=Resources(ram=RAM, time_limit=60.0),
     )
 
 
@@ -93,7 +93,7 @@ def test_greedy_tool_is_ended_at_its_memory_limit(limited: Runner, kind: str, ro
     report = attempt(limited, root, ["python3", "-c"], GREEDY)
     assert report.error_class is ErrorClass.OUT_OF_MEMORY, report.message
     assert report.message.endswith(
-        f" MiB of memory, having asked for {ASKED} MiB (ramMin), which lets it use {LIMIT} MiB, and"
+        f" MiB of memory, having asked for {RAM} MiB (ramMin), which lets it use {LIMIT} MiB, and"
         " was ended"
     )
     most = LIMIT if kind == "group" else 2 * LIMIT + 1024 + 64 * (os.cpu_count() or 1)
@@ -116,15 +116,15 @@ def test_memory_of_a_replaced_warm_worker_does_not_count_for_the_next(
         root,
         tool([sys.executable, "-c", OBEYS], arguments=["$(inputs.f.path)"]),
         warm=Warm(kind="a", key=["f"]),
-        resources=Resources(ram=ASKED, time_limit=60.0),
+        resources=Resources(ram=RAM, time_limit=60.0),
     )
     reports = []
-    for number, mib in enumerate((ASKED, ASKED + 1, LIMIT + 50)):
+    for number, mib in enumerate((RAM, RAM + 1, LIMIT + 50)):
         code = f"import builtins; builtins.kept = b'x' * ({mib} << 20); work(0.6)"
-        given = input_file(root / "in" / f"{number}.txt", data=code.encode())
-        reports.append(run(limited, of, [given], seq=number))
+        file = input_file(root / "in" / f"{number}.txt", data=code.encode())
+        reports.append(run(limited, of, [file], seq=number))
     assert [report.error_class for report in reports] == [None, None, ErrorClass.OUT_OF_MEMORY]
-    assert all((report.peak_memory or 0) >= ASKED for report in reports)
+    assert all((report.peak_memory or 0) >= RAM for report in reports)
 
 
 @pytest.mark.needs(MEMORY_GROUPS)
@@ -136,18 +136,18 @@ def test_tool_with_a_process_killed_for_memory_fails_despite_exit_code_zero(
 
 
 @pytest.mark.parametrize(
-    ("asked", "error"), [(700, ErrorClass.OUT_OF_MEMORY), (1500, ErrorClass.PILOT_LOST)]
+    ("ram", "error"), [(700, ErrorClass.OUT_OF_MEMORY), (1500, ErrorClass.PILOT_LOST)]
 )
 @pytest.mark.needs(MEMORY_GROUPS)
 def test_lack_of_node_memory_is_the_fault_of_a_job_that_exceeds_its_request(
-    asked: int, error: ErrorClass, groups: ControlGroupSettings, grouped: Runner, root: Path
+    ram: int, error: ErrorClass, groups: ControlGroupSettings, grouped: Runner, root: Path
 ) -> None:
     limit = Path(groups.folder, limit_file(groups))
     before = limit.read_text()
     limit.write_text(str(1 << 30))
     try:
         greedy = tool(["python3", "-c"], arguments=[GREEDY])
-        prepared = task(root, greedy, resources=Resources(ram=asked))
+        prepared = task(root, greedy, resources=Resources(ram=ram))
         report = run(grouped, prepared, [input_file(root / "in" / "a.dat")])
     finally:
         limit.write_text(before if before.strip() == "max" else "-1")
@@ -155,7 +155,7 @@ def test_lack_of_node_memory_is_the_fault_of_a_job_that_exceeds_its_request(
     assert report.message.startswith(
         "was ended by the kernel: the node had no memory left, of which it used "
     )
-    assert f" MiB, having asked for {asked} MiB (ramMin), which lets it use " in report.message
+    assert f" MiB, having asked for {ram} MiB (ramMin), which lets it use " in report.message
 
 
 def test_memory_limit_applies_to_each_tool_anew(limited: Runner, root: Path) -> None:
@@ -232,11 +232,11 @@ def other_pilot(*arguments: str) -> Iterator[tuple["subprocess.Popen[str]", str,
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     ) as process:
         assert process.stdout is not None
-        said = ""
+        output = ""
         while not (line := process.stdout.readline()).startswith("there is "):
             assert line
-            said += line
-        yield process, said, line.split()[2]
+            output += line
+        yield process, output, line.split()[2]
         process.kill()
 
 
@@ -246,12 +246,12 @@ def test_slot_removes_groups_of_ended_slots_and_keeps_groups_of_starting_slots(
 ) -> None:
     ended = subprocess.Popen(["true"])
     ended.wait()
-    gone, entering = (Path(groups.folder, f"slot-{pid}") for pid in (ended.pid, os.getpid()))
-    gone.mkdir()
+    ended_group, entering = (Path(groups.folder, f"slot-{pid}") for pid in (ended.pid, os.getpid()))
+    ended_group.mkdir()
     entering.mkdir()
     grouped.connection.close()
     grouped.open_slot()
-    assert not gone.exists()
+    assert not ended_group.exists()
     entering.rmdir()
 
 
@@ -283,8 +283,8 @@ def test_pilots_that_start_together_each_have_their_own_groups() -> None:
             assert pilot.stdout.readline() == b"\n"
         os.close(go)
         os.close(wait)
-        said = [pilot.communicate()[0] for pilot in pilots]
-        assert [pilot.returncode for pilot in pilots] == [0] * len(pilots), said
+        outputs = [pilot.communicate()[0] for pilot in pilots]
+        assert [pilot.returncode for pilot in pilots] == [0] * len(pilots), outputs
 
 
 def test_group_that_its_pilot_made_again_is_not_removed(
@@ -345,11 +345,11 @@ def test_groups_of_a_killed_pilot_are_removed_and_other_groups_are_kept() -> Non
 
 @pytest.mark.needs(ROOT_RIGHTS)
 def test_pilot_without_permission_to_make_groups_logs_the_reason() -> None:
-    with other_pilot("65534") as (_, said, left):
+    with other_pilot("65534") as (_, output, left):
         assert left == "None"
-        assert "memory.limits" in said
-        assert "each process" in said
-        assert "Permission denied" in said
+        assert "memory.limits" in output
+        assert "each process" in output
+        assert "Permission denied" in output
 
 
 def brake_of(runner: Runner, root: Path, resources: Resources, *, ram: int | None = None) -> int:

@@ -40,7 +40,7 @@ ways = pytest.mark.parametrize("way", _WAYS.values(), ids=_WAYS)
 _UNLINK = "os.unlink('large');"
 _MAP = "libc.mmap(None, {}, 1, 1, file, 0); os.close(file)"
 #: Code that keeps a file or memory, and how many MiB of it count.
-_HELD = {
+_FILE_KINDS = {
     "a name": ("pass", 0),
     "open": (_UNLINK, 4),
     "open twice": (_UNLINK + "os.dup(file)", 4),
@@ -50,11 +50,11 @@ _HELD = {
 
 
 @ways
-@pytest.mark.parametrize(("held", "mib"), _HELD.values(), ids=_HELD)
+@pytest.mark.parametrize(("file_kind", "mib"), _FILE_KINDS.values(), ids=_FILE_KINDS)
 def test_unlinked_file_counts_once_and_only_on_this_disk(
-    held: str, mib: float, way: str, tmp_path: Path
+    file_kind: str, mib: float, way: str, tmp_path: Path
 ) -> None:
-    with started(way, held, folder=tmp_path) as pid:
+    with started(way, file_kind, folder=tmp_path) as pid:
         assert unlinked_size(pid, str(tmp_path)) == pytest.approx(mib, abs=0.1)
 
 

@@ -19,7 +19,7 @@ from tests.unit.pilot.attempts import log_of, python
 from tests.unit.pilot.builders import SHA, input_file, job, task, tool
 from tests.unit.pilot.inside_jobs import let_through, wait_for, waiting_at
 from tests.unit.pilot.runner.inner_workflow.test_workflows import around
-from tests.unit.pilot.slot_runner import Runner, gone
+from tests.unit.pilot.slot_runner import Runner, has_ended
 from tests.waiting import wait_until
 
 #: Starts a child in a new session, with the same word in its command line, and waits. Both ignore
@@ -57,7 +57,7 @@ def test_time_limit_kills_a_trapped_tool_and_its_grandchildren(
     runner.submit(task_, job(task_, [input_file(root / "in" / "a.dat")], job_id=1))
     alive = pids_of(runner, word)
     assert runner.ended().report.error_class is ErrorClass.TOOL_TIMEOUT
-    assert all(gone(pid) for pid in alive)
+    assert all(has_ended(pid) for pid in alive)
 
 
 def test_tool_that_obeys_sigterm_ends_before_the_grace_period(root: Path) -> None:
@@ -105,7 +105,7 @@ def test_grandchildren_do_not_outlive_a_tool_that_succeeds(
     alive = pids_of(runner, word)
     let_through(runner, "gate")
     assert runner.ended().report.outcome is AttemptOutcome.FINISHED
-    assert all(gone(pid) for pid in alive)
+    assert all(has_ended(pid) for pid in alive)
 
 
 @pytest.mark.parametrize(
@@ -132,10 +132,10 @@ def test_stopped_job_ends_with_its_processes_and_the_outcome_of_the_reason(
     runner.stop_job(running, reason)
     frame = runner.ended()
     assert (frame.report.outcome, frame.report.error_class) == (outcome, error_class)
-    assert all(gone(pid) for pid in alive)
-    kept = (3, 1) in read_journals(runner.run.journals)
-    assert kept is (frame.journal is not None) is (outcome is not AttemptOutcome.RETURNED)
-    assert (root / "logs").exists() is kept
+    assert all(has_ended(pid) for pid in alive)
+    has_journal = (3, 1) in read_journals(runner.run.journals)
+    assert has_journal is (frame.journal is not None) is (outcome is not AttemptOutcome.RETURNED)
+    assert (root / "logs").exists() is has_journal
 
 
 def test_canceled_tool_can_clean_up_after_sigterm(runner: Runner, root: Path) -> None:
@@ -183,7 +183,7 @@ def test_job_ends_with_its_lease_if_the_pilot_does_not_renew_it(
     runner.renew(running, boot_time() + 0.2)
     report = runner.ended().report
     assert (report.outcome, report.error_class) == (AttemptOutcome.FAILED, ErrorClass.PILOT_LOST)
-    assert all(gone(pid) for pid in alive)
+    assert all(has_ended(pid) for pid in alive)
 
 
 def test_job_with_a_renewed_lease_runs_to_its_end(runner: Runner, root: Path) -> None:
@@ -193,8 +193,8 @@ def test_job_with_a_renewed_lease_runs_to_its_end(runner: Runner, root: Path) ->
     runner.submit(slow, first, second, deadline=boot_time() + 3600)
     wait_for(runner, "go")
     end = boot_time() + 1.0
-    for known in (first, second):
-        runner.renew(known, end)
+    for leased_job in (first, second):
+        runner.renew(leased_job, end)
     runner.renew(first, boot_time() + 3600)
     wait_until(lambda: boot_time() > end)
     let_through(runner, "go")
@@ -207,9 +207,9 @@ def test_job_with_a_renewed_lease_runs_to_its_end(runner: Runner, root: Path) ->
 
 def test_stop_of_an_unknown_job_is_ignored(runner: Runner, root: Path) -> None:
     task_ = task(root, SHA)
-    wanted = job(task_, [input_file(root / "in" / "a.dat")], job_id=7)
-    runner.stop_job(wanted, StopReason.CANCEL)
-    assert runner.attempt(task_, wanted).outcome is AttemptOutcome.FINISHED
+    stopped_job = job(task_, [input_file(root / "in" / "a.dat")], job_id=7)
+    runner.stop_job(stopped_job, StopReason.CANCEL)
+    assert runner.attempt(task_, stopped_job).outcome is AttemptOutcome.FINISHED
 
 
 def test_all_processes_end_when_the_pilot_is_gone(root: Path, word: str) -> None:
@@ -218,7 +218,7 @@ def test_all_processes_end_when_the_pilot_is_gone(root: Path, word: str) -> None
     runner.submit(task_, job(task_, [input_file(root / "in" / "a.dat")], job_id=8))
     alive = pids_of(runner, word)
     runner.hang_up()
-    wait_until(lambda: all(gone(pid) for pid in [*alive, runner.slot_pid]))
+    wait_until(lambda: all(has_ended(pid) for pid in [*alive, runner.slot_pid]))
     assert runner.server.wait(20) == 0
     trace = read_journals(runner.run.journals)[(8, 1)]
     assert trace.report is None

@@ -30,7 +30,7 @@ subprocess.run(["sh", "-c", "grep 'Max file size' /proc/self/limits"], check=Tru
 def test_job_has_its_limits_before_it_runs(tmp_path: Path) -> None:
     (tmp_path / "shows.py").write_text(SHOWS)
     path = os.pathsep.join([str(tmp_path), str(Path.cwd())])
-    said = subprocess.run(
+    result = subprocess.run(
         [sys.executable, "-c", STARTS],
         env=os.environ | {"PYTHONPATH": path},
         cwd=tmp_path,
@@ -39,4 +39,4 @@ def test_job_has_its_limits_before_it_runs(tmp_path: Path) -> None:
         check=True,
         timeout=60,
     )
-    assert said.stdout.split()[3:5] == ["12345", "12345"], said.stderr
+    assert result.stdout.split()[3:5] == ["12345", "12345"], result.stderr

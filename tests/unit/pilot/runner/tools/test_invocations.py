@@ -73,8 +73,8 @@ def test_process_of_the_invocation_is_run(runner: Runner, root: Path) -> None:
     head = tool(["head"], inputs=inputs)
     about = task(root, OPERATION)
     order = {"f": stored(root, "a b.txt", "one\ntwo\nthree\n"), "n": 2}
-    found = result(run(runner, about, [invocation(root, head, order)]), root / "first")
-    assert (found["o"]["basename"], text(found["o"])) == ("a b.out", "one\ntwo\n")
+    outputs = result(run(runner, about, [invocation(root, head, order)]), root / "first")
+    assert (outputs["o"]["basename"], text(outputs["o"])) == ("a b.out", "one\ntwo\n")
     count = tool(["wc", "-l"], inputs={"f": {"type": "File"}}, stdin="$(inputs.f.path)")
     report = run(runner, about, [invocation(root, count, {"f": order["f"]}, name="named-1")])
     assert text(result(report, root / "second")["o"]).strip() == "3", (
@@ -96,10 +96,10 @@ def test_directories_and_secondary_files_of_an_invocation_are_staged(
         },
     )
     order = {"f": reads, "d": stored_tree(root)}
-    found = result(
+    outputs = result(
         run(runner, task(root, OPERATION), [invocation(root, show, order)]), root / "out"
     )
-    assert text(found["o"]) == "readsindex./deep/leaf\n"
+    assert text(outputs["o"]) == "readsindex./deep/leaf\n"
 
 
 def literal(name: str, **fields: Any) -> dict[str, Any]:
@@ -115,19 +115,19 @@ def test_literal_directory_has_all_listed_entries(runner: Runner, root: Path) ->
         "secondaryFiles": [stored(root, "b.i", "b.i"), literal("b.j")]
     }
     inner = collection("inner", paired, stored_tree(root))
-    made = collection("made", stored(root, "a", "a"), literal("x"), inner, collection("empty"))
+    directory = collection("made", stored(root, "a", "a"), literal("x"), inner, collection("empty"))
     show = tool(
         ["sh", "-c", 'cd "$0"; find -L . | LC_ALL=C sort; cat a inner/b inner/tree/deep/leaf'],
         inputs={"d": {"type": "Directory", "inputBinding": {"position": 1}}},
         stdout="$(inputs.d.basename).out",
         outputs={"o": "stdout"},
     )
-    found = result(
-        run(runner, task(root, OPERATION), [invocation(root, show, {"d": made})]), root / "out"
+    outputs = result(
+        run(runner, task(root, OPERATION), [invocation(root, show, {"d": directory})]), root / "out"
     )
     inside = ["", "/b", "/b.i", "/b.j", "/tree", "/tree/deep", "/tree/deep/leaf"]
     listed = [".", "./a", "./empty", *(f"./inner{name}" for name in inside), "./x"]
-    assert text(found["o"]) == "\n".join([*listed, "ableaf"])
+    assert text(outputs["o"]) == "\n".join([*listed, "ableaf"])
 
 
 def test_literal_secondary_files_are_staged_beside_their_file(runner: Runner, root: Path) -> None:
@@ -174,10 +174,13 @@ def test_invocation_returns_outputs_of_all_types(runner: Runner, root: Path) -> 
         },
         "requirements": {"InlineJavascriptRequirement": {}},
     }
-    found = result(run(runner, task(root, OPERATION), [invocation(root, many, {})]), root / "out")
-    assert (found["n"], found["none"]) == (42, None)
-    assert (Path(urlsplit(found["d"]["location"]).path) / "x").read_text() == "1\n"
-    assert [(file["basename"], text(file)) for file in found["all"]] == [("y", "2\n"), ("z", "2\n")]
+    outputs = result(run(runner, task(root, OPERATION), [invocation(root, many, {})]), root / "out")
+    assert (outputs["n"], outputs["none"]) == (42, None)
+    assert (Path(urlsplit(outputs["d"]["location"]).path) / "x").read_text() == "1\n"
+    assert [(file["basename"], text(file)) for file in outputs["all"]] == [
+        ("y", "2\n"),
+        ("z", "2\n"),
+    ]
 
 
 @pytest.mark.parametrize(
@@ -199,21 +202,21 @@ def test_file_is_staged_only_with_its_checksum(runner: Runner, root: Path) -> No
     hers = stored(root, "hers", "secret")
     cat = tool(["cat"], inputs={"f": {"type": "File", "inputBinding": {}}})
 
-    def told(number: int, kind: str, **fields: Any) -> tuple[ErrorClass | None, str]:
+    def run_with_fields(number: int, kind: str, **fields: Any) -> tuple[ErrorClass | None, str]:
         order = {"f": {**hers, "class": kind, "basename": "f", **fields}}
         file = invocation(root, cat, order, name=f"named-{number}")
         return failed(run(runner, task(root, OPERATION), [file]))
 
     for number, kind in enumerate(("File", "Directory")):
         for checksum in (None, "sha256:", "sha1$" + "0" * 40):
-            error, message = told(number, kind, checksum=checksum)
+            error, message = run_with_fields(number, kind, checksum=checksum)
             assert (error, "gives no checksum" in message) == (ErrorClass.TOOL_REFUSED, True)
         guess = "sha256:" + "0" * 64
-        wrong = told(number, kind, checksum=guess)
-        missing = told(number, kind, checksum=guess, location="files/none")
-        assert wrong[0] is missing[0] is ErrorClass.STAGE_IN_FAILED
-        assert wrong[1].replace("files/hers", "files/none") == missing[1]
-        assert hers["checksum"].removeprefix("sha256:") not in wrong[1]
+        mismatch = run_with_fields(number, kind, checksum=guess)
+        missing = run_with_fields(number, kind, checksum=guess, location="files/none")
+        assert mismatch[0] is missing[0] is ErrorClass.STAGE_IN_FAILED
+        assert mismatch[1].replace("files/hers", "files/none") == missing[1]
+        assert hers["checksum"].removeprefix("sha256:") not in mismatch[1]
 
 
 @pytest.mark.parametrize("name", ["..", "."])
@@ -230,14 +233,14 @@ def test_bundle_of_a_directory_cannot_move_files_outside(runner: Runner, root: P
     outside.write_text("secret")
     archive = stored(root, "tree.tar", "")
     value = {"class": "Directory", "basename": str(outside), "location": "files/0/tree"}
-    with tarfile.open(root / "store" / "files" / "tree.tar", "w") as made:
+    with tarfile.open(root / "store" / "files" / "tree.tar", "w") as tar_file:
         folder = tarfile.TarInfo("files/0/tree")
         folder.type = tarfile.DIRTYPE
-        made.addfile(folder)
+        tar_file.addfile(folder)
         content = json.dumps(value).encode()
         member = tarfile.TarInfo("value.json")
         member.size = len(content)
-        made.addfile(member, io.BytesIO(content))
+        tar_file.addfile(member, io.BytesIO(content))
     checksum = compute_checksum(root / "store" / "files" / "tree.tar")
     order = {"d": {**archive, "class": "Directory", "basename": "tree", "checksum": checksum}}
     show = tool(["ls"], inputs={"d": {"type": "Directory", "inputBinding": {}}})
@@ -311,22 +314,24 @@ def test_warm_worker_serves_invocations_with_the_same_key(runner: Runner, root: 
     serves = tool([sys.executable, "-c", SERVES], inputs=inputs)
     files = [stored(root, name, name) for name in ("one", "two")]
 
-    def said(process: dict[str, Any], file: dict[str, Any], key: Any) -> Any:
+    def serve_order(process: dict[str, Any], file: dict[str, Any], key: Any) -> Any:
         order = {"f": file, "k": key}
         folder = root / f"{len(list(root.iterdir()))}"
         order_file = invocation(root, process, order, name=f"{folder.name}.json")
         return json.loads(text(result(run(runner, about, [order_file]), folder)["o"]))
 
     one, two = ([True, "files/one"], [True, "files/two"])
-    assert said(serves, files[0], 1) == [1, [one], ["one"]]
-    assert said(serves, files[1], 1) == [2, [two], ["two"]]
-    assert said(serves, files[1], 2)[0] == 1, "another value of the key needs another worker"
-    assert said(serves, files[1], files[0])[:2] == [1, [two, [False, "files/one"]]]
-    assert said(serves, files[1], files[0])[0] == 2
-    assert said(serves, files[1], files[1])[0] == 1, "another file of the key needs another worker"
+    assert serve_order(serves, files[0], 1) == [1, [one], ["one"]]
+    assert serve_order(serves, files[1], 1) == [2, [two], ["two"]]
+    assert serve_order(serves, files[1], 2)[0] == 1, "another value of the key needs another worker"
+    assert serve_order(serves, files[1], files[0])[:2] == [1, [two, [False, "files/one"]]]
+    assert serve_order(serves, files[1], files[0])[0] == 2
+    assert serve_order(serves, files[1], files[1])[0] == 1, (
+        "another file of the key needs another worker"
+    )
     other = {**serves, "doc": "other"}
-    assert said(other, files[1], files[1])[0] == 1, "another tool needs another worker"
+    assert serve_order(other, files[1], files[1])[0] == 1, "another tool needs another worker"
     reading = {**serves, "stdin": "$(inputs.f.path)"}
-    assert said(reading, files[1], 1) == [1, [], ["two"]], (
+    assert serve_order(reading, files[1], 1) == [1, [], ["two"]], (
         "a tool that reads standard input cannot stay loaded"
     )

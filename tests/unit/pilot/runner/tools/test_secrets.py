@@ -70,15 +70,17 @@ def ask(
 ) -> tuple[AttemptReport, str]:
     """Return the report and the log."""
     secrets = {"key": SecretRef(name="a", version=1)}
-    made: PilotTask = task(root, executable, secrets=secrets, sandbox=sandbox)
-    given = {"secrets": {"key": SecretStr(VALUE)}, **frame}
-    report = runner.attempt(made, job(made, [input_file(root / "in" / "a.dat")]), **given)
+    prepared_task: PilotTask = task(root, executable, secrets=secrets, sandbox=sandbox)
+    frame_fields = {"secrets": {"key": SecretStr(VALUE)}, **frame}
+    report = runner.attempt(
+        prepared_task, job(prepared_task, [input_file(root / "in" / "a.dat")]), **frame_fields
+    )
     [log] = (root / "logs").glob("*.log")
     return report, log.read_text()
 
 
 both = pytest.mark.parametrize(
-    "around", [lambda made: made, inside], ids=["alone", "in a workflow"]
+    "around", [lambda process: process, inside], ids=["alone", "in a workflow"]
 )
 
 
@@ -92,8 +94,8 @@ def test_secret_is_exact_in_variables_and_files_and_absent_elsewhere(
     report, log = ask(runner, root, around(script(tell)))
     assert report.outcome is AttemptOutcome.FINISHED, report.message
     [output] = (root / "out").iterdir()
-    told = output.read_text().split()
-    assert (told[0], told[2], told[4]) == (DIGEST, DIGEST, str(len(VALUE) + 2))
+    words = output.read_text().split()
+    assert (words[0], words[2], words[4]) == (DIGEST, DIGEST, str(len(VALUE) + 2))
     assert "Bearer (secret a)" in log
     assert "hunter2" not in log + report.model_dump_json()
     left = [path for path in runner.folder.rglob("*") if path.is_file()]
@@ -165,9 +167,11 @@ def test_job_whose_secrets_require_a_sandbox_does_not_run_without_a_sandbox(
 
 
 def test_job_with_a_pending_stop_does_not_run(runner: Runner, root: Path) -> None:
-    made: PilotTask = task(root, script("true"), secrets={"key": SecretRef(name="a", version=1)})
-    work = job(made, [input_file(root / "in" / "a.dat")])
-    report = runner.attempt(made, work, stop=StopReason.SHUTDOWN)
+    prepared_task: PilotTask = task(
+        root, script("true"), secrets={"key": SecretRef(name="a", version=1)}
+    )
+    work = job(prepared_task, [input_file(root / "in" / "a.dat")])
+    report = runner.attempt(prepared_task, work, stop=StopReason.SHUTDOWN)
     assert report.outcome is AttemptOutcome.RETURNED
 
 
@@ -184,9 +188,11 @@ def _runtime(kind: ContainerEngine, variable: str) -> tuple[list[str], dict[str,
     secrets = JobSecrets({"key": SecretRef(name="a")}, {"key": SecretStr(VALUE)})
     context = RuntimeContext({"secret_store": secrets.store})
     value = f"Bearer {secrets.placeholders['key']}"
-    made = ["engine", "run", f"--env={variable}={value}", "--env=PLAIN=1"]
+    engine_command = ["engine", "run", f"--env={variable}={value}", "--env=PLAIN=1"]
     engine = Engine(kind=kind, program="engine", version="1")
-    command, environment = build_engine_command(lambda *_: (list(made), None), context, engine, [])
+    command, environment = build_engine_command(
+        lambda *_: (list(engine_command), None), context, engine, []
+    )
     return command, environment, secrets
 
 

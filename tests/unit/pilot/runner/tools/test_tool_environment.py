@@ -95,5 +95,5 @@ def test_expression_sees_the_checksum_of_an_output(
         runner, task(root, executable, outputs=[value]), [input_file(root / "in" / "a.dat")]
     )
     assert report.outcome is AttemptOutcome.FINISHED, report.message
-    found = unpack(Path(report.outputs[0].url.removeprefix("file://")), root / "found")
-    assert found == f"sha1${hashlib.sha1(b'content').hexdigest()}"  # noqa: S324 - CWL uses SHA-1
+    checksum = unpack(Path(report.outputs[0].url.removeprefix("file://")), root / "found")
+    assert checksum == f"sha1${hashlib.sha1(b'content').hexdigest()}"  # noqa: S324 - CWL uses SHA-1

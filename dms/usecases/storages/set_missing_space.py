@@ -2,7 +2,7 @@
 
 from math import isfinite
 
-from dms.db.room_needed import delete_needed, put_needed
+from dms.db.missing_space import delete_missing_space, upsert_missing_space
 from dms.db.storages import storage_named
 from dms.domain.storage_errors import UnknownStorage
 from dms.usecases.context import DmsContext
@@ -10,7 +10,7 @@ from dms.usecases.storages.list_storages import free_on, is_full
 from sluice.contracts.data.room import StorageRoom
 
 
-async def set_room_needed(context: DmsContext, name: str, needed: int | None) -> StorageRoom:
+async def set_missing_space(context: DmsContext, name: str, needed: int | None) -> StorageRoom:
     """Record that work waits for space, and check the storage now.
 
     Args:
@@ -30,9 +30,9 @@ async def set_room_needed(context: DmsContext, name: str, needed: int | None) ->
         if storage is None:
             raise UnknownStorage(name)
         if needed is None:
-            await delete_needed(connection, storage.id)
+            await delete_missing_space(connection, storage.id)
         else:
-            await put_needed(connection, storage.id, needed)
+            await upsert_missing_space(connection, storage.id, needed)
     await context.watch.check_storage(storage.url)
     room = context.watch.room
     free = free_on(storage, room)

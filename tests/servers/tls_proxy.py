@@ -1,5 +1,4 @@
-"""A door to PostgreSQL that speaks TLS with whoever comes, as the server itself does where it was
-built with it: the one of our wheel was not."""
+"""TLS proxy for PostgreSQL, because the server of the wheel is built without TLS."""
 
 import asyncio
 import ssl
@@ -7,13 +6,16 @@ from contextlib import suppress
 
 from tests.servers.certificates import Certificate
 
-#: What a client sends that wants TLS (PostgreSQL's protocol, SSLRequest), and what it is answered.
-_REQUEST, _YES = bytes.fromhex("0000000804d2162f"), b"S"
-_PIECE = 1 << 16
+#: The message SSLRequest of the PostgreSQL protocol, and the answer that accepts it.
+_SSL_REQUEST, _ACCEPT = bytes.fromhex("0000000804d2162f"), b"S"
+_CHUNK = 1 << 16
 
 
-class TlsDoor:
-    """``passed``: connections that were let through, all of them encrypted."""
+class TlsProxy:
+    """A proxy that ends TLS and forwards connections to the port ``target`` of this machine.
+
+    ``connections`` counts the encrypted connections so far.
+    """
 
     def __init__(self, certificate: Certificate, target: int) -> None:
         self._context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
@@ -21,7 +23,7 @@ class TlsDoor:
         self._target = target
         self._server: asyncio.Server | None = None
         self.port = 0
-        self.passed = 0
+        self.connections = 0
 
     async def start(self) -> None:
         self._server = await asyncio.start_server(self._serve, "127.0.0.1", 0)
@@ -33,22 +35,22 @@ class TlsDoor:
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         with suppress(OSError, asyncio.IncompleteReadError):
-            if await reader.readexactly(len(_REQUEST)) == _REQUEST:
-                writer.write(_YES)
+            if await reader.readexactly(len(_SSL_REQUEST)) == _SSL_REQUEST:
+                writer.write(_ACCEPT)
                 await writer.start_tls(self._context)
-                self.passed += 1
-                await self._pass_on(reader, writer)
+                self.connections += 1
+                await self._forward(reader, writer)
         writer.close()
 
-    async def _pass_on(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def _forward(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         to_server, from_server = await asyncio.open_connection("127.0.0.1", self._target)
-        ways = [_pipe(reader, from_server), _pipe(to_server, writer)]
-        await asyncio.gather(*ways, return_exceptions=True)
+        directions = [_pipe(reader, from_server), _pipe(to_server, writer)]
+        await asyncio.gather(*directions, return_exceptions=True)
 
 
 async def _pipe(source: asyncio.StreamReader, sink: asyncio.StreamWriter) -> None:
     with suppress(OSError):
-        while piece := await source.read(_PIECE):
-            sink.write(piece)
+        while chunk := await source.read(_CHUNK):
+            sink.write(chunk)
             await sink.drain()
     sink.close()

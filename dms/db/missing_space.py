@@ -1,4 +1,4 @@
-"""Statements on the space that storages lack."""
+"""Statements on the space that is missing on storages."""
 
 from datetime import timedelta
 from uuid import UUID
@@ -15,16 +15,16 @@ _DELETE = "DELETE FROM room_needed WHERE storage_id = $1"
 _SELECT = "SELECT storage_id, needed FROM room_needed WHERE told_at > now() - $1::interval"
 
 
-async def put_needed(connection: Connection, storage: UUID, needed: int) -> None:
-    """Record how many bytes a storage lacks."""
+async def upsert_missing_space(connection: Connection, storage: UUID, needed: int) -> None:
+    """Record how many bytes work needs on a storage that lacks space."""
     await connection.execute(_UPSERT, storage, needed)
 
 
-async def delete_needed(connection: Connection, storage: UUID) -> None:
+async def delete_missing_space(connection: Connection, storage: UUID) -> None:
     """Delete the record that a storage lacks space."""
     await connection.execute(_DELETE, storage)
 
 
-async def room_needed(connection: Connection, *, age: timedelta) -> dict[UUID, int]:
-    """Return the missing bytes by storage, as recorded within ``age``."""
+async def list_missing_space(connection: Connection, *, age: timedelta) -> dict[UUID, int]:
+    """Return the needed bytes by storage, as recorded within ``age``."""
     return {row["storage_id"]: row["needed"] for row in await connection.fetch(_SELECT, age)}

@@ -1,0 +1,21 @@
+"""Filters of a list of audit entries."""
+
+from typing import TypedDict
+
+
+class AuditFilters(TypedDict, total=False):
+    """Filters of a list of audit entries. A filter that is None or missing does not apply.
+
+    Attributes:
+        who: Entries of this person.
+        what: Entries with this text in the action.
+        object: Entries about the object of this name or uid.
+        since: Entries from this time on, as ISO 8601.
+        until: Entries up to this time, as ISO 8601.
+    """
+
+    who: str | None
+    what: str | None
+    object: str | None
+    since: str | None
+    until: str | None
