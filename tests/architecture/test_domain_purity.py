@@ -12,12 +12,17 @@ PURE = {
     "datetime", "difflib", "enum", "fnmatch", "fractions", "functools", "graphlib", "hashlib",
     "heapq", "html", "imagesize", "io",
     "itertools", "json", "math", "nh3", "operator", "re", "shlex", "sluice.scheduling.backoff",
-    "sluice.scheduling.fit", "sluice.scheduling.stalled_steps", "sluice.text.visible_text",
-    "statistics", "string", "types", "typing", "urllib.parse", "uuid", "wfms.operator.errors",
+    "sluice.scheduling.fit", "sluice.scheduling.stalled_steps", "sluice.text.sentences",
+    "sluice.text.visible_text", "statistics", "string", "types", "typing", "urllib.parse", "uuid",
+    "wfms.operator.errors",
 }  # fmt: skip
 
 #: Modules outside of the folders that several domains use.
-PURE_MODULES = ("sluice/scheduling/fit.py", "wfms/operator/errors.py")
+PURE_MODULES = (
+    "sluice/scheduling/fit.py",
+    "sluice/text/sentences.py",
+    "wfms/operator/errors.py",
+)
 
 #: Reads the release of the client from a context variable.
 IMPURE_MODULES = {"sluice/contracts/common/renamed.py"}
