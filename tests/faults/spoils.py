@@ -7,6 +7,7 @@ from collections.abc import Callable
 from datetime import timedelta
 
 from sluice.contracts.common.states import (
+    AttemptOutcome,
     ChainState,
     DatasetState,
     DatasetType,
@@ -18,6 +19,7 @@ from sluice.contracts.common.states import (
 from tests.faults.checker.snapshot import Row, Snapshot
 from tests.faults.spoils_of_attempts import (
     an_attempt_behind_the_winner,
+    an_attempt_stopped_before_its_start,
     attempt_ends_before_it_starts,
     attempt_of_nothing,
     input_was_another,
@@ -319,6 +321,12 @@ def limit_lost(state: Snapshot) -> None:
 
 def process_left(state: Snapshot) -> None:
     state.processes[1] = "python3 -c"
+
+
+def entering_attempt_stopped(state: Snapshot) -> None:
+    """Add an attempt of a limited step that its pilot stopped early, which is correct."""
+    winner = next(row for row in _entering(state) if row["outcome"] == AttemptOutcome.FINISHED)
+    an_attempt_stopped_before_its_start(state, winner)
 
 
 def _entering(state: Snapshot) -> list[Row]:

@@ -2,9 +2,10 @@
 
 from collections.abc import Sequence
 from datetime import timedelta
+from typing import Any
 
 from sluice.contracts.common.states import AttemptOutcome, ErrorClass
-from tests.faults.checker.snapshot import Snapshot
+from tests.faults.checker.snapshot import Row, Snapshot
 
 
 def two_winners(state: Snapshot) -> None:
@@ -56,14 +57,27 @@ def an_attempt_that_failed_beside_the_winner(state: Snapshot) -> None:
     _one_behind(state, seconds=-0.001)
 
 
+def an_attempt_stopped_before_its_start(state: Snapshot, winner: Row) -> None:
+    """Add a duplicate attempt that spends no quota, which is correct: its tool never started."""
+    _add_behind(state, winner, seconds=-0.001, outcome=AttemptOutcome.CANCELED, started_at=None)
+
+
 def _one_behind(state: Snapshot, *, seconds: float) -> None:
     """Add a failed attempt that begins ``seconds`` after the end of the winner."""
     attempts = state.rows("wms", "attempts")
     winner = next(row for row in attempts if row["outcome"] == AttemptOutcome.FINISHED)
+    _add_behind(state, winner, seconds=seconds, outcome=AttemptOutcome.FAILED)
+
+
+def _add_behind(
+    state: Snapshot, winner: Row, *, seconds: float, outcome: AttemptOutcome, **changes: Any
+) -> None:
+    """Add an attempt that another pilot ended at once, ``seconds`` after the end of the winner."""
     began = winner["ended_at"] + timedelta(seconds=seconds)
-    failed = {"outcome": AttemptOutcome.FAILED, "pilot": "another", "log_url": None}
+    ended = {"outcome": outcome, "reported": outcome, "pilot": "another", "log_url": None}
     times = {"leased_at": began, "started_at": began, "ended_at": began}
-    attempts.append(winner | {"attempt": winner["attempt"] + 1} | failed | times)
+    number = {"attempt": winner["attempt"] + 1}
+    state.rows("wms", "attempts").append(winner | number | ended | times | changes)
 
 
 def attempt_ends_before_it_starts(state: Snapshot) -> None:

@@ -15,7 +15,7 @@ from sluice.contracts.common.states import AttemptOutcome
 from tests.faults.checker.checks import CHECKS, look, name_of
 from tests.faults.checker.load import read_storages
 from tests.faults.embedded import EndState, carried_work
-from tests.faults.spoils import SPOILS, Spoil, merged
+from tests.faults.spoils import SPOILS, Spoil, entering_attempt_stopped, merged
 from tests.faults.spoils_of_answers import ANSWER_SPOILS
 from tests.faults.spoils_of_attempts import an_attempt_that_failed_beside_the_winner
 from tests.faults.spoils_of_files import FILE_SPOILS
@@ -45,9 +45,12 @@ def test_good_state_has_no_findings(good: EndState) -> None:
     assert all(good.state.rows(service, table) for service, table in _FILLED)
 
 
-def test_failed_duplicate_attempt_is_no_finding(good: EndState) -> None:
+@pytest.mark.parametrize(
+    "change", [an_attempt_that_failed_beside_the_winner, entering_attempt_stopped]
+)
+def test_correct_duplicate_attempt_is_no_finding(good: EndState, change: Spoil) -> None:
     state = copy.deepcopy(good.state)
-    an_attempt_that_failed_beside_the_winner(state)
+    change(state)
     assert look(state, good.expectation) == []
 
 

@@ -3,9 +3,13 @@
 from collections.abc import Iterator
 from datetime import datetime
 
+from sluice.contracts.common.states import AttemptOutcome
 from tests.faults.checker.expectation import Limit
 from tests.faults.checker.snapshot import Row
 from tests.faults.checker.view import View
+
+#: Attempts that a pilot ended with one of these outcomes before the tool started spend nothing.
+_UNSPENT = {AttemptOutcome.CANCELED, AttemptOutcome.RETURNED}
 
 
 def check_limits_kept(view: View) -> Iterator[str]:
@@ -26,14 +30,21 @@ def check_limits_kept(view: View) -> Iterator[str]:
 
 
 def check_quotas_spent(view: View) -> Iterator[str]:
-    """Require that each attempt spent one of a quota once, as far as the period still lasts."""
+    """Require that each attempt spent one of a quota once, as far as the period still lasts.
+
+    Attempts that their pilot stopped before the tool started spend nothing.
+    """
     rows = {row["name"]: row for row in view.state.rows("wms", "limits")}
     for limit in _limits(view):
         row = rows.get(limit.name)
         if row is None or (row["amount"], row["period"]) != (limit.amount, limit.period):
             yield f"{limit.name}: the limit is {row}, not {limit}"
         elif limit.period is not None:
-            spent = sum(row["begun"] <= one["leased_at"] for one in _attempts(view, limit))
+            spent = sum(
+                row["begun"] <= one["leased_at"]
+                for one in _attempts(view, limit)
+                if one["started_at"] is not None or one["reported"] not in _UNSPENT
+            )
             if row["spent"] != spent:
                 yield f"{limit.name}: {row['spent']:g} are spent, by {spent} attempts"
 
