@@ -24,7 +24,7 @@ def append_only_router(database: Database, *, on_complete: Callable[[], None]) -
     """Create the routes; ``on_complete`` is called after a slice was cut, so that it is closed."""
     router = api_router("/api/v1", tags=["data sets"])
 
-    @router.get("/standing", responses=errors(NotAvailable))
+    @router.get("/append-only", responses=errors(NotAvailable))
     @allow(Role.VIEWER, CallingService.OPERATOR, CallingService.INTAKE, gateway=VIEWERS)
     async def append_only_datasets(
         visibility: CallerVisibility,

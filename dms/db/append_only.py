@@ -14,26 +14,26 @@ from sluice.servicekit.database import Connection
 
 LOCK_NAME = """
 -- Only one transaction at a time creates the append-only data set of this name and group.
-SELECT pg_advisory_xact_lock(hashtextextended('standing ' || $2 || ' ' || $1, 0))
+SELECT pg_advisory_xact_lock(hashtextextended('append_only ' || $2 || ' ' || $1, 0))
 """
 
 SELECT_APPEND_ONLY = f"""
 SELECT * FROM datasets
-WHERE standing = $1 AND owner_group = $2 AND state = '{DatasetState.OPEN}' ORDER BY position LIMIT 1
+WHERE append_only = $1 AND owner_group = $2 AND state = '{DatasetState.OPEN}' ORDER BY position LIMIT 1
 FOR UPDATE
 """
 
-MARK_APPEND_ONLY = "UPDATE datasets SET standing = $2 WHERE uid = $1 RETURNING *"
+MARK_APPEND_ONLY = "UPDATE datasets SET append_only = $2 WHERE uid = $1 RETURNING *"
 MARK_SLICE = "UPDATE datasets SET slice = $2, shared_with = $3 WHERE uid = $1"
 
 SELECT_COLLECTED = """
-SELECT standing_uid, files FROM collections
-WHERE source_uid = $1 AND standing = $2 AND owner_group = $3
+SELECT append_only_uid, files FROM collections
+WHERE source_uid = $1 AND append_only = $2 AND owner_group = $3
 """
 
 INSERT_COLLECTED = """
 INSERT INTO collections (
-    source_uid, standing, owner_group, standing_uid, files, until, generation
+    source_uid, append_only, owner_group, append_only_uid, files, until, generation
 )
 VALUES ($1, $2, $3, $4, $5, $6, coalesce((SELECT generation FROM slices WHERE dataset_uid = $7), 0))
 """
@@ -72,43 +72,43 @@ FROM given JOIN files f ON f.id = given.file_id
 """
 
 SELECT_SLICE = """
-SELECT dataset_uid FROM slices WHERE standing_uid = $1 AND reader = $2 AND occasion = $3
+SELECT dataset_uid FROM slices WHERE append_only_uid = $1 AND reader = $2 AND occasion = $3
 """
 
 LAST_SLICE = """
-SELECT number, used FROM slices WHERE standing_uid = $1 AND reader = $2
+SELECT number, used FROM slices WHERE append_only_uid = $1 AND reader = $2
 ORDER BY number DESC LIMIT 1
 """
 
 
-def _highest(standing: str, first: str) -> str:
+def _highest(append_only: str, first: str) -> str:
     """Return SQL for the highest generation of files with numbers from ``first`` on."""
     return f"""
     (SELECT coalesce(max(generation), 0) FROM collections
-     WHERE standing_uid = {standing} AND until > {first} AND generation > 0 AND files > 0)
+     WHERE append_only_uid = {append_only} AND until > {first} AND generation > 0 AND files > 0)
 """
 
 
 INSERT_SLICE = f"""
-INSERT INTO slices (standing_uid, reader, number, used, occasion, dataset_uid, generation)
+INSERT INTO slices (append_only_uid, reader, number, used, occasion, dataset_uid, generation)
 VALUES ($1, $2, $3, $4, $5, $6, 1 + {_highest("$1", "$7")})
 """
 
 LIST_APPEND_ONLY = f"""
 -- A data set that is being deleted does not grow any more.
 SELECT *, {_highest("uid", "0")} AS generation FROM datasets
-WHERE standing IS NOT NULL AND state = '{DatasetState.OPEN}' AND ($2::uuid IS NULL OR uid = $2)
+WHERE append_only IS NOT NULL AND state = '{DatasetState.OPEN}' AND ($2::uuid IS NULL OR uid = $2)
     AND ($1::text[] IS NULL OR owner_group = ANY($1) OR shared_with && $1)
 ORDER BY position
 """
 
 LIST_READERS = f"""
 -- The last slice of each trigger, and the generation of the files after it.
-SELECT last.*, {_highest("last.standing_uid", "last.used")} AS generation FROM (
-    SELECT DISTINCT ON (standing_uid, reader)
-        standing_uid, reader, number, used, at, dataset_uid
-    FROM slices WHERE standing_uid = ANY($1::uuid[]) ORDER BY standing_uid, reader, number DESC
-) AS last ORDER BY standing_uid, reader
+SELECT last.*, {_highest("last.append_only_uid", "last.used")} AS generation FROM (
+    SELECT DISTINCT ON (append_only_uid, reader)
+        append_only_uid, reader, number, used, at, dataset_uid
+    FROM slices WHERE append_only_uid = ANY($1::uuid[]) ORDER BY append_only_uid, reader, number DESC
+) AS last ORDER BY append_only_uid, reader
 """
 
 
@@ -169,7 +169,7 @@ async def find_collected(
 ) -> tuple[UUID, int] | None:
     """Return where the files of a source were appended, and how many; None if they were not."""
     row = await connection.fetchrow(SELECT_COLLECTED, source, name, group)
-    return None if row is None else (row["standing_uid"], row["files"])
+    return None if row is None else (row["append_only_uid"], row["files"])
 
 
 async def note_collected(
@@ -205,40 +205,40 @@ async def note_collected(
 
 
 async def append_files(
-    connection: Connection, standing: UUID, source: UUID, *, first: int
+    connection: Connection, append_only: UUID, source: UUID, *, first: int
 ) -> AppendedFiles:
     """Append the files of a source by reference, from number ``first`` on.
 
     The caller has locked both data sets.
     """
-    row = await connection.fetchrow(APPEND, standing, source, first)
+    row = await connection.fetchrow(APPEND, append_only, source, first)
     assert row is not None  # noqa: S101 - an aggregate
     return AppendedFiles(row["files"], int(row["bytes"]))
 
 
 async def cut_files(
-    connection: Connection, uid: UUID, standing: UUID, *, first: int, until: int
+    connection: Connection, uid: UUID, append_only: UUID, *, first: int, until: int
 ) -> AppendedFiles:
     """Link the files from number ``first`` up to before ``until`` into a slice.
 
     The caller has locked the append-only data set.
     """
-    row = await connection.fetchrow(CUT, uid, standing, first, until)
+    row = await connection.fetchrow(CUT, uid, append_only, first, until)
     assert row is not None  # noqa: S101 - an aggregate
     return AppendedFiles(row["files"], int(row["bytes"]))
 
 
-async def find_slice(connection: Connection, standing: UUID, cut: CutSlice) -> UUID | None:
+async def find_slice(connection: Connection, append_only: UUID, cut: CutSlice) -> UUID | None:
     """Return the slice that was cut for this reader and occasion; None if there is none."""
     slice_uid: UUID | None = await connection.fetchval(
-        SELECT_SLICE, standing, cut.reader, cut.occasion
+        SELECT_SLICE, append_only, cut.reader, cut.occasion
     )
     return slice_uid
 
 
-async def last_slice(connection: Connection, standing: UUID, reader: str) -> LastSlice:
+async def last_slice(connection: Connection, append_only: UUID, reader: str) -> LastSlice:
     """Return the last slice of a reader."""
-    row = await connection.fetchrow(LAST_SLICE, standing, reader)
+    row = await connection.fetchrow(LAST_SLICE, append_only, reader)
     return LastSlice() if row is None else LastSlice(row["number"], row["used"])
 
 
@@ -254,7 +254,7 @@ async def note_slice(
     """Record the slice that was cut. ``first`` is the lowest number that it may have."""
     await connection.execute(
         INSERT_SLICE,
-        slice_of.standing,
+        slice_of.append_only,
         slice_of.reader,
         slice_of.number,
         used,
@@ -283,7 +283,7 @@ async def list_append_only(
     readers: dict[UUID, list[SliceConsumer]] = {row["uid"]: [] for row in rows}
     for row in await connection.fetch(LIST_READERS, list(readers)):
         at: datetime = row["at"]
-        readers[row["standing_uid"]].append(
+        readers[row["append_only_uid"]].append(
             SliceConsumer(
                 name=row["reader"],
                 used=row["used"],

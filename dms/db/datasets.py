@@ -183,7 +183,7 @@ def to_dataset(row: asyncpg.Record) -> Dataset:
         owner=row["owner"],
         group=row["owner_group"],
         shared_with=row["shared_with"],
-        standing=row["standing"],
+        append_only=row["append_only"],
         slice=row["slice"],
     )
 

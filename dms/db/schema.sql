@@ -103,7 +103,7 @@ CREATE TABLE datasets (
     -- Other groups that see it.
     shared_with text[] NOT NULL DEFAULT '{}',
     -- The name by which chains append to it. NULL: it is not append-only.
-    standing text,
+    append_only text,
     -- A SliceOf. NULL: it is no slice.
     slice jsonb,
     -- Conditions of the run, which never change: copied, so that reading needs no join.
@@ -152,8 +152,8 @@ WHERE state <> 'deleted' AND owner_group <> 'everyone';
 
 CREATE INDEX datasets_owner ON datasets (owner) WHERE state <> 'deleted';
 
-CREATE INDEX datasets_standing ON datasets (position)
-WHERE standing IS NOT NULL AND state = 'open';
+CREATE INDEX datasets_append_only ON datasets (position)
+WHERE append_only IS NOT NULL AND state = 'open';
 
 -- Files, which never change.
 CREATE TABLE files (
@@ -253,27 +253,27 @@ CREATE TABLE quotas (
     PRIMARY KEY (kind, name, quantity)
 );
 
--- What was appended to append-only data sets (standing): each source once.
+-- What was appended to append-only data sets (append_only): each source once.
 CREATE TABLE collections (
     source_uid uuid NOT NULL,
-    standing text NOT NULL,
+    append_only text NOT NULL,
     owner_group text NOT NULL,
-    standing_uid uuid NOT NULL,
+    append_only_uid uuid NOT NULL,
     files bigint NOT NULL CHECK (files >= 0),
     at timestamptz NOT NULL DEFAULT now(),
     -- Generation of the chain that made the files. 0: no trigger on a slice started it.
     generation integer NOT NULL DEFAULT 0 CHECK (generation >= 0),
     -- The files have lower numbers in the append-only data set.
     until bigint,
-    PRIMARY KEY (source_uid, standing, owner_group)
+    PRIMARY KEY (source_uid, append_only, owner_group)
 );
 
-CREATE INDEX collections_generations ON collections (standing_uid, until, generation)
+CREATE INDEX collections_generations ON collections (append_only_uid, until, generation)
 WHERE generation > 0 AND files > 0;
 
 -- Slices of append-only data sets. A reader got each file with a number below "used" once.
 CREATE TABLE slices (
-    standing_uid uuid NOT NULL,
+    append_only_uid uuid NOT NULL,
     reader text NOT NULL,
     number bigint NOT NULL CHECK (number >= 1),
     used bigint NOT NULL CHECK (used >= 1),
@@ -283,8 +283,8 @@ CREATE TABLE slices (
     at timestamptz NOT NULL DEFAULT now(),
     -- Generation of the chain that reads it: one more than the highest of its files.
     generation integer NOT NULL DEFAULT 1 CHECK (generation >= 1),
-    PRIMARY KEY (standing_uid, reader, number),
-    UNIQUE (standing_uid, reader, occasion)
+    PRIMARY KEY (append_only_uid, reader, number),
+    UNIQUE (append_only_uid, reader, occasion)
 );
 
 CREATE INDEX slices_dataset ON slices (dataset_uid);

@@ -203,7 +203,7 @@ class DatasetIsAppendOnly(Conflict):
 
     def __init__(self, dataset: Dataset, what: str) -> None:
         super().__init__(
-            f"data set {quoted(dataset.name)} is standing, and {what}: it grows by outputs of"
+            f"data set {quoted(dataset.name)} is append-only, and {what}: it grows by outputs of"
             " chains (sluice:collect), and templates take slices of it (sluice:match with every)",
             dataset=dataset.uid,
         )
@@ -223,12 +223,12 @@ class NotCollectable(Conflict):
 class DatasetTypeDiffers(Conflict):
     """The append-only data set has another type than the output."""
 
-    def __init__(self, into: Collect, standing: Dataset) -> None:
+    def __init__(self, into: Collect, append_only: Dataset) -> None:
         super().__init__(
-            f"standing data set {quoted(standing.name)} is of type"
-            f" {quoted(standing.meta.get('type'))}, and not"
+            f"append-only data set {quoted(append_only.name)} is of type"
+            f" {quoted(append_only.meta.get('type'))}, and not"
             f" {quoted(into.type)}: collect in one of another name",
-            dataset=standing.uid,
+            dataset=append_only.uid,
         )
 
 

@@ -252,8 +252,8 @@ class DmsClient(StorageCalls, RunCalls, PieceCalls, QuotaCalls):
         self, *, uid: UUID | None = None, generations: bool = False
     ) -> list[AppendOnlyDataset]:
         """Return the append-only data sets, or only the one with ``uid``."""
-        path, params = f"{API}/standing", {"uid": uid, "generations": generations or None}
-        return (await self.call("GET", path, params=params, answer=AppendOnlyList)).standing
+        path, params = f"{API}/append-only", {"uid": uid, "generations": generations or None}
+        return (await self.call("GET", path, params=params, answer=AppendOnlyList)).datasets
 
     async def cut_slice(self, uid: UUID, cut: CutSlice) -> UUID | None:
         """Cut a slice off an append-only data set. Return its uid, or None without new files."""

@@ -77,7 +77,7 @@ COLUMNS: dict[tuple[str, str, str], type[StrEnum]] = {
     ("wfms.watcher", "watches", "state"): WatchState,
     ("wfms.ask", "audit", "kind"): AuditKind,
     ("wfms.ask", "items", "state"): AskItemState,
-    ("wfms.ask", "devices", "standing"): DeviceState,
+    ("wfms.ask", "devices", "state"): DeviceState,
 }
 #: Columns that hold some members of an enumeration only.
 PARTS: dict[tuple[str, str, str], set[StrEnum]] = {

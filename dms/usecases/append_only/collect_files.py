@@ -41,16 +41,16 @@ async def collect_files(
             source = await lock_dataset(connection, uid)
             if source is None:
                 raise UnknownDataset(uid)
-            standing = await lock_append_only(connection, into.name, group)
+            append_only = await lock_append_only(connection, into.name, group)
             if (before := await find_collected(connection, uid, into.name, group)) is not None:
-                return Collected(standing=before[0], files=before[1])
+                return Collected(append_only=before[0], files=before[1])
             _require_files(source)
-            if standing is None:
-                standing = await _create(connection, into, group)
-            elif standing.dataset.meta.get("type") != into.type:
-                raise DatasetTypeDiffers(into, standing.dataset)
-            where = standing.dataset.uid
-            first = standing.dataset.count_files
+            if append_only is None:
+                append_only = await _create(connection, into, group)
+            elif append_only.dataset.meta.get("type") != into.type:
+                raise DatasetTypeDiffers(into, append_only.dataset)
+            where = append_only.dataset.uid
+            first = append_only.dataset.count_files
             appended = await append_files(connection, where, uid, first=first)
             await add_to_counters(
                 connection,
@@ -69,7 +69,7 @@ async def collect_files(
                 source_record=source_record,
                 chain_input=chain_input,
             )
-        return Collected(standing=where, files=appended.files)
+        return Collected(append_only=where, files=appended.files)
 
 
 def _require_files(source: DatasetRow) -> None:

@@ -33,7 +33,7 @@ async def cut_slice(database: Database, uid: UUID, cut: CutSlice) -> CutAnswer:
             row = await lock_dataset(connection, uid)
             if row is None:
                 raise UnknownDataset(uid)
-            if row.dataset.standing is None or row.dataset.state is not DatasetState.OPEN:
+            if row.dataset.append_only is None or row.dataset.state is not DatasetState.OPEN:
                 raise NotAppendOnly(row.dataset)
             if cut.occasion is not None:
                 existing = await find_slice(connection, uid, cut)
@@ -43,7 +43,7 @@ async def cut_slice(database: Database, uid: UUID, cut: CutSlice) -> CutAnswer:
             if last.used != cut.after or last.used >= row.dataset.count_files:
                 return CutAnswer()
             slice_of = SliceOf(
-                standing=uid, name=row.dataset.standing, reader=cut.reader, number=last.number + 1
+                append_only=uid, name=row.dataset.append_only, reader=cut.reader, number=last.number + 1
             )
             slice_uid = await _create(connection, row, slice_of)
             first, until = (0 if cut.all else last.used), row.dataset.count_files
@@ -67,9 +67,9 @@ async def cut_slice(database: Database, uid: UUID, cut: CutSlice) -> CutAnswer:
         return CutAnswer(dataset_uid=slice_uid)
 
 
-async def _create(connection: Connection, standing: DatasetRow, slice_of: SliceOf) -> UUID:
+async def _create(connection: Connection, append_only: DatasetRow, slice_of: SliceOf) -> UUID:
     """Create a slice with the metadata and group of the append-only data set, and no owner."""
-    parent, further = standing.dataset, 1
+    parent, further = append_only.dataset, 1
     name = f"{parent.name}.{slice_of.reader[:_READER]}.{slice_of.number}"
     while True:
         candidate = name if further == 1 else f"{name}-{further}"

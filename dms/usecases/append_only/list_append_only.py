@@ -2,7 +2,7 @@
 
 from uuid import UUID
 
-from dms.db.append_only import list_append_only as select_standing
+from dms.db.append_only import list_append_only as select_append_only
 from sluice.contracts.access.owners import ALL, Visibility
 from sluice.contracts.data.append_only_list import AppendOnlyList
 from sluice.servicekit.database import Database
@@ -21,5 +21,5 @@ async def list_append_only(
     """
     async with database.connection() as connection:
         return AppendOnlyList(
-            standing=await select_standing(connection, visibility, uid=uid, generations=generations)
+            datasets=await select_append_only(connection, visibility, uid=uid, generations=generations)
         )

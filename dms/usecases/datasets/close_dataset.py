@@ -54,7 +54,7 @@ async def close_dataset(database: Database, uid: UUID, *, files: int | None) -> 
             if row is None:
                 raise UnknownDataset(uid)
             dataset = row.dataset
-            if dataset.standing is not None:
+            if dataset.append_only is not None:
                 raise DatasetIsAppendOnly(dataset, "never closes")
             if dataset.state.readable:
                 if files is not None and files != row.close_at:

@@ -61,8 +61,8 @@ async def _mark(connection: Connection, uid: UUID, *, force: bool, withdrawn: bo
         return False
     if row.dataset.type is DatasetType.OUTPUT and not force:
         raise LastOutputCopy(uid, label(row.dataset), f"of type {row.dataset.type}")
-    if row.dataset.standing is not None and not force:
-        raise LastOutputCopy(uid, row.dataset.name, "standing, and has what chains gave")
+    if row.dataset.append_only is not None and not force:
+        raise LastOutputCopy(uid, row.dataset.name, "append-only, and has what chains gave")
     if MARK in row.dataset.meta and not withdrawn:
         raise AssetInUse(uid, row.dataset.name, row.dataset.meta[MARK])
     await mark_dataset_deleting(connection, uid)

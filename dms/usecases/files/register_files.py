@@ -153,7 +153,7 @@ async def _add(
     Raises:
         QuotaReached: A quota does not allow the new files.
     """
-    if row.dataset.standing is not None:
+    if row.dataset.append_only is not None:
         raise DatasetIsAppendOnly(row.dataset, "no file can be added")
     being_deleted = row.dataset.state in {DatasetState.DELETING, DatasetState.DELETED}
     is_open = row.dataset.state is DatasetState.OPEN

@@ -82,13 +82,13 @@ class AskWatchCalls(ServiceClient):
         return await self.call("GET", f"{step_key.path}/devices", answer=AskDevices)
 
     async def set_device_state(self, device: UUID, new: SetDeviceState) -> AskDevice:
-        """Set the standing of a browser.
+        """Set the state of a browser.
 
         Raises:
             NotFound: There is no such browser.
-            Conflict: It has this standing already.
+            Conflict: It has this state already.
         """
-        path = f"{API}/asking/devices/{device}/standing"
+        path = f"{API}/asking/devices/{device}/state"
         return await self.call("PUT", path, body=new, answer=AskDevice)
 
     def all_answers(self, step_key: HumanStepKey) -> AbstractAsyncContextManager[httpx.Response]:

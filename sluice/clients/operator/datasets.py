@@ -77,8 +77,8 @@ class DatasetCalls(SharedUnmatchedCalls):
 
     async def append_only_datasets(self, *, uid: UUID | None = None) -> list[AppendOnlyDataset]:
         """Return the append-only data sets, or only the one with ``uid``."""
-        path, params = f"{API}/standing", {"uid": uid}
-        return (await self.call("GET", path, params=params, answer=AppendOnlyList)).standing
+        path, params = f"{API}/append-only", {"uid": uid}
+        return (await self.call("GET", path, params=params, answer=AppendOnlyList)).datasets
 
     async def register_files(self, dataset: UUID, files: NewFiles) -> Registered:
         """Register files of a data set."""

@@ -167,12 +167,12 @@ class ChainDataset(Contract):
 class ChainCollection(Contract):
     """An output that is appended to an append-only data set.
 
-    Without ``standing`` and ``reason``, it is still to be appended.
+    Without ``append_only`` and ``reason``, it is still to be appended.
 
     Attributes:
         output: The output of the workflow.
         name: The name of the append-only data set.
-        standing: The append-only data set, if the output was appended.
+        append_only: The append-only data set, if the output was appended.
         files: How many files were appended.
         reason: Why the output was not appended.
 
@@ -180,7 +180,7 @@ class ChainCollection(Contract):
 
     output: str
     name: str
-    standing: UUID | None = None
+    append_only: UUID | None = None
     files: int | None = None
     reason: str = ""
 

@@ -11,10 +11,10 @@ from sluice.contracts.common.wording import name_rule
 
 #: The name of an append-only data set. It is part of the names of slices, so it is shorter than
 #: other names.
-StandingName = Annotated[
+AppendOnlyName = Annotated[
     str,
     name_rule(
-        "the name of a standing data set", first="A-Za-z0-9_", other="A-Za-z0-9_.-", max_length=80
+        "the name of an append-only data set", first="A-Za-z0-9_", other="A-Za-z0-9_.-", max_length=80
     ),
 ]
 
@@ -31,7 +31,7 @@ class Collect(Contract):
         type: The type in its metadata, for ``sluice:match``.
     """
 
-    name: StandingName
+    name: AppendOnlyName
     type: Annotated[str, Field(min_length=1, max_length=200)]
 
 
@@ -67,13 +67,13 @@ class SliceOf(Contract):
     """The append-only data set from which a slice was cut.
 
     Attributes:
-        standing: The uid of the append-only data set.
+        append_only: The uid of the append-only data set.
         name: The name that chains use for it.
         reader: The template that the slice was cut for.
         number: The number of the slice among those of this template, from 1.
     """
 
-    standing: UUID
+    append_only: UUID
     name: str
     reader: str
     number: int
@@ -93,11 +93,11 @@ class Collected(Contract):
     """The append-only data set that has the files of a data set.
 
     Attributes:
-        standing: The uid of the append-only data set.
+        append_only: The uid of the append-only data set.
         files: The number of appended files, also if an earlier request appended them.
     """
 
-    standing: UUID
+    append_only: UUID
     files: int
 
 

@@ -39,4 +39,4 @@ class AppendOnlyDataset(Contract):
 class AppendOnlyList(Contract):
     """Append-only data sets, oldest first."""
 
-    standing: list[AppendOnlyDataset]
+    datasets: list[AppendOnlyDataset]

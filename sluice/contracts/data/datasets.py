@@ -123,8 +123,8 @@ class Dataset(Contract):
     shared_with: SharedWith = Field(default_factory=list)
     #: What chains call it whose outputs are collected in it: it grows, never closes, and is no
     #: chain's input.
-    standing: str | None = None
-    #: Of which standing data set it is a slice, and for whom.
+    append_only: str | None = None
+    #: Of which append-only data set it is a slice, and for whom.
     slice: SliceOf | None = None
 
     @property

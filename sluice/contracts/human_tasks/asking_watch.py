@@ -124,7 +124,7 @@ class AskDevice(Contract):
     score: float
     limit: float
     seconds: float
-    standing: DeviceState
+    state: DeviceState
     reason: str = ""
     set_by: str | None = None
     alike: int = 0
@@ -144,7 +144,7 @@ class SetDeviceState(Contract):
     already has do not change.
     """
 
-    standing: DeviceState
+    state: DeviceState
     reason: Annotated[str, Field(max_length=500)] = ""
 
 

@@ -42,7 +42,7 @@ def called(dataset: Dataset) -> str:
 
     For an append-only data set and its slices, it is the name in ``sluice:collect``.
     """
-    return dataset.standing or (dataset.name if dataset.slice is None else dataset.slice.name)
+    return dataset.append_only or (dataset.name if dataset.slice is None else dataset.slice.name)
 
 
 def objection_to(dataset: Dataset, plan: Plan, *, template: str) -> str | None:
@@ -54,7 +54,7 @@ def objection_to(dataset: Dataset, plan: Plan, *, template: str) -> str | None:
     if dataset.slice is not None and dataset.slice.reader != template:
         return f"is not the template {dataset.slice.reader}, for which it was cut"
     if dataset.slice is None and plan.due is not None:
-        what = "takes what is new in standing data sets" if plan.match else "takes no data set"
+        what = "takes what is new in append-only data sets" if plan.match else "takes no data set"
         return f"{what}, and runs {describe_trigger(plan.due)}"
     return objection(plan, facts_of(dataset))
 

@@ -28,7 +28,7 @@ def check_trigger(flow: Dataflow, findings: Findings) -> None:
     elif not match.conditions:
         findings.error(
             place,
-            "'sluice:match' does not say of which standing data set the workflow takes what is new:"
+            "'sluice:match' does not say of which append-only data set the workflow takes what is new:"
             " add 'sluice:type: corpus', where outputs that say 'sluice:collect: corpus' are",
         )
     for name, port in flow.workflow.inputs.items():
@@ -65,6 +65,6 @@ def warn_of_trigger_cycles(flow: Dataflow, findings: Findings) -> None:
         if all(holds(condition, facts.get(key)) for key, condition in match.conditions.items()):
             findings.warning(
                 flow.extensions.outputs[name].places["collect"],
-                f"output {quoted(name)} is collected in the standing data set that the workflow"
+                f"output {quoted(name)} is collected in the append-only data set that the workflow"
                 " takes: it is given what it has made, again and again",
             )

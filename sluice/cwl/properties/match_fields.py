@@ -123,7 +123,7 @@ def read_collect(value: FieldValue) -> Collect | None:
     raw_value = plain_json(value.raw_value)
     fields = {"name": raw_value} if isinstance(raw_value, str) else raw_value
     if not isinstance(fields, dict):
-        value.report_error(f"is the name of a standing data set; {value.example}")
+        value.report_error(f"is the name of an append-only data set; {value.example}")
         return None
     fields = {value.plain_key(str(key)): item for key, item in fields.items()}
     places = value.inner_places()

@@ -133,7 +133,7 @@ async def _annotate(
     excluded = {
         device.browser
         for device in (await get_devices(connection)).devices
-        if device.standing is DeviceState.EXCLUDED
+        if device.state is DeviceState.EXCLUDED
     }
     cheats = {annotator.name for annotator in annotators if annotator.manner.cheats}
     return {

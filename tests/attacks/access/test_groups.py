@@ -185,7 +185,7 @@ def test_human_tasks_of_the_group_look_missing_to_a_stranger(
     [device] = got(hers.owner.ask("GET", f"/api/v1/asking/steps/{hers.human_task.place}/devices"))[
         "devices"
     ]
-    assert device["standing"] == "counted"
+    assert device["state"] == "counted"
     [link] = got(hers.owner.ask("GET", f"/api/v1/asking/steps/{hers.human_task.place}/links"))[
         "links"
     ]
@@ -199,7 +199,7 @@ _BODIES: dict[str, dict[str, Any]] = {
     "restore": {"version": 1},
     "acknowledge": {"by": "me"},
     "files": {"files": []},
-    "standing": {"standing": "excluded"},
+    "state": {"state": "excluded"},
 }
 
 

@@ -48,10 +48,10 @@ async def look(asking: Asking, browser: Browser, *, error: float, draw: Random, 
     await browser.next(*answers, count=0)
 
 
-async def standings(asking: Asking) -> list[DeviceState]:
+async def list_states(asking: Asking) -> list[DeviceState]:
     while await judge_devices(asking.context):
         pass
-    rows = await asking.rows_of("SELECT standing FROM devices ORDER BY first_at")
+    rows = await asking.rows_of("SELECT state FROM devices ORDER BY first_at")
     return [DeviceState(row) for (row,) in rows]
 
 
@@ -66,12 +66,12 @@ async def test_cheating_browser_is_excluded_and_its_annotations_are_revoked(aski
     assert await cheat.answer_all("yes", most=60) >= 60
     for number, browser in enumerate(honest):
         await look(asking, browser, error=0.05, draw=Random(number), most=200)
-    assert await standings(asking) == [DeviceState.EXCLUDED, *[DeviceState.COUNTED] * 2]
+    assert await list_states(asking) == [DeviceState.EXCLUDED, *[DeviceState.COUNTED] * 2]
     for number, browser in enumerate(honest):
         await look(asking, browser, error=0.0, draw=Random(number), most=200)
     [(counted,)] = await asking.rows_of(
         "SELECT count(*) FROM shown JOIN devices ON uid = device_uid"
-        " WHERE counts AND standing = 'excluded'"
+        " WHERE counts AND state = 'excluded'"
     )
     assert counted == 0
     answers = await asking.give()
@@ -97,7 +97,7 @@ async def test_excluded_browser_gets_no_new_items_and_no_notice(asking: Asking) 
     await asking.take_in()
     cheat = await asking.browser()
     await cheat.answer_all("yes", most=40)
-    assert await standings(asking) == [DeviceState.EXCLUDED]
+    assert await list_states(asking) == [DeviceState.EXCLUDED]
     before = await asking.rows_of("SELECT uid, room, state FROM items ORDER BY uid")
     page_items = await cheat.next(count=5)
     assert not page_items.over
@@ -111,15 +111,15 @@ async def test_decision_of_a_person_about_a_browser_is_final(asking: Asking) -> 
     await asking.take_in()
     cheat = await asking.browser()
     await cheat.answer_all("yes", most=40)
-    assert await standings(asking) == [DeviceState.EXCLUDED]
+    assert await list_states(asking) == [DeviceState.EXCLUDED]
     [(uid,)] = await asking.rows_of("SELECT uid FROM devices")
-    address = f"/api/v1/asking/devices/{uid}/standing"
-    decision = {"standing": "counted", "reason": "a child, but it looks"}
+    address = f"/api/v1/asking/devices/{uid}/state"
+    decision = {"state": "counted", "reason": "a child, but it looks"}
     answer = await cheat.http.put(address, json=decision)
-    assert answer.json()["standing"] == DeviceState.COUNTED
+    assert answer.json()["state"] == DeviceState.COUNTED
     assert (await cheat.http.put(address, json=decision)).status_code == httpx.codes.CONFLICT
     await cheat.answer_all("yes", most=40)
-    assert await standings(asking) == [DeviceState.COUNTED]
+    assert await list_states(asking) == [DeviceState.COUNTED]
     assert {file["answer"] for file in await asking.give()} == {"yes"}
     devices = (await cheat.http.get("/api/v1/asking/steps/everyone/mass times/look/devices")).json()
     [device] = devices["devices"]
@@ -143,7 +143,7 @@ async def test_cheating_browser_is_found_by_disagreement_alone(asking: Asking) -
     assert await cheat.answer_all("yes") == 30
     for browser in honest:
         await look(asking, browser, error=0.0, draw=Random(0), most=60)
-    assert await standings(asking) == [DeviceState.EXCLUDED, *[DeviceState.COUNTED] * 2]
+    assert await list_states(asking) == [DeviceState.EXCLUDED, *[DeviceState.COUNTED] * 2]
     first, *others = await list_devices(asking)
     assert first["gold"] == [0, 0]
     assert first["peers"] == [10, 30]
@@ -166,11 +166,11 @@ async def test_each_annotation_is_judged_once(asking: Asking) -> None:
     for number, browser in enumerate(browsers):
         await look(asking, browser, error=0.1, draw=Random(number), most=60)
     sql = "SELECT uid, evidence, score FROM devices ORDER BY uid"
-    await standings(asking)
+    await list_states(asking)
     once = await asking.rows_of(sql)
     assert [sorted(evidence) for _, evidence, _ in once] == [sorted(AnswerReference)] * 2
     for _ in range(3):
-        await standings(asking)
+        await list_states(asking)
     assert await asking.rows_of(sql) == once
 
 
@@ -184,12 +184,12 @@ async def test_annotations_of_an_excluded_browser_are_no_evidence_against_others
     before, *has = (await cheat.next()).items
     await cheat.next(AnnotatorAnswer(item=before.id, answer="yes"), count=0)
     [(uid,)] = await asking.rows_of("SELECT uid FROM devices WHERE given > 0")
-    decision = {"standing": DeviceState.EXCLUDED, "reason": "it is a program"}
-    done = await cheat.http.put(f"/api/v1/asking/devices/{uid}/standing", json=decision)
+    decision = {"state": DeviceState.EXCLUDED, "reason": "it is a program"}
+    done = await cheat.http.put(f"/api/v1/asking/devices/{uid}/state", json=decision)
     assert done.status_code == httpx.codes.OK, done.text
     after = [AnnotatorAnswer(item=one.id, answer="yes") for one in has]
     assert [fate.fate for fate in (await cheat.next(*after)).fates] == [AnswerFate.TAKEN] * 2
     for browser in honest:
         assert await browser.answer_all("no") == 3
-    await standings(asking)
+    await list_states(asking)
     assert [device["peers"] for device in await list_devices(asking)] == [[0, 0], [3, 3], [3, 3]]

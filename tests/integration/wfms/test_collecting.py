@@ -18,7 +18,7 @@ async def test_output_is_collected_when_the_chain_has_finished(world: World) -> 
     chain = await collect(world, "a")
     corpus_status = await corpus(world)
     (collection,) = chain.collected
-    assert (collection.output, collection.name, collection.standing, collection.files) == (
+    assert (collection.output, collection.name, collection.append_only, collection.files) == (
         "only_out",
         "corpus",
         corpus_status.dataset.uid,
@@ -104,7 +104,7 @@ async def test_refused_collection_is_reported_at_the_chain_and_not_retried(
     other = await collect(world, "b", plan=collecting(into=Collect(name="corpus", type="words")))
     (collection,) = other.collected
     assert "of type 'pages'" in collection.reason
-    assert collection.standing is None
+    assert collection.append_only is None
     await world.chains.discard_chain(other.uid)
     await world.delete_outputs()
     assert (await world.dms.dataset(output_of(other))).state is DatasetState.DELETING
@@ -112,12 +112,12 @@ async def test_refused_collection_is_reported_at_the_chain_and_not_retried(
 
 async def test_append_only_data_set_cannot_be_the_input_of_a_chain(world: World) -> None:
     await collect(world, "a")
-    standing = (await corpus(world)).dataset
-    with pytest.raises(Unprocessable, match="is standing: it grows, and is no chain's input"):
-        await world.new_chain(standing, world.template(collecting(), name="other"))
-    with pytest.raises(Conflict, match="standing"):
-        await world.chains.delete_dataset(standing.uid)
-    assert await world.chains.delete_dataset(standing.uid, force=True)
+    grown = (await corpus(world)).dataset
+    with pytest.raises(Unprocessable, match="is append-only: it grows, and is no chain's input"):
+        await world.new_chain(grown, world.template(collecting(), name="other"))
+    with pytest.raises(Conflict, match="append-only"):
+        await world.chains.delete_dataset(grown.uid)
+    assert await world.chains.delete_dataset(grown.uid, force=True)
 
 
 async def test_each_group_collects_in_its_own_data_set(world: World) -> None:
@@ -128,7 +128,7 @@ async def test_each_group_collects_in_its_own_data_set(world: World) -> None:
         await carry(world, await world.chains.new_dataset(request))
     await world.collect_outputs()
     corpora = await world.dms.append_only_datasets()
-    assert [(one.dataset.standing, one.dataset.group) for one in corpora] == [
+    assert [(one.dataset.append_only, one.dataset.group) for one in corpora] == [
         ("corpus", "ocr"),
         ("corpus", "spd"),
     ]

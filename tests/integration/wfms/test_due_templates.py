@@ -268,12 +268,12 @@ async def test_triggered_template_gets_only_data_sets_visible_to_its_group(
     corpus_status = await corpus(world)
     async with world.dms_database.connection() as connection:
         await connection.execute(
-            "UPDATE datasets SET owner_group = 'spd' WHERE standing = 'corpus'"
+            "UPDATE datasets SET owner_group = 'spd' WHERE append_only = 'corpus'"
         )
     assert await take(world) == []
     async with world.dms_database.connection() as connection:
         await connection.execute(
-            "UPDATE datasets SET shared_with = '{ocr}' WHERE standing = 'corpus'"
+            "UPDATE datasets SET shared_with = '{ocr}' WHERE append_only = 'corpus'"
         )
     (chain,) = await take(world)
     assert chain.group == "ocr"

@@ -36,9 +36,9 @@ async def go_round(world: World, times: int) -> list[str]:
     return names
 
 
-async def standing(world: World, name: str) -> AppendOnlyDataset:
+async def find_append_only(world: World, name: str) -> AppendOnlyDataset:
     corpora = await world.dms.append_only_datasets(generations=True)
-    return next(one for one in corpora if one.dataset.standing == name)
+    return next(one for one in corpora if one.dataset.append_only == name)
 
 
 async def test_trigger_cycle_of_two_templates_stops(world: World) -> None:
@@ -46,7 +46,7 @@ async def test_trigger_cycle_of_two_templates_stops(world: World) -> None:
     world.template(grown(A, B), name="la")
     lb = world.template(grown(B, A), name="lb")
     assert await go_round(world, MOST + 3) == ["la", "lb", "la", "lb"]
-    left = await standing(world, A.name)
+    left = await find_append_only(world, A.name)
     assert (left.new_to("la"), left.generation) == (1, MOST)
     # Files that people add wait, too, until a template of the cycle is removed.
     await collect(world, "more", plan=collecting(into=A))
@@ -54,7 +54,7 @@ async def test_trigger_cycle_of_two_templates_stops(world: World) -> None:
     world.templates.remove(lb)
     chains = await take(world)
     assert [chain.template for chain in chains] == ["la"] * 3
-    assert (await standing(world, A.name)).new_to("la") == 0
+    assert (await find_append_only(world, A.name)).new_to("la") == 0
 
 
 async def test_template_that_triggers_itself_stops(world: World) -> None:
@@ -78,10 +78,10 @@ async def test_chain_started_by_hand_does_not_change_the_generation(world: World
     (chain,) = await take(world)
     await carry(world, chain, files=1)
     await world.collect_outputs()
-    assert (await standing(world, B.name)).generation == 1
+    assert (await find_append_only(world, B.name)).generation == 1
     await carry(world, await world.new_chain(await world.input("by-hand"), la), files=1)
     await world.collect_outputs()
-    b = await standing(world, B.name)
+    b = await find_append_only(world, B.name)
     assert (b.dataset.count_files, b.generation) == (2, 1)
 
 

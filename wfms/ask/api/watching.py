@@ -51,16 +51,16 @@ def watching_router(context: AskContext) -> APIRouter:
         await require_step(context, where)
         return AskDevices(devices=await read_devices(context, where))
 
-    @router.put("/devices/{uid}/standing", responses=errors(NotFound, Conflict))
+    @router.put("/devices/{uid}/state", responses=errors(NotFound, Conflict))
     @allow(Role.SHIFT, CallingService.OPERATOR, gateway=SHIFT)
-    async def standing(
+    async def put_device_state(
         uid: UUID, new: SetDeviceState, visibility: CallerVisibility, by: CallerName
     ) -> AskDevice:
         """Exclude a browser and revoke its annotations, or admit it again."""
         where = await find_place(context, device=uid)
         if where is None or not visibility.is_member(where.group):
             raise NotFound(f"there is no device {uid}")
-        await set_device_state_by_supervisor(context, uid, new.standing, reason=new.reason, by=by)
+        await set_device_state_by_supervisor(context, uid, new.state, reason=new.reason, by=by)
         [device] = await read_devices(context, where, device=uid)
         return device
 

@@ -46,7 +46,7 @@ VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
 
 DEVICE_BY_DIGEST = """
 -- `welcome` tells whether its link is still valid.
-SELECT d.uid, d.template, d.step, d.owner_group, d.shown, d.given, d.standing,
+SELECT d.uid, d.template, d.step, d.owner_group, d.shown, d.given, d.state,
     l.ended_at IS NULL AND l.until > now() AS welcome
 FROM devices AS d JOIN links AS l ON l.uid = d.link_uid WHERE d.digest = $1
 """
@@ -77,7 +77,7 @@ SELECT pg_advisory_xact_lock(1634956139, key) FROM (
     WHERE uid = $1 AND voter IS NOT NULL ORDER BY key
 ) AS keys
 """
-DEVICE_NOW = "SELECT shown, given, standing FROM devices WHERE uid = $1"
+DEVICE_NOW = "SELECT shown, given, state FROM devices WHERE uid = $1"
 
 COUNT = """
 UPDATE devices SET shown = shown + $2, given = given + $3, last_at = now() WHERE uid = $1
@@ -114,7 +114,7 @@ WHERE uid = ANY(ARRAY(SELECT uid FROM items WHERE uid = ANY($1::uuid[]) ORDER BY
 """
 
 EVIDENCE = """
-SELECT d.uid, d.evidence, d.standing, d.set_by, q.ask FROM devices AS d
+SELECT d.uid, d.evidence, d.state, d.set_by, q.ask FROM devices AS d
 JOIN LATERAL (SELECT ask FROM questions
     WHERE template = d.template AND step = d.step AND owner_group = d.owner_group
     ORDER BY opened_at DESC LIMIT 1) AS q ON true
@@ -130,7 +130,7 @@ WHERE devices.uid = new.uid
 JUDGE_ALONE = "SELECT pg_try_advisory_xact_lock(7306085932140157)"
 
 SET_DEVICE_STATE = """
-UPDATE devices SET standing = $2, reason = $3, set_by = $4 WHERE uid = $1 AND standing <> $2
+UPDATE devices SET state = $2, reason = $3, set_by = $4 WHERE uid = $1 AND state <> $2
 RETURNING 1
 """
 
@@ -143,7 +143,7 @@ COUNTS = "UPDATE shown SET counts = $2 WHERE device_uid = $1 AND counts <> $2"
 
 DEVICES = """
 SELECT d.uid, d.template, d.step, d.person, d.browser, d.first_at, d.last_at, d.given, d.evidence,
-    d.link_uid, d.score, d.standing, d.reason, d.set_by, coalesce(t.seconds, 0) AS seconds,
+    d.link_uid, d.score, d.state, d.reason, d.set_by, coalesce(t.seconds, 0) AS seconds,
     (SELECT count(*) FROM devices AS o WHERE o.uid <> d.uid AND (o.template, o.step, o.owner_group)
         = (d.template, d.step, d.owner_group) AND (o.person = d.person
             OR o.origin = d.origin AND (o.person IS NULL OR d.person IS NULL))) AS alike
@@ -198,17 +198,17 @@ class KnownDevice:
     owner_group: str
     shown: int
     given: int
-    standing: DeviceState
+    state: DeviceState
     welcome: bool
 
 
 @dataclass(frozen=True, slots=True)
 class DeviceEvidence:
-    """How carefully a browser answers. ``by_hand``: a person has set its standing."""
+    """How carefully a browser answers. ``by_hand``: a person has set its state."""
 
     uid: UUID
     evidence: dict[str, Any]
-    standing: DeviceState
+    state: DeviceState
     by_hand: bool
     answers: int
 
@@ -270,7 +270,7 @@ async def find_device(connection: Connection, digest: bytes) -> KnownDevice | No
     row = await connection.fetchrow(DEVICE_BY_DIGEST, digest)
     if row is None:
         return None
-    return KnownDevice(**{**row, "standing": DeviceState(row["standing"])})
+    return KnownDevice(**{**row, "state": DeviceState(row["state"])})
 
 
 async def lock_browser(connection: Connection, device: KnownDevice) -> KnownDevice:
@@ -280,8 +280,8 @@ async def lock_browser(connection: Connection, device: KnownDevice) -> KnownDevi
     """
     await connection.execute(BROWSER_ALONE, device.uid)
     [row] = await connection.fetch(DEVICE_NOW, device.uid)
-    standing = DeviceState(row["standing"])
-    return replace(device, shown=row["shown"], given=row["given"], standing=standing)
+    state = DeviceState(row["state"])
+    return replace(device, shown=row["shown"], given=row["given"], state=state)
 
 
 async def move_to_link(connection: Connection, digest: bytes, link: StoredLink) -> bool:
@@ -349,7 +349,7 @@ async def lock_evidence(connection: Connection, devices: Sequence[UUID]) -> list
         DeviceEvidence(
             row["uid"],
             row["evidence"],
-            DeviceState(row["standing"]),
+            DeviceState(row["state"]),
             row["set_by"] is not None,
             len(row["ask"]["answers"]),
         )
@@ -372,20 +372,20 @@ async def store_evidence(
 async def set_device_state(
     connection: Connection,
     device: UUID,
-    standing: DeviceState,
+    state: DeviceState,
     *,
     reason: str,
     set_by: str | None,
 ) -> list[UUID] | None:
-    """Set the standing of a browser, and whether its answers count.
+    """Set the state of a browser, and whether its answers count.
 
     It locks the items that the browser was shown and returns them; settle them afterwards. It
-    returns None if the standing was the same before.
+    returns None if the state was the same before.
     """
     items = [row["uid"] for row in await connection.fetch(LOCK_ITEMS_OF, device)]
-    if await connection.fetchval(SET_DEVICE_STATE, device, standing, reason, set_by) is None:
+    if await connection.fetchval(SET_DEVICE_STATE, device, state, reason, set_by) is None:
         return None
-    await connection.execute(COUNTS, device, standing is DeviceState.COUNTED)
+    await connection.execute(COUNTS, device, state is DeviceState.COUNTED)
     return items
 
 

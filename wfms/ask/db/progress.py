@@ -25,7 +25,7 @@ WITH steps AS (
 )
 SELECT steps.*, d.devices, d.excluded, s.answers, s.last_hour, s.seconds
 FROM steps CROSS JOIN LATERAL (
-    SELECT count(*) AS devices, count(*) FILTER (WHERE standing = '{standing.EXCLUDED}') AS excluded
+    SELECT count(*) AS devices, count(*) FILTER (WHERE state = '{state.EXCLUDED}') AS excluded
     FROM devices WHERE template = steps.template AND step = steps.step
         AND owner_group = steps.owner_group
 ) AS d CROSS JOIN LATERAL (

@@ -126,9 +126,9 @@ CREATE TABLE devices (
     -- Kind of reference -> right answer -> given answer -> how often.
     evidence jsonb NOT NULL DEFAULT '{}',
     score double precision NOT NULL DEFAULT 0,
-    standing text NOT NULL DEFAULT 'counted' CHECK (standing IN ('counted', 'excluded')),
+    state text NOT NULL DEFAULT 'counted' CHECK (state IN ('counted', 'excluded')),
     reason text NOT NULL DEFAULT '',
-    -- The person who set standing. It then does not change by itself.
+    -- The person who set the state. It then does not change by itself.
     set_by text,
     -- A digest of the network address.
     origin bytea

@@ -9,4 +9,4 @@ def statement(text: str) -> str:
     Args:
         text: States are written as ``{item.OPEN}``; other braces are doubled.
     """
-    return text.format(item=AskItemState, standing=DeviceState)
+    return text.format(item=AskItemState, state=DeviceState)

@@ -117,7 +117,7 @@ async def _take(
     fates = {item: _fate(item, states, assigned) for item in first_answers}
     new = [first_answers[item] for item, fate in fates.items() if fate is AnswerFate.TAKEN]
     if new:
-        counts = device.standing is DeviceState.COUNTED
+        counts = device.state is DeviceState.COUNTED
         rows = [(answer.item, answer.answer, answer.seconds) for answer in new]
         await store_answers(connection, device.uid, rows, counts=counts)
         await settle_items(connection, [answer.item for answer in new])
@@ -154,7 +154,7 @@ async def _assign(
     lost_items = await reassign_lost_items(connection, assignment_context, device.uid, request.has)
     if lost_items:
         return lost_items[:MAX_CONCURRENT]
-    if device.standing is DeviceState.EXCLUDED:
+    if device.state is DeviceState.EXCLUDED:
         return await assign_items(
             connection, assignment_context, device.uid, number=request.wanted, gold=True
         )

@@ -93,7 +93,7 @@ async def _store_scores(connection: Connection, comparisons: list[_Comparison]) 
         evidence = _add_comparisons(device.evidence, by_device[device.uid])
         value = score(evidence, device.answers)
         stored[device.uid] = evidence, value
-        if value > LIMIT and device.standing is DeviceState.COUNTED and not device.by_hand:
+        if value > LIMIT and device.state is DeviceState.COUNTED and not device.by_hand:
             careless[device.uid] = _reason(value)
     await store_evidence(connection, stored)
     return careless

@@ -90,7 +90,7 @@ def _device(row: Mapping[str, Any]) -> AskDevice:
         score=round(row["score"], 2),
         limit=round(LIMIT, 2),
         seconds=row["seconds"],
-        standing=DeviceState(row["standing"]),
+        state=DeviceState(row["state"]),
         reason=row["reason"],
         set_by=row["set_by"],
         alike=row["alike"],

@@ -12,33 +12,33 @@ from wfms.ask.usecases.context import AskContext
 async def apply_device_state(
     context: AskContext,
     device: UUID,
-    standing: DeviceState,
+    state: DeviceState,
     *,
     reason: str,
     set_by: str | None,
 ) -> bool:
-    """Set the standing of a known browser, and recompute the items that it answered.
+    """Set the state of a known browser, and recompute the items that it answered.
 
     All its answers count, or none. Items whose answers are fixed do not change.
 
     Returns:
-        False if the standing was the same before.
+        False if the state was the same before.
     """
     async with context.database.transaction() as transaction:
         connection = transaction.connection
-        items = await set_device_state(connection, device, standing, reason=reason, set_by=set_by)
+        items = await set_device_state(connection, device, state, reason=reason, set_by=set_by)
         if items:
             await settle_items(connection, items)
     return items is not None
 
 
 async def set_device_state_by_supervisor(
-    context: AskContext, device: UUID, standing: DeviceState, *, reason: str, by: str
+    context: AskContext, device: UUID, state: DeviceState, *, reason: str, by: str
 ) -> None:
-    """Set the standing of a browser by hand. It is not changed automatically afterwards.
+    """Set the state of a browser by hand. It is not changed automatically afterwards.
 
     Raises:
-        Conflict: The standing was the same before.
+        Conflict: The state was the same before.
     """
-    if not await apply_device_state(context, device, standing, reason=reason, set_by=by):
-        raise Conflict(f"device {device} is {standing} already")
+    if not await apply_device_state(context, device, state, reason=reason, set_by=by):
+        raise Conflict(f"device {device} is {state} already")

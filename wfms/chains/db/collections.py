@@ -11,30 +11,30 @@ from sluice.servicekit.database import Connection
 from wfms.chains.domain.collecting import CollectableOutput
 
 ASK = """
-INSERT INTO collections (chain_uid, dataset_uid, output, standing, standing_type, asked_at)
-SELECT $1, uid, output, standing, standing_type, $6
+INSERT INTO collections (chain_uid, dataset_uid, output, append_only, append_only_type, asked_at)
+SELECT $1, uid, output, append_only, append_only_type, $6
 FROM unnest($2::uuid[], $3::text[], $4::text[], $5::text[]) AS asked
-    (uid, output, standing, standing_type)
+    (uid, output, append_only, append_only_type)
 ON CONFLICT DO NOTHING
 """
 
 WAITING = """
 -- In the order in which the chains finished.
-SELECT collections.chain_uid, collections.dataset_uid, standing, standing_type, chains.owner_group,
+SELECT collections.chain_uid, collections.dataset_uid, append_only, append_only_type, chains.owner_group,
     chains.dataset_uid AS input
 FROM collections JOIN chains ON chains.uid = chain_uid
 WHERE collections.ended_at IS NULL ORDER BY asked_at, chain_uid, output LIMIT $1
 """
 
 END = """
-UPDATE collections SET ended_at = $3, standing_uid = $4, files = $5, reason = $6
+UPDATE collections SET ended_at = $3, append_only_uid = $4, files = $5, reason = $6
 WHERE chain_uid = $1 AND dataset_uid = $2 AND ended_at IS NULL
 """
 
 WAITING_OF = "SELECT dataset_uid FROM collections WHERE chain_uid = $1 AND ended_at IS NULL"
 
 OF_CHAINS = """
-SELECT chain_uid, output, standing AS name, standing_uid AS standing, files, reason
+SELECT chain_uid, output, append_only AS name, append_only_uid AS append_only, files, reason
 FROM collections WHERE chain_uid = ANY($1::uuid[]) ORDER BY chain_uid, output
 """
 
@@ -71,7 +71,7 @@ async def waiting_collections(connection: Connection, *, limit: int) -> list[Wai
         WaitingCollection(
             row["chain_uid"],
             row["dataset_uid"],
-            Collect(name=row["standing"], type=row["standing_type"]),
+            Collect(name=row["append_only"], type=row["append_only_type"]),
             row["owner_group"],
             row["input"],
         )
@@ -88,7 +88,7 @@ async def end_collection(
 ) -> None:
     """Store the outcome, or the reason of a refusal, of a locked chain's output."""
     where, files, reason = (
-        (None, None, outcome) if isinstance(outcome, str) else (outcome.standing, outcome.files, "")
+        (None, None, outcome) if isinstance(outcome, str) else (outcome.append_only, outcome.files, "")
     )
     await connection.execute(END, collection.chain, collection.dataset, now, where, files, reason)
 

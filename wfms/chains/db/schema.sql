@@ -184,22 +184,22 @@ CREATE TABLE quotas (
     PRIMARY KEY (kind, name, quantity)
 );
 
--- Outputs of finished chains to append to the append-only data set called standing.
+-- Outputs of finished chains to append to the data set called append_only.
 CREATE TABLE collections (
     chain_uid uuid NOT NULL REFERENCES chains,
     dataset_uid uuid NOT NULL,
     output text NOT NULL,
-    standing text NOT NULL,
-    standing_type text NOT NULL,
+    append_only text NOT NULL,
+    append_only_type text NOT NULL,
     asked_at timestamptz NOT NULL,
     -- When the DMS had appended the files, and where; or had refused them, and why.
     ended_at timestamptz,
-    standing_uid uuid,
+    append_only_uid uuid,
     files bigint,
     reason text NOT NULL DEFAULT '',
     PRIMARY KEY (chain_uid, dataset_uid),
-    CHECK ((standing_uid IS NULL) = (files IS NULL)),
-    CHECK ((ended_at IS NULL) = (standing_uid IS NULL AND reason = ''))
+    CHECK ((append_only_uid IS NULL) = (files IS NULL)),
+    CHECK ((ended_at IS NULL) = (append_only_uid IS NULL AND reason = ''))
 );
 
 CREATE INDEX collections_waiting ON collections (asked_at) WHERE ended_at IS NULL;

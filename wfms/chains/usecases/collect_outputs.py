@@ -51,5 +51,5 @@ async def _collect(context: ChainsContext, collection: WaitingCollection) -> Col
             made_of=collection.input,
         )
     except (Conflict, Unprocessable, NotFound) as refusal:
-        log.error("output.not_collected", standing=collection.into.name, reason=refusal.detail)
+        log.error("output.not_collected", append_only=collection.into.name, reason=refusal.detail)
         return refusal.detail

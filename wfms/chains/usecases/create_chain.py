@@ -219,9 +219,9 @@ def _require_acceptable(uid: UUID, new: NewChain) -> None:
             f" as a parameter ({ASSET_SCHEME}{dataset.meta[MARK]}), and does not carry through a"
             " template"
         )
-    if dataset.standing is not None:
+    if dataset.append_only is not None:
         raise ChainRefused(
-            f"data set {dataset.name} is standing: it grows, and is no chain's input; templates"
+            f"data set {dataset.name} is append-only: it grows, and is no chain's input; templates"
             " that say sluice:match with every take slices of it"
         )
     if dataset.type in {DatasetType.INTERMEDIATE, DatasetType.LOGS}:

@@ -97,7 +97,7 @@ async def delete_dataset(
     require_owned(dataset, visibility)
     if MARK in dataset.meta and not taken_back:
         raise AssetInUse(uid, dataset.name, dataset.meta[MARK])
-    last = dataset.type is DatasetType.OUTPUT or dataset.standing is not None
+    last = dataset.type is DatasetType.OUTPUT or dataset.append_only is not None
     if last and not force:
         return await context.dms.delete_dataset(uid)  # the DMS refuses, and says why
     now = database.clock.now()

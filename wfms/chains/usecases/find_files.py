@@ -119,7 +119,7 @@ def _explain_misfit(dataset: Dataset, new: NewChain, value: FileValue) -> str:
             " own chain"
         )
     if dataset.state in {DatasetState.OPEN, DatasetState.DELETING, DatasetState.DELETED}:
-        grows = " and standing, so it never closes" if dataset.standing else ""
+        grows = " and append-only, so it never closes" if dataset.append_only else ""
         return f"data set {dataset.name} is {dataset.state}{grows}; it must be closed"
     if value.retention == "delete" and not may_take_away(dataset.group, new.group):
         return (

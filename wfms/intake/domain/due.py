@@ -18,12 +18,12 @@ def due_templates(templates: Iterable[Template]) -> list[Template]:
 
 
 def select_datasets(
-    template: Template, standing: Iterable[AppendOnlyDataset]
+    template: Template, append_only: Iterable[AppendOnlyDataset]
 ) -> list[AppendOnlyDataset]:
     """Return the append-only data sets of which the template takes slices."""
     return [
         one
-        for one in standing
+        for one in append_only
         if template.plan.takes_dataset
         and template.plan.match
         and may_take(template.group, one.dataset.group, one.dataset.shared_with)

@@ -111,7 +111,7 @@ def show(
     ) -> tuple[Dataset, DatasetStatus, list[AppendOnlyDataset]]:
         operator = connection.operator
         details, status = await operator.dataset(uid), await operator.dataset_status(uid)
-        grows = details.standing is not None
+        grows = details.append_only is not None
         return details, status, await operator.append_only_datasets(uid=uid) if grows else []
 
     details, status, append_only = system.ask(read)
@@ -341,5 +341,5 @@ def _format_file_count(dataset: Dataset) -> str:
 
 
 def _describe_state(dataset: Dataset) -> str:
-    grows = dataset.standing is not None and dataset.state is DatasetState.OPEN
-    return "standing" if grows else dataset.state.value
+    grows = dataset.append_only is not None and dataset.state is DatasetState.OPEN
+    return "append-only" if grows else dataset.state.value

@@ -191,7 +191,7 @@ def list_devices(
         "agrees",
         "seconds",
         "score",
-        "standing",
+        "state",
         "why",
     ]
     print_table(columns, [_device_row(each) for each in devices], empty="nobody has answered yet")
@@ -219,15 +219,15 @@ def admit(system: System, browser: BrowserArgument, *, reason: ReasonOption = ""
     _set(system, browser, DeviceState.COUNTED, reason)
 
 
-def _set(system: System, browser: str, standing: DeviceState, reason: str) -> None:
-    new = plain_errors(lambda: SetDeviceState(standing=standing, reason=reason))
+def _set(system: System, browser: str, state: DeviceState, reason: str) -> None:
+    new = plain_errors(lambda: SetDeviceState(state=state, reason=reason))
 
     async def change(connection: Connection) -> AskDevice:
         uid = await find_device(connection, browser)
         return await connection.operator.set_device_state(uid, new)
 
     device = system.ask(change)
-    counts = "counts" if standing is DeviceState.COUNTED else "counts no more"
+    counts = "counts" if state is DeviceState.COUNTED else "counts no more"
     system.answer(
         device, f"browser {str(device.uid)[:8]}: what it answered ({device.given}) {counts}"
     )
@@ -281,6 +281,6 @@ def _device_row(device: AskDevice) -> tuple[object, ...]:
         peers,
         f"{device.seconds:.1f}",
         score,
-        device.standing,
+        device.state,
         f"{by}{device.reason}" if device.reason or by else "",
     )

@@ -18,7 +18,7 @@ def accepted_dataset_lines(plan: Plan) -> Iterator[str]:
     if plan.due is not None:
         yield f"runs by itself {describe_trigger(plan.due)}"
         if conditions:
-            yield "takes what is new in standing data sets where:"
+            yield "takes what is new in append-only data sets where:"
     else:
         yield f"takes data sets where (priority {plan.priority}):"
         conditions = conditions or ["(none by itself: on request only)"]

@@ -57,7 +57,7 @@ async def file_names(dms: Dms, uid: UUID) -> list[str]:
 async def test_collected_files_are_in_order_of_arrival_under_their_tool_names(dms: Dms) -> None:
     await collect(dms, "b", "a")
     corpus = await find_corpus(dms)
-    assert (corpus.dataset.standing, corpus.dataset.count_files, corpus.readers) == (
+    assert (corpus.dataset.append_only, corpus.dataset.count_files, corpus.readers) == (
         "corpus",
         4,
         [],
@@ -65,9 +65,9 @@ async def test_collected_files_are_in_order_of_arrival_under_their_tool_names(dm
     files = (await dms.client.files(corpus.dataset.uid)).files
     assert [file.name for file in files] == [f"0000000{seq}.0-data.bin" for seq in range(4)]
     assert [file.url.split("/")[-2] for file in files] == ["b", "b", "a", "a"]
-    standing = await dms.client.dataset(corpus.dataset.uid)
-    assert (standing.standing, standing.state) == ("corpus", DatasetState.OPEN)
-    assert standing.bytes == sum(file.size for file in files)
+    grown = await dms.client.dataset(corpus.dataset.uid)
+    assert (grown.append_only, grown.state) == ("corpus", DatasetState.OPEN)
+    assert grown.bytes == sum(file.size for file in files)
 
 
 async def test_data_set_collected_twice_is_added_once(dms: Dms) -> None:
@@ -104,9 +104,9 @@ async def test_collected_files_outlive_their_source_data_set(dms: Dms) -> None:
     names = [f"a/{file.name}" for file in files]
     assert dms.files_on(StorageType.INTERMEDIATE) == names
     corpus = await find_corpus(dms)
-    with pytest.raises(Conflict, match="standing"):
+    with pytest.raises(Conflict, match="append-only"):
         await dms.client.delete_dataset(corpus.dataset.uid)
-    with pytest.raises(Unprocessable, match="standing"):
+    with pytest.raises(Unprocessable, match="append-only"):
         await dms.apply(DeleteDataset(uid=corpus.dataset.uid))
     await dms.client.delete_dataset(corpus.dataset.uid, force=True)
     assert await delete_once(dms.context)
@@ -131,7 +131,7 @@ async def test_repeated_collection_of_deleted_data_sets_gets_the_first_answer(dm
     await dms.client.delete_dataset(source)
     await dms.client.delete_dataset(first.dataset.uid, force=True)
     again = await dms.client.collect(source, collect_request())
-    assert (again.standing, again.files) == (first.dataset.uid, 2)
+    assert (again.append_only, again.files) == (first.dataset.uid, 2)
     assert await dms.client.append_only_datasets() == []
 
 
@@ -143,8 +143,8 @@ async def test_each_group_has_its_own_append_only_data_set_of_a_name(dms: Dms) -
         await dms.client.collect(source, collect_request(group=group)) for group in ("ocr", "spd")
     ]
     corpora = await dms.client.append_only_datasets()
-    assert [one.dataset.uid for one in corpora] == [answer.standing for answer in answers]
-    assert [one.dataset.standing for one in corpora] == ["corpus", "corpus"]
+    assert [one.dataset.uid for one in corpora] == [answer.append_only for answer in answers]
+    assert [one.dataset.append_only for one in corpora] == ["corpus", "corpus"]
     rows = [await dms.client.dataset(one.dataset.uid) for one in corpora]
     assert [(row.name, row.group) for row in rows] == [("corpus-2", "ocr"), ("corpus-3", "spd")]
     other, _ = await dms.filled("b", 2)
@@ -291,8 +291,8 @@ async def test_slice_of_all_files_has_a_generation_above_its_files(dms: Dms) -> 
 
 async def _slice_of_all(dms: Dms) -> int:
     """Cut a slice of all files and return its generation."""
-    standing = (await dms.client.append_only_datasets())[0]
-    used = standing.used_by("train")
-    slice_uid = await dms.client.cut_slice(standing.dataset.uid, cut_request(after=used, all=True))
+    corpus = (await dms.client.append_only_datasets())[0]
+    used = corpus.used_by("train")
+    slice_uid = await dms.client.cut_slice(grown.dataset.uid, cut_request(after=used, all=True))
     (row,) = await dms.fetch("SELECT generation FROM slices WHERE dataset_uid = $1", slice_uid)
     return int(row["generation"])

@@ -90,9 +90,9 @@ async def test_requests_about_human_tasks_are_forwarded_to_the_ask_service(
     [step] = (await client.asking_steps()).steps
     assert (step.waiting, step.decided, step.finished, step.given) == (0, 3, 0, 3)
     [device] = (await client.ask_devices(OF)).devices
-    reason = SetDeviceState(standing=DeviceState.EXCLUDED, reason="all alike")
+    reason = SetDeviceState(state=DeviceState.EXCLUDED, reason="all alike")
     excluded = await client.set_device_state(device.uid, reason)
-    assert (excluded.standing, excluded.reason) == (DeviceState.EXCLUDED, "all alike")
+    assert (excluded.state, excluded.reason) == (DeviceState.EXCLUDED, "all alike")
     with pytest.raises(Conflict):
         await client.set_device_state(device.uid, reason)
     [step] = (await client.asking_steps()).steps
@@ -145,16 +145,16 @@ async def test_personal_link_attributes_annotations_to_its_creator(watched: Watc
 
 async def test_page_excludes_a_browser_and_counts_its_annotations_again(watched: Watched) -> None:
     await (await watched.asking.browser()).answer_all("no")
-    [standing] = re.findall(r'action="([^"]+/standing)"', await watched.page(PAGE))
-    form = {"standing": "excluded", "reason": "never looked"}
-    assert "counts no more" in await watched.post(standing, **form)
+    [state] = re.findall(r'action="([^"]+/state)"', await watched.page(PAGE))
+    form = {"state": "excluded", "reason": "never looked"}
+    assert "counts no more" in await watched.post(state, **form)
     page = await watched.page(PAGE)
     assert "never looked" in page
     assert "Count again" in page
     assert "0 of 3 items given, 0 decided, 3 waiting" in page
-    assert "Nothing was changed: device" in await watched.post(standing, **form)
-    assert "Nothing was changed: standing: " in await watched.post(standing, standing="good")
-    assert "counts." in await watched.post(standing, standing="counted")
+    assert "Nothing was changed: device" in await watched.post(state, **form)
+    assert "Nothing was changed: state: " in await watched.post(state, state="good")
+    assert "counts." in await watched.post(state, state="counted")
     live = (await watched.operator.http.get(f"{PAGE}/live")).json()["parts"]
     assert "3 decided" in live["progress"]
     assert "Exclude" in live["browsers"]
@@ -204,7 +204,7 @@ async def test_commands_cover_links_browsers_and_annotations(
     assert address.startswith("http://ask.test/ask/mass%20times/look?key=")
     await (await watched.asking.browser(address.rpartition("key=")[2])).answer_all("yes")
     [device] = json.loads(await sluice("ask", "devices", TEMPLATE, STEP, "--json"))
-    assert (device["given"], device["standing"]) == (3, "counted")
+    assert (device["given"], device["state"]) == (3, "counted")
     short = device["uid"][:8]
     assert f"{short}" in await sluice("ask", "devices", TEMPLATE, STEP)
     output = await sluice("ask", "exclude", short, "--yes", "--reason", "too quick")

@@ -115,10 +115,10 @@ def _reading_routes(rows: Rows) -> APIRouter:
 def _watching_routes(rows: Rows) -> APIRouter:
     router = APIRouter(prefix="/api/v1")
 
-    @router.get("/standing")
-    async def standing(uid: UUID | None = None) -> AppendOnlyList:
+    @router.get("/append-only")
+    async def append_only(uid: UUID | None = None) -> AppendOnlyList:
         return AppendOnlyList(
-            standing=[one for one in rows.standing if uid in {None, one.dataset.uid}]
+            datasets=[one for one in rows.append_only if uid in {None, one.dataset.uid}]
         )
 
     @router.get("/stalled")

@@ -64,7 +64,7 @@ class Rows:
         self.files: dict[UUID, list[File]] = {}
         #: Data set → the files that it waits for.
         self.waits_for: dict[UUID, str] = {}
-        self.standing: list[AppendOnlyDataset] = []
+        self.append_only: list[AppendOnlyDataset] = []
         self.schedules: list[ScheduleState] = []
         self.stalled: list[Stalled] = []
         #: Data set and number of files of each request to close a data set.

@@ -33,7 +33,7 @@ def corpus(operator: Operator) -> Dataset:
         name="corpus",
         state=DatasetState.OPEN,
         meta={"type": "corpus"},
-        standing="corpus",
+        append_only="corpus",
         **fields,
     )
     slice_dataset = Dataset(
@@ -41,12 +41,12 @@ def corpus(operator: Operator) -> Dataset:
         name="corpus.train.1",
         state=DatasetState.CLOSED,
         meta={"type": "corpus"},
-        slice=SliceOf(standing=CORPUS, name="corpus", reader="train", number=1),
+        slice=SliceOf(append_only=CORPUS, name="corpus", reader="train", number=1),
         **fields,
     )
     reader = SliceConsumer(name="train", used=10, slices=1, last_at=TIME, last=SLICE)
     operator.neighbours.datasets |= {CORPUS: grows, SLICE: slice_dataset}
-    operator.neighbours.standing = [AppendOnlyDataset(dataset=grows, since=TIME, readers=[reader])]
+    operator.neighbours.append_only = [AppendOnlyDataset(dataset=grows, since=TIME, readers=[reader])]
     return grows
 
 
@@ -115,16 +115,16 @@ async def test_append_only_data_set_shows_the_files_that_templates_got(
     operator: Operator, corpus: Dataset, sluice: Command
 ) -> None:
     page = (await operator.http.get(f"/datasets/{corpus.uid}")).text
-    assert "standing" in page
+    assert "append-only" in page
     assert 'href="/templates/train"' in page
     assert "Start a chain" not in page
-    assert "standing" in (await operator.http.get("/datasets")).text
+    assert "append-only" in (await operator.http.get("/datasets")).text
     assert "Slice 1 of" in (await operator.http.get(f"/datasets/{SLICE}")).text
     output = await sluice("dataset", "show", "corpus")
-    assert "corpus: input, standing, 12 files" in output
+    assert "corpus: input, append-only, 12 files" in output
     assert f"train was given 10 files in 1 slice, the last {local_time(TIME)}" in output
-    assert "standing" in await sluice("dataset", "list")
-    operator.neighbours.standing = []
+    assert "append-only" in await sluice("dataset", "list")
+    operator.neighbours.append_only = []
     assert "No template was given any" in (await operator.http.get(f"/datasets/{corpus.uid}")).text
 
 
@@ -143,7 +143,7 @@ async def test_template_of_a_trigger_cycle_tells_why_it_starts_no_more(
     for name, takes, gives in RING:
         await publish(operator, name, ring(takes, gives))
     grows = corpus.model_copy(update={"meta": {"type": "a"}})
-    operator.neighbours.standing = [
+    operator.neighbours.append_only = [
         AppendOnlyDataset(dataset=grows, since=TIME, readers=[], generation=5)
     ]
     (one,) = (await operator.client.template_due("la")).sets

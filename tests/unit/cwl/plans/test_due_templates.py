@@ -124,7 +124,7 @@ def test_template_without_data_set_may_have_a_schedule() -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        (data("{every: {files: 3}}"), "4:16: error: 'sluice:match' does not say of which standing"),
+        (data("{every: {files: 3}}"), "4:16: error: 'sluice:match' does not say of which append-only"),
         (data(f"{{{PAGES}, every: 5}}"), "4:37: error: 'sluice:match' every: is a mapping"),
         (data(f"{{{PAGES}, every: {{all: true}}}}"), "every: says 'files', 'hours', or both"),
         (data(f"{{{PAGES}, every: {{file: 1}}}}"), "knows no 'file'; did you mean 'files'?"),
@@ -140,7 +140,7 @@ def test_template_without_data_set_may_have_a_schedule() -> None:
         ),
         (data("{a: 1}", "sluice:collect: a/b"), "9:44: error: 'sluice:collect' 'a/b' has '/'"),
         (data("{a: 1}", "sluice:collect: {nam: a}"), "knows no 'nam'; did you mean 'name'?"),
-        (data("{a: 1}", "sluice:collect: [a]"), "is the name of a standing data set"),
+        (data("{a: 1}", "sluice:collect: [a]"), "is the name of an append-only data set"),
         (data("{a: 1, sluice:collect: a}").replace("sluice:match", "sluice:collect"), "belongs to"),
         (values("{every: {files: 3}}"), "has 'every', and no input of the workflow is a data set"),
         (values("{schedule: 0 3 * * *, kind: raw}"), "'sluice:match' is about the data set"),

@@ -22,17 +22,17 @@ PAGES = {"type": Equals(value="pages")}
 GROWN = Trigger(every=GrowthTrigger(files=10))
 
 
-def dataset(*, standing: str | None = None, of: SliceOf | None = None, **more: object) -> Dataset:
+def dataset(*, append_only: str | None = None, of: SliceOf | None = None, **more: object) -> Dataset:
     fields: dict[str, object] = {"name": "corpus", "meta": {"type": "pages"}, **more}
     return Dataset.model_validate(
         {
             "uid": UUID(int=1),
             "type": DatasetType.INPUT,
-            "state": DatasetState.OPEN if standing else DatasetState.CLOSED,
+            "state": DatasetState.OPEN if append_only else DatasetState.CLOSED,
             "count_files": 12,
             "bytes": 1,
             "timestamp": START,
-            "standing": standing,
+            "append_only": append_only,
             "slice": of,
             **fields,
         }
@@ -41,7 +41,7 @@ def dataset(*, standing: str | None = None, of: SliceOf | None = None, **more: o
 
 def corpus(*readers: tuple[str, int, datetime], **more: Any) -> AppendOnlyDataset:
     return AppendOnlyDataset(
-        dataset=dataset(standing="corpus", **more),
+        dataset=dataset(append_only="corpus", **more),
         since=START,
         readers=[
             SliceConsumer(name=name, used=used, slices=1, last_at=at, last=UUID(int=2))
@@ -108,7 +108,7 @@ def test_only_the_latest_version_of_a_template_is_due() -> None:
 
 
 def test_slice_goes_only_to_the_template_it_was_cut_for() -> None:
-    of = SliceOf(standing=UUID(int=1), name="corpus", reader="t", number=3)
+    of = SliceOf(append_only=UUID(int=1), name="corpus", reader="t", number=3)
     decided = decide(dataset(of=of), [template("a", due=None), template(), template("z")])
     assert isinstance(decided, Matched)
     assert (decided.template.name, decided.tied) == ("t", ())
@@ -117,12 +117,12 @@ def test_slice_goes_only_to_the_template_it_was_cut_for() -> None:
     assert "is not the template t, for which it was cut" in decision.reason
     ordinary = decide(dataset(), [template()])
     assert isinstance(ordinary, NotMatched)
-    reason = "takes what is new in standing data sets, and runs when 10 files are new"
+    reason = "takes what is new in append-only data sets, and runs when 10 files are new"
     assert reason in ordinary.reason
 
 
 def test_slice_matches_as_its_append_only_data_set_does() -> None:
-    of = SliceOf(standing=UUID(int=1), name="corpus", reader="t", number=3)
+    of = SliceOf(append_only=UUID(int=1), name="corpus", reader="t", number=3)
     assert objection_to(dataset(of=of, name="x"), template().plan, template="t") is None
     by_name = template(match={"name": Equals(value="corpus")})
     assert objection_to(dataset(of=of, name="x"), by_name.plan, template="t") is None

@@ -47,7 +47,7 @@ async def get_append_only_dataset(
 
     None if the data set is not append-only or the DMS does not answer.
     """
-    if dataset.standing is None:
+    if dataset.append_only is None:
         return None
     try:
         datasets = await context.dms.append_only_datasets(uid=dataset.uid)

@@ -48,8 +48,8 @@ class AskingPages:
         pages.post(f"{_STEP}/links", "make_ask_link", self.make_link, Role.SUBMITTER)
         pages.post(f"{_STEP}/links/<uuid:uid>/end", "end_ask_link", self.end_link, Role.SUBMITTER)
         pages.post(
-            f"{_STEP}/devices/<uuid:uid>/standing",
-            "set_standing",
+            f"{_STEP}/devices/<uuid:uid>/state",
+            "set_device_state",
             self.set_device_state,
             Role.SHIFT,
         )
@@ -155,12 +155,12 @@ class AskingPages:
         try:
             new = SetDeviceState.model_validate(
                 {
-                    "standing": request.form.get("standing", ""),
+                    "state": request.form.get("state", ""),
                     "reason": request.form.get("reason", "").strip(),
                 }
             )
             device = self._bridge.run(self._ask.set_device_state(uid, new))
-            counts = "counts" if device.standing is DeviceState.COUNTED else "counts no more"
+            counts = "counts" if device.state is DeviceState.COUNTED else "counts no more"
             flash(f"What browser {str(uid)[:8]} answered {counts}.")
         except ValidationError as error:
             problems = "; ".join(finding.message for finding in to_form_error(error).findings)
