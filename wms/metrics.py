@@ -22,8 +22,8 @@ class WmsMetrics(ServiceMetrics):
             "Reports of attempts that are no longer the current ones of their jobs.",
             registry=self.registry,
         )
-        self.second_attempts = Counter(
-            "sluice_second_attempts_total",
+        self.duplicate_attempts = Counter(
+            "sluice_duplicate_attempts_total",
             "Duplicate attempts of stragglers.",
             registry=self.registry,
         )

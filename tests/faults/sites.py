@@ -33,7 +33,7 @@ _HELD = """
 -- Jobs that pilots of a site have.
 SELECT job_id FROM (
     SELECT id AS job_id, pilot FROM jobs WHERE lease_until IS NOT NULL
-    UNION ALL SELECT job_id, pilot FROM second_attempts WHERE lease_until IS NOT NULL) AS held
+    UNION ALL SELECT job_id, pilot FROM duplicate_attempts WHERE lease_until IS NOT NULL) AS held
 WHERE pilot IN (
     SELECT p.uid FROM pilots AS p JOIN sites AS s ON p.site = s.uid WHERE s.name = $1)
 """

@@ -338,7 +338,7 @@ CREATE TABLE tree_levels (
 -- Duplicate attempts (speculative execution) of jobs that a pilot runs already; the other attempt
 -- is in the row of the job. While the job is in flight, the row stays after its attempt has ended
 -- (lease_until NULL); tried counts the duplicates. Changed under the lock of the task's row.
-CREATE TABLE second_attempts (
+CREATE TABLE duplicate_attempts (
     job_id bigint PRIMARY KEY,
     task_uid uuid NOT NULL,
     attempt integer NOT NULL CHECK (attempt > 0),
@@ -351,7 +351,7 @@ CREATE TABLE second_attempts (
     stop_reason text
 );
 
-CREATE INDEX second_attempts_by_task ON second_attempts (task_uid);
+CREATE INDEX duplicate_attempts_by_task ON duplicate_attempts (task_uid);
 
 -- How long jobs take and how many fail, for each kind (step of a template) and each worker. A
 -- worker is the name and host of a pilot: its row outlives the pilot. See

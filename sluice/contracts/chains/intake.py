@@ -100,8 +100,8 @@ class Tie(Contract):
 
     template_id: UUID
     template: str
-    rival_id: UUID
-    rival: str
+    other_id: UUID
+    other: str
     priority: int
     #: The number of data sets that both templates matched. The next three fields describe the last.
     datasets: int

@@ -252,7 +252,7 @@ def _summarise(result: DemoResult, photos: Sequence[Path], folder: Path) -> dict
         "images": len(photos),
         "picture": picture,
         "jobs": sum(task.jobs.total for task in result.tasks if task.jobs),
-        "second_attempts": result.duplicate_attempts,
+        "duplicate_attempts": result.duplicate_attempts,
         "workers": list(result.workers),
         "timeline": str(result.timeline),
     }
@@ -277,7 +277,7 @@ def _print_result(result: DemoResult, summary: Mapping[str, Any]) -> None:
         out.print(f"{picture['path']}: {size}, {same} as by one program")
     out.print(
         f"{summary['status']}: {summary['images']} images, {summary['jobs']} jobs,"
-        f" {summary['second_attempts']} second attempts, {summary['seconds']:.0f} s;"
+        f" {summary['duplicate_attempts']} duplicate attempts, {summary['seconds']:.0f} s;"
         f" who did what when: {summary['timeline']}"
     )
 

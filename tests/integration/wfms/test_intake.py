@@ -189,8 +189,8 @@ async def test_templates_with_equal_priority_are_reported_until_one_changes(worl
         await world.input(name, meta={"kind": "raw"})
     await world.take_in()
     (tie,) = (await intake.ties()).ties
-    assert (tie.template_id, tie.rival_id, tie.priority) == (first.id, second.id, 3)
-    assert (tie.template, tie.rival, tie.datasets, tie.dataset_name) == ("aa", "bb", 2, "d2")
+    assert (tie.template_id, tie.other_id, tie.priority) == (first.id, second.id, 3)
+    assert (tie.template, tie.other, tie.datasets, tie.dataset_name) == ("aa", "bb", 2, "d2")
     await world.start_chains()
     assert {chain.template for chain in (await world.chains.chains()).chains} == {"aa"}
     world.templates[1] = second.model_copy(

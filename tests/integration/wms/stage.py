@@ -325,7 +325,7 @@ class Stage:
         )
 
         await self.execute(
-            """UPDATE second_attempts AS s SET lease_until = now() - interval '1 hour'
+            """UPDATE duplicate_attempts AS s SET lease_until = now() - interval '1 hour'
             FROM unnest($1::bigint[], $2::int[]) AS n(id, attempt)
             WHERE s.job_id = n.id AND s.attempt = n.attempt AND lease_until IS NOT NULL""",
             [job.id for job in jobs],
@@ -336,7 +336,7 @@ class Stage:
         """Return the number of duplicate attempts at jobs that no pilot has."""
         async with self.database.connection() as connection:
             count: int = await connection.fetchval(
-                """SELECT count(*) FROM second_attempts AS s JOIN jobs AS j ON j.id = s.job_id
+                """SELECT count(*) FROM duplicate_attempts AS s JOIN jobs AS j ON j.id = s.job_id
                 WHERE j.lease_until IS NULL"""
             )
         return count

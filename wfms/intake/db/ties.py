@@ -11,25 +11,25 @@ from sluice.servicekit.database import Connection
 
 UPSERT_TIE = """
 INSERT INTO ties (
-    template_id, rival_id, template, rival, priority, dataset_uid, dataset_name, at, groups
+    template_id, other_id, template, other, priority, dataset_uid, dataset_name, at, groups
 )
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
-ON CONFLICT (template_id, rival_id) DO UPDATE SET datasets = ties.datasets + 1,
+ON CONFLICT (template_id, other_id) DO UPDATE SET datasets = ties.datasets + 1,
     dataset_uid = EXCLUDED.dataset_uid, dataset_name = EXCLUDED.dataset_name, at = EXCLUDED.at,
     groups = EXCLUDED.groups
 """
 
 DELETE_OLD_TIES = """
 -- Skip locked rows until the next round.
-DELETE FROM ties WHERE (template_id, rival_id) IN (
-    SELECT template_id, rival_id FROM ties
-    WHERE NOT (template_id = ANY ($1) AND rival_id = ANY ($1)) FOR UPDATE SKIP LOCKED)
+DELETE FROM ties WHERE (template_id, other_id) IN (
+    SELECT template_id, other_id FROM ties
+    WHERE NOT (template_id = ANY ($1) AND other_id = ANY ($1)) FOR UPDATE SKIP LOCKED)
 """
 
 SELECT_TIES = """
 -- Visible to principals in all groups of the templates and of the last data set.
-SELECT template_id, rival_id, template, rival, priority, datasets, dataset_uid, dataset_name, at
-FROM ties WHERE $2::text[] IS NULL OR groups <@ $2 ORDER BY at DESC, template, rival LIMIT $1
+SELECT template_id, other_id, template, other, priority, datasets, dataset_uid, dataset_name, at
+FROM ties WHERE $2::text[] IS NULL OR groups <@ $2 ORDER BY at DESC, template, other LIMIT $1
 """
 
 

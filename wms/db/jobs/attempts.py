@@ -29,7 +29,7 @@ SELECT j.id, j.task_uid, j.seq, j.state, j.attempt, j.pilot, j.failures, j.losse
     extract(epoch FROM now() - s.leased_at)::float8 AS duplicate_since_lease,
     extract(epoch FROM now() - s.started_at)::float8 AS duplicate_ran,
     s.lease_until IS NOT NULL AS duplicate_lives, s.stop_reason AS duplicate_stopping
-FROM jobs AS j LEFT JOIN second_attempts AS s ON s.job_id = j.id
+FROM jobs AS j LEFT JOIN duplicate_attempts AS s ON s.job_id = j.id
 WHERE j.id = ANY($1::bigint[]) AND j.state IN ('{job.LEASED}', '{job.RUNNING}')
 """)
 
@@ -116,7 +116,7 @@ FROM stopped
 
 _CANCEL_SECOND = statement(f"""
 -- The same for duplicate attempts of task $1.
-WITH stopped AS (DELETE FROM second_attempts WHERE task_uid = $1 RETURNING *), counted AS (
+WITH stopped AS (DELETE FROM duplicate_attempts WHERE task_uid = $1 RETURNING *), counted AS (
     UPDATE jobs AS j SET attempt = s.attempt FROM stopped AS s
     WHERE j.id = s.job_id AND j.attempt < s.attempt
 )
@@ -171,7 +171,7 @@ class JobInFlight:
 
     ``since_lease``, ``ran`` and ``stopping`` mean the same as in ``DuplicateAttempt``.
     ``duplicate`` is the other attempt, if there is or was one. ``is_second``: this attempt is
-    stored in the table ``second_attempts``.
+    stored in the table ``duplicate_attempts``.
     """
 
     id: int

@@ -1,6 +1,6 @@
 """Statements on duplicate attempts at a job (speculative execution).
 
-The job's row has one of the two attempts and ``second_attempts`` has the other. All statements
+The job's row has one of the two attempts and ``duplicate_attempts`` has the other. All statements
 follow the lock rule of ``wms/db/tasks/tasks.py``.
 
 If the attempt in the job's row ends while the other goes on, the two change places. So the attempt
@@ -33,9 +33,9 @@ WITH task AS MATERIALIZED (
         AND NOT EXISTS (SELECT 1 FROM attempts WHERE job_id = $2 AND attempts.pilot = $4)
     FOR NO KEY UPDATE
 ), claimed AS (
-    INSERT INTO second_attempts AS s (job_id, task_uid, attempt, pilot, leased_at, lease_until)
+    INSERT INTO duplicate_attempts AS s (job_id, task_uid, attempt, pilot, leased_at, lease_until)
     SELECT id, task_uid,
-        greatest(attempt, (SELECT attempt FROM second_attempts WHERE job_id = $2)) + 1,
+        greatest(attempt, (SELECT attempt FROM duplicate_attempts WHERE job_id = $2)) + 1,
         $4, statement_timestamp(), now() + $5
     FROM job
     ON CONFLICT (job_id) DO UPDATE SET
@@ -52,14 +52,14 @@ FROM claimed AS c JOIN job AS j ON j.id = c.job_id
 _EXCHANGE = """
 -- Exchange the two attempts of each job.
 WITH first AS MATERIALIZED (SELECT * FROM jobs WHERE id = ANY($1::bigint[])),
-second AS MATERIALIZED (SELECT * FROM second_attempts WHERE job_id = ANY($1::bigint[])), up AS (
+second AS MATERIALIZED (SELECT * FROM duplicate_attempts WHERE job_id = ANY($1::bigint[])), up AS (
     UPDATE jobs AS j SET
         attempt = s.attempt, pilot = s.pilot, leased_at = s.leased_at, started_at = s.started_at,
         lease_until = s.lease_until, stop_reason = s.stop_reason,
         stop_attempt = CASE WHEN s.stop_reason IS NOT NULL THEN s.attempt END
     FROM second AS s WHERE j.id = s.job_id
 )
-UPDATE second_attempts AS s SET
+UPDATE duplicate_attempts AS s SET
     attempt = f.attempt, pilot = f.pilot, leased_at = f.leased_at, started_at = f.started_at,
     lease_until = f.lease_until,
     stop_reason = CASE WHEN f.stop_attempt = f.attempt THEN f.stop_reason END
@@ -69,7 +69,7 @@ FROM first AS f WHERE s.job_id = f.id
 _END_BESIDE = f"""
 -- End duplicate attempts ($1), and return their number. The other attempts of the jobs go on.
 WITH {ENDED_CTE}, {INSERTION_CTE}, marked AS (
-    UPDATE second_attempts AS s SET lease_until = NULL FROM ended AS e
+    UPDATE duplicate_attempts AS s SET lease_until = NULL FROM ended AS e
     WHERE s.job_id = e.id AND s.attempt = e.attempt AND s.lease_until IS NOT NULL
     RETURNING s.job_id
 )
@@ -80,7 +80,7 @@ _END_DUPLICATES = statement(f"""
 -- The jobs have ended or start again: delete their other attempts, and cancel those that run. The
 -- next attempt gets a higher number than both.
 WITH gone AS (
-    DELETE FROM second_attempts WHERE job_id = ANY($1::bigint[]) RETURNING *
+    DELETE FROM duplicate_attempts WHERE job_id = ANY($1::bigint[]) RETURNING *
 ), counted AS (
     UPDATE jobs AS j SET attempt = g.attempt FROM gone AS g
     WHERE j.id = g.job_id AND j.attempt < g.attempt AND j.state <> '{{job.FINISHED}}'
@@ -98,7 +98,7 @@ WITH named AS (
     FROM unnest($1::bigint[], $2::int[], $3::boolean[]) AS n(id, attempt, started)
     GROUP BY id, attempt
 )
-UPDATE second_attempts AS s SET
+UPDATE duplicate_attempts AS s SET
     lease_until = now() + $5,
     started_at = CASE WHEN n.started THEN coalesce(s.started_at, now()) ELSE s.started_at END
 FROM named AS n

@@ -18,7 +18,7 @@ ATTEMPTS_IN_FLIGHT = """
     UNION ALL SELECT j.id, j.task_uid, j.seq,
         CASE WHEN s.started_at IS NULL THEN '{job.LEASED}' ELSE '{job.RUNNING}' END,
         s.attempt, s.pilot, s.leased_at, s.started_at, j.ram
-    FROM second_attempts AS s JOIN jobs AS j ON j.id = s.job_id WHERE s.lease_until IS NOT NULL
+    FROM duplicate_attempts AS s JOIN jobs AS j ON j.id = s.job_id WHERE s.lease_until IS NOT NULL
 """
 
 #: Subquery: for each job and pilot, whether the pilot's own named resources suffice for the job and

@@ -131,7 +131,7 @@ WITH stopped AS (
     UPDATE jobs AS j SET stop_attempt = j.attempt, stop_reason = s.reason FROM stopped AS s
     WHERE j.id = s.id AND j.attempt = s.attempt AND j.lease_until IS NOT NULL
 )
-UPDATE second_attempts AS j SET stop_reason = s.reason FROM stopped AS s
+UPDATE duplicate_attempts AS j SET stop_reason = s.reason FROM stopped AS s
 WHERE j.job_id = s.id AND j.attempt = s.attempt AND j.lease_until IS NOT NULL
 """
 
@@ -140,13 +140,13 @@ _SELECT_LEASED = statement("""
 SELECT task_uid FROM jobs
 WHERE id = $1 AND attempt = $2 AND pilot = $3 AND state IN ('{job.LEASED}', '{job.RUNNING}')
     AND lease_until > now() AND stop_attempt IS DISTINCT FROM attempt
-UNION ALL SELECT task_uid FROM second_attempts
+UNION ALL SELECT task_uid FROM duplicate_attempts
 WHERE job_id = $1 AND attempt = $2 AND pilot = $3 AND lease_until > now() AND stop_reason IS NULL
 """)
 
 _SELECT_HOLDERS = statement("""
 SELECT id, state, attempt, pilot FROM jobs WHERE id = ANY($1::bigint[])
-UNION ALL SELECT job_id, '{job.LEASED}', attempt, pilot FROM second_attempts
+UNION ALL SELECT job_id, '{job.LEASED}', attempt, pilot FROM duplicate_attempts
 WHERE job_id = ANY($1::bigint[]) AND lease_until IS NOT NULL
 """)
 
@@ -156,7 +156,7 @@ SELECT_EXPIRED = statement("""
     WHERE state IN ('{job.LEASED}', '{job.RUNNING}') AND lease_until < now() - $1::interval
     ORDER BY lease_until LIMIT $2)
 UNION ALL
-(SELECT job_id FROM second_attempts WHERE lease_until < now() - $1::interval
+(SELECT job_id FROM duplicate_attempts WHERE lease_until < now() - $1::interval
     ORDER BY lease_until LIMIT $2)
 """)
 
@@ -165,7 +165,7 @@ _STILL_EXPIRED = statement("""
 SELECT id, attempt, pilot FROM jobs
 WHERE id = ANY($1::bigint[]) AND state IN ('{job.LEASED}', '{job.RUNNING}')
     AND lease_until < now() - $2::interval
-UNION ALL SELECT job_id, attempt, pilot FROM second_attempts
+UNION ALL SELECT job_id, attempt, pilot FROM duplicate_attempts
 WHERE job_id = ANY($1::bigint[]) AND lease_until < now() - $2::interval
 """)
 

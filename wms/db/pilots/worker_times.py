@@ -37,7 +37,7 @@ _SELECT_RUNNING = statement(f"""
 SELECT j.id, j.attempt, j.task_uid, j.pilot, j.ram, j.gpu_memory, t.template, t.step, p.name,
     p.host, extract(epoch FROM now() - j.started_at)::float8 AS ran, coalesce(s.tried, 0) AS tried
 FROM {TASKS_WITH_PRIORITY} JOIN jobs AS j ON j.task_uid = t.uid
-JOIN pilots AS p ON p.uid = j.pilot LEFT JOIN second_attempts AS s ON s.job_id = j.id
+JOIN pilots AS p ON p.uid = j.pilot LEFT JOIN duplicate_attempts AS s ON s.job_id = j.id
 WHERE {PRIORITY} >= 0 AND j.state = '{{job.RUNNING}}' AND j.started_at IS NOT NULL
     AND j.stop_attempt IS DISTINCT FROM j.attempt
     AND t.ready = 0 AND t.state IN ('{{task.SPLITTING}}', '{{task.ACTIVE}}')

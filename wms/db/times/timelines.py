@@ -41,7 +41,7 @@ _RAN = """
     UNION ALL SELECT s.task_uid, s.pilot,
         extract(epoch FROM s.started_at - $2)::float8 / $3,
         extract(epoch FROM now() - $2)::float8 / $3
-    FROM second_attempts AS s
+    FROM duplicate_attempts AS s
     WHERE s.task_uid = ANY($1::uuid[]) AND s.lease_until IS NOT NULL AND s.started_at IS NOT NULL
 """
 

@@ -66,7 +66,7 @@ async def start_duplicate_attempts(
             continue
         room.take(demand, claimed.ram, claimed.gpu_memory)
         claimed_jobs.append(claimed)
-        context.metrics.second_attempts.inc()
+        context.metrics.duplicate_attempts.inc()
         log.info(
             "attempt.second",
             job=job.id,

@@ -131,7 +131,7 @@ def tie_text(tie: Tie) -> str:
     """Return a warning about two templates of the same priority that match the same data sets."""
     sets = f"{format_count(tie.datasets, 'data set')}, {tie.dataset_name} last"
     return (
-        f"warning: templates {tie.template} and {tie.rival} have the same priority, {tie.priority},"
+        f"warning: templates {tie.template} and {tie.other} have the same priority, {tie.priority},"
         f" and both matched {sets}: {tie.template} gets them, being the first by name; give one of"
         " them a sluice:priority"
     )

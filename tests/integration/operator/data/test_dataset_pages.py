@@ -213,16 +213,16 @@ async def test_competing_templates_are_reported_until_one_changes(
     tie = Tie(
         template_id=ids["linear"],
         template="linear",
-        rival_id=ids["other"],
-        rival="other",
+        other_id=ids["other"],
+        other="other",
         priority=0,
         datasets=4,
         dataset_uid=waiting["odd"],
         dataset_name="odd",
         at=NOW,
     )
-    operator.neighbours.ties += [tie, tie.model_copy(update={"rival_id": uuid4(), "rival": "gone"})]
-    assert [competing.rival for competing in (await operator.client.ties()).ties] == ["other"]
+    operator.neighbours.ties += [tie, tie.model_copy(update={"other_id": uuid4(), "other": "gone"})]
+    assert [competing.other for competing in (await operator.client.ties()).ties] == ["other"]
     assert (
         "both matched 4 data sets with priority 0"
         in (await operator.http.get("/datasets/unmatched")).text

@@ -162,7 +162,7 @@ async def test_leftover_duplicate_does_not_keep_the_expiry_busy(race: Race) -> N
     stage = race.stage
     await stage.finish(race.quick, race.second)
     await stage.execute(
-        """INSERT INTO second_attempts (job_id, task_uid, attempt, pilot, leased_at, lease_until)
+        """INSERT INTO duplicate_attempts (job_id, task_uid, attempt, pilot, leased_at, lease_until)
         VALUES ($1, $2, 3, $3, now(), now() - interval '1 hour')""",
         race.first.id,
         race.task.uid,
@@ -199,7 +199,7 @@ async def test_cancellation_reaches_both_attempts(race: Race) -> None:
 async def test_overdue_duplicate_is_stopped_alone(race: Race) -> None:
     stage = race.stage
     await race.commands(race.quick, race.second)
-    await stage.execute("UPDATE second_attempts SET started_at = started_at - interval '9 days'")
+    await stage.execute("UPDATE duplicate_attempts SET started_at = started_at - interval '9 days'")
     assert await race.commands(race.quick, race.second) == [CANCEL]
     assert await race.commands(race.slow, race.first) == []
     assert await stage.report(
@@ -226,7 +226,7 @@ async def test_timeline_shows_both_attempts(race: Race) -> None:
     for pilot, job in ((race.slow, race.first), (race.quick, race.second)):
         await stage.beat(pilot, running=[job])
     await stage.execute("UPDATE jobs SET started_at = started_at - interval '2 s'")
-    await stage.execute("UPDATE second_attempts SET started_at = started_at - interval '1 s'")
+    await stage.execute("UPDATE duplicate_attempts SET started_at = started_at - interval '1 s'")
     await stage.execute("UPDATE tasks SET created_at = created_at - interval '3 s'")
 
     async def lanes() -> set[str]:

@@ -17,7 +17,7 @@ async def test_attempt_does_not_end_before_its_lease(stage: Stage, *, canceled: 
     (job,) = await stage.lease(slow)
     await stage.beat(slow, running=[job])
     assert await stage.begin_too(quick, job) is not None
-    for table in ("jobs", "second_attempts"):
+    for table in ("jobs", "duplicate_attempts"):
         await stage.execute(f"UPDATE {table} SET leased_at = {_LATER}, started_at = {_LATER}")  # noqa: S608
     if canceled:
         await cancel_task(stage.context, task.uid, Cancel(reason="enough"))

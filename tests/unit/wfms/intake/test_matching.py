@@ -87,7 +87,7 @@ def test_template_is_chosen_by_priority_then_name_from_latest_versions() -> None
     also_low = template("b", run)
     assert decide(dataset(), [also_low, low]) == Matched(low, {}, (also_low,))
     assert decide(dataset(), [also_low, high, low]) == Matched(high, {}), (
-        "templates of lower priority are not rivals"
+        "templates of lower priority do not compete"
     )
     other = template("z", {"run": Equals(value=8)}, version=2, priority=5)
     assert decide(dataset(), [low, high, other]) == Matched(low, {})

@@ -38,9 +38,9 @@ CREATE INDEX unmatched_since ON unmatched (since DESC);
 -- Pairs of templates of equal priority that matched the same data sets.
 CREATE TABLE ties (
     template_id uuid NOT NULL,
-    rival_id uuid NOT NULL,
+    other_id uuid NOT NULL,
     template text NOT NULL,
-    rival text NOT NULL,
+    other text NOT NULL,
     priority bigint NOT NULL,
     datasets bigint NOT NULL DEFAULT 1 CHECK (datasets >= 1),
     -- The last data set that both matched.
@@ -48,7 +48,7 @@ CREATE TABLE ties (
     dataset_name text NOT NULL,
     at timestamptz NOT NULL,
     groups text[] NOT NULL DEFAULT '{everyone}',
-    PRIMARY KEY (template_id, rival_id)
+    PRIMARY KEY (template_id, other_id)
 );
 
 -- Schedules of templates.

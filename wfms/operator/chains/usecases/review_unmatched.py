@@ -72,7 +72,7 @@ async def current_ties(context: OperatorContext) -> list[Tie]:
         context.intake.ties(), read_templates(context.database)
     )
     latest = {template.id for template in templates}
-    return [tie for tie in ties_of_all_versions.ties if {tie.template_id, tie.rival_id} <= latest]
+    return [tie for tie in ties_of_all_versions.ties if {tie.template_id, tie.other_id} <= latest]
 
 
 def _with_objections(unmatched: Unmatched, templates: Iterable[StoredTemplate]) -> Unmatched:

@@ -285,7 +285,7 @@ def report_intake(unmatched: int, ties: Sequence[Tie]) -> list[Notice]:
         notices.append(Notice(text=text, severity=NoticeSeverity.WARNING, page="unmatched"))
     for tie in ties:
         conflict = (
-            f"Templates {tie.template} and {tie.rival} have the same priority and match the same"
+            f"Templates {tie.template} and {tie.other} have the same priority and match the same"
             " data sets"
         )
         notices.append(
