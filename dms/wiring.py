@@ -86,7 +86,7 @@ def build(settings: DmsSettings, *, links: Links, transport: Transport) -> Servi
         context.watch,
         *queue_consumers(transport, database, metrics=metrics, wakes=wakes),
         loops,
-        Gauges(database, metrics, declare_gauges(context.watch.room), health=health.report),
+        Gauges(database, metrics, declare_gauges(context.watch.free_now), health=health.report),
     ]
     return Service(
         "dms",

@@ -36,7 +36,7 @@ from pilot.domain.model import (
     ToolUnloaded,
     UnloadWarmWorker,
 )
-from pilot.folders.disk_space import ROOM, has_room
+from pilot.folders.disk_space import MIN_SPACE, has_space
 from pilot.folders.run_folder import RunFolder
 from pilot.reports.journal import read_journals
 from pilot.reports.outbox import Outbox
@@ -127,18 +127,18 @@ class PilotRuntime:
         return heartbeat.model_copy(update={"trouble": self._describe_trouble()})
 
     def limit_jobs(self, requested: int) -> int:
-        """Return how many of the ``requested`` jobs the node's disk has room for."""
-        if not has_room(self._run.path):
+        """Return how many of the ``requested`` jobs the node's disk has space for."""
+        if not has_space(self._run.path):
             return 0
         return self._disk_pauses.limit_jobs(requested, now().boot_time)
 
     def _describe_trouble(self) -> str:
         """Return why the pilot takes no jobs, or an empty string when it takes jobs."""
         with contextlib.suppress(OSError):
-            if not has_room(self._run.path):
-                return f"its disk is full (less than {size_text(ROOM)} free)"
+            if not has_space(self._run.path):
+                return f"its disk is full (less than {size_text(MIN_SPACE)} free)"
         if self._disk_pauses.is_persistent:
-            return "its disk had no room for the last job: one job is tried now and then"
+            return "its disk had no space for the last job: one job is tried now and then"
         return ""
 
     def save_tokens(self) -> None:

@@ -8,7 +8,7 @@ from wms.settings import WmsSettings
 from wms.usecases.context import WmsContext
 from wms.usecases.leasing.expire_leases import expire_leases
 from wms.usecases.leasing.place_pilots import place_pilots
-from wms.usecases.limits.watch_room import watch_room
+from wms.usecases.limits.watch_space import watch_space
 from wms.usecases.pilots.lose_pilots import lose_pilots
 from wms.usecases.splitting.split_task import split_waiting_tasks
 from wms.usecases.tasks.update_ranks import update_ranks
@@ -33,7 +33,7 @@ def declare_loops(
         *([] if context.policy.every is None else [placement]),
         LoopDeclaration("expiry", settings.expiry_period, partial(expire_leases, context)),
         LoopDeclaration("pilots", unseen, partial(lose_pilots, context)),
-        LoopDeclaration("room", settings.room_period, partial(watch_room, context, dms)),
+        LoopDeclaration("space", settings.space_period, partial(watch_space, context, dms)),
         LoopDeclaration("rank", settings.rank_period, rank),
         LoopDeclaration("workers", settings.learn_period, partial(learn_times, context)),
         LoopDeclaration("times", settings.times_period, partial(count_ended_tasks, context)),

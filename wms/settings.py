@@ -67,8 +67,8 @@ class WmsSettings(SealingSettings):
     split_parallel: int = Field(default=3, ge=1, le=16)
     #: Seconds between two checks for expired leases.
     expiry_period: float = Field(default=1.0, gt=0)
-    #: Seconds between two checks whether storages have room for waiting jobs.
-    room_period: float = Field(default=5.0, gt=0)
+    #: Seconds between two checks whether storages have space for waiting jobs.
+    space_period: float = Field(default=5.0, gt=0)
     #: Seconds between two steps of the rank formula.
     rank_period: float = Field(default=30.0, gt=0)
     #: Placement policy of warm workers: `sluice` (each pilot chooses what earns most) or `watchdog`

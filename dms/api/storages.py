@@ -15,7 +15,7 @@ from sluice.contracts.access.services import CallingService
 from sluice.contracts.common.problems import Conflict, NotAvailable, NotFound, Unprocessable
 from sluice.contracts.common.states import StorageType
 from sluice.contracts.data.datasets import DatasetUids, NewStorage, Storage, WaterMarks
-from sluice.contracts.data.room import RoomNeeded, StorageRoom
+from sluice.contracts.data.storage_space import SpaceNeeded, StorageSpace
 from sluice.servicekit.access.policy import ADMINS, VIEWERS, allow
 from sluice.servicekit.web.http import api_router, errors
 
@@ -115,7 +115,7 @@ def _add_use(router: APIRouter, context: DmsContext) -> None:
 def _add_missing_space(router: APIRouter, context: DmsContext) -> None:
     @router.put("/{name}/needed", responses=errors(NotFound, NotAvailable))
     @allow(CallingService.WMS)
-    async def needed(name: str, request: RoomNeeded) -> StorageRoom:
+    async def needed(name: str, request: SpaceNeeded) -> StorageSpace:
         """Record that jobs wait for space on a storage, or wait no more; return its free space.
 
         The storage counts as full until a minute after the last such request. The request may be

@@ -6,13 +6,13 @@ from uuid import UUID
 from sluice.servicekit.database import Connection
 
 _UPSERT = """
-INSERT INTO room_needed (storage_id, needed) VALUES ($1, $2)
+INSERT INTO space_needed (storage_id, needed) VALUES ($1, $2)
 ON CONFLICT (storage_id) DO UPDATE SET needed = excluded.needed, told_at = now()
 """
 
-_DELETE = "DELETE FROM room_needed WHERE storage_id = $1"
+_DELETE = "DELETE FROM space_needed WHERE storage_id = $1"
 
-_SELECT = "SELECT storage_id, needed FROM room_needed WHERE told_at > now() - $1::interval"
+_SELECT = "SELECT storage_id, needed FROM space_needed WHERE told_at > now() - $1::interval"
 
 
 async def upsert_missing_space(connection: Connection, storage: UUID, needed: int) -> None:

@@ -289,8 +289,8 @@ CREATE TABLE slices (
 
 CREATE INDEX slices_dataset ON slices (dataset_uid);
 
--- Storages that lack room for outputs of paused tasks.
-CREATE TABLE room_needed (
+-- Storages that lack space for outputs of paused tasks.
+CREATE TABLE space_needed (
     storage_id uuid PRIMARY KEY REFERENCES storages (id) ON DELETE CASCADE,
     -- Bytes that the WMS last asked for.
     needed bigint NOT NULL CHECK (needed >= 0),

@@ -113,7 +113,7 @@ def storage_place(url: str, roots: Sequence[Root], *, subject: str) -> StoragePl
     return StoragePlace(root, path)
 
 
-def require_room_for_files(folder: StoragePlace, *, subject: str) -> None:
+def require_length_for_files(folder: StoragePlace, *, subject: str) -> None:
     """Refuse a folder in which the path of a file could be longer than file systems take.
 
     Raises:
@@ -124,7 +124,7 @@ def require_room_for_files(folder: StoragePlace, *, subject: str) -> None:
         raise OutsideStorages(
             subject,
             folder.url,
-            f"has a path of more than {most} bytes, which leaves no room for the names of files:"
+            f"has a path of more than {most} bytes, which leaves no space for the names of files:"
             " give a shorter one",
         )
 
@@ -154,6 +154,6 @@ def upload_folder(dataset_name: str, output_name: object) -> str:
     readable = "".join(
         letter if letter.isalnum() or letter in "_+-=@," else "_" for letter in output_name
     ).strip("_")
-    room = LONGEST_FOLDER - len(dataset_name.encode()) - 1
-    readable = readable.encode()[: max(room, 0)].decode(errors="ignore")
+    most = LONGEST_FOLDER - len(dataset_name.encode()) - 1
+    readable = readable.encode()[: max(most, 0)].decode(errors="ignore")
     return f"{readable}.{dataset_name}" if readable else dataset_name

@@ -38,7 +38,7 @@ def require_storage_url(url: str) -> None:
         raise WrongStorageUrl(f"names a machine: write it as file:///{rest.partition('/')[2]}")
     if len(rest.encode()) > MAX_STORAGE_PATH:
         raise WrongStorageUrl(
-            f"has a path of more than {MAX_STORAGE_PATH} bytes, which leaves no room for data sets"
+            f"has a path of more than {MAX_STORAGE_PATH} bytes, which leaves no space for data sets"
             " and files: give a folder with a shorter path"
         )
     if _ESCAPE.search(rest):

@@ -48,7 +48,7 @@ from pilot.domain.supply import Supply
 from pilot.domain.warm_worker_placement import list_warm_workers
 from sluice.contracts.common.states import AttemptOutcome
 from sluice.contracts.jobs.warm_workers import WarmWorkerState
-from sluice.contracts.pilots.pilots import Command, Heartbeat, JobToken, Room
+from sluice.contracts.pilots.pilots import Command, Heartbeat, JobToken, FreeCapacity
 from sluice.scheduling.fit import BOUNDLESS, Allocation, NodeCapacity
 
 
@@ -114,9 +114,9 @@ class PilotCore:
         """Return how many jobs to request now."""
         return 0 if self.draining else self._supply.count_jobs_to_request(now)
 
-    def room(self, now: CurrentTime, requested: int) -> Room | None:
+    def free_capacity(self, now: CurrentTime, requested: int) -> FreeCapacity | None:
         """Return the capacity for the ``requested`` jobs, or None if the node was not measured."""
-        return None if self.node is BOUNDLESS else self._supply.room(now, requested)
+        return None if self.node is BOUNDLESS else self._supply.free_capacity(now, requested)
 
     @property
     def warm_workers(self) -> list[WarmWorkerState]:
@@ -245,8 +245,8 @@ class PilotCore:
             )
         elif assigned is not None and assigned.stopping is StopReason.SHUTDOWN:
             self._jobs.returned_tokens.append(token)
-        if assigned is not None and event.report.no_room is not None:
-            # The task waits for room on that storage: its other jobs would fail too.
+        if assigned is not None and event.report.no_space is not None:
+            # The task waits for space on that storage: its other jobs would fail too.
             same_task = [
                 job for job in self._jobs.waiting if job.job.task_uid == assigned.job.task_uid
             ]
@@ -294,7 +294,7 @@ class PilotCore:
                 yield KillSlot(slot.number)
 
     def _give_back_stuck(self, now: CurrentTime) -> Iterator[Instruction]:
-        """Give back jobs that wait too long, one at a time, as the job behind may find room."""
+        """Give back jobs that wait too long, one at a time, as the job behind may fit."""
         yield from self._filling.fill(self.free, now)
         while (
             self._jobs.waiting

@@ -1,4 +1,4 @@
-"""Pauses in leasing after jobs for which the node's disk had no room."""
+"""Pauses in leasing after jobs for which the node's disk had no space."""
 
 from sluice.contracts.common.states import AttemptOutcome, ErrorClass
 from sluice.contracts.pilots.pilots import AttemptReport
@@ -9,7 +9,7 @@ FIRST_PAUSE, LONGEST_PAUSE = 5.0, 300.0
 
 
 class DiskPauses:
-    """Pauses after jobs for which the node's disk had no room.
+    """Pauses after jobs for which the node's disk had no space.
 
     A full storage causes no pause.
     """
@@ -20,17 +20,17 @@ class DiskPauses:
 
     @property
     def is_persistent(self) -> bool:
-        """Return whether a job has found no room and no job has succeeded since."""
+        """Return whether a job has found no space and no job has succeeded since."""
         return self._failures > 0
 
     def attempt_ended(self, report: AttemptReport, boot_time: float) -> None:
-        """Start a pause if the attempt found no room.
+        """Start a pause if the attempt found no space.
 
         Several failures at the same time count as one.
         """
         if report.outcome is AttemptOutcome.FINISHED:
             self._failures, self._until = 0, 0.0
-        elif report.error_class is ErrorClass.NO_ROOM and report.no_room is None:
+        elif report.error_class is ErrorClass.NO_SPACE and report.no_space is None:
             if boot_time >= self._until:
                 self._failures += 1
             self._until = boot_time + pause_after(

@@ -32,7 +32,7 @@ class SlotFilling:
     tasks: KnownTasks
 
     def fill(self, free: Allocation, now: CurrentTime) -> Iterator[Instruction]:
-        """Hand waiting jobs to idle slots, in order, and start slots where there is room.
+        """Hand waiting jobs to idle slots, in order, and start slots where there is capacity.
 
         A job that does not fit blocks all jobs behind it, so that small jobs do not starve a large
         job. A slot gets a second job only if jobs are short. ``free`` is the free capacity of the

@@ -1,4 +1,4 @@
-"""Number of jobs that a pilot requests, and the room that it reports for them."""
+"""Number of jobs that a pilot requests, and the free capacity that it reports for them."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ from functools import reduce
 from pilot.domain.model import CurrentTime
 from pilot.domain.prefetch import MeanDuration, PrefetchPolicy, count_spare_jobs
 from pilot.domain.slots import Slots
-from sluice.contracts.pilots.pilots import Room
+from sluice.contracts.pilots.pilots import FreeCapacity
 from sluice.scheduling.fit import Allocation, NodeCapacity
 
 
@@ -15,7 +15,7 @@ from sluice.scheduling.fit import Allocation, NodeCapacity
 class Supply:
     """State of a pilot at one moment.
 
-    ``waiting`` counts the jobs at hand that have no room or no slot yet. ``assigned`` counts all
+    ``waiting`` counts the jobs at hand that have no capacity or no slot yet. ``assigned`` counts all
     jobs of the pilot.
     """
 
@@ -44,14 +44,14 @@ class Supply:
         missing = min(target - self.assigned, self.policy.max_per_lease)
         return missing if missing > 0 and (starts > 0 or missing >= max(1, target // 3)) else 0
 
-    def room(self, now: CurrentTime, requested: int) -> Room:
+    def free_capacity(self, now: CurrentTime, requested: int) -> FreeCapacity:
         """Return the capacity that the ``requested`` jobs must fit in."""
         long_running = [
             slot.allocation
             for slot in self.slots.busy
             if now.boot_time - slot.since > self.policy.horizon
         ]
-        return Room(
+        return FreeCapacity(
             free=self.free.amounts(),
             soon=self._subtract(long_running).amounts(),
             ahead=max(0, requested - self.starts),
@@ -62,7 +62,7 @@ class Supply:
         """Return how many jobs could start at once if they are small enough.
 
         Returns:
-            0 if a job waits for room or no capacity is free.
+            0 if a job waits for capacity or no capacity is free.
         """
         if self.waiting or not self.free.has_any:
             return 0

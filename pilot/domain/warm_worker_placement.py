@@ -1,7 +1,7 @@
 """Warm worker placement in a pilot's slots.
 
 A slot has at most one warm worker. The functions choose the slot of a job and the warm workers that
-have to end to make room.
+have to end to free capacity.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -46,7 +46,7 @@ def plan_placement(
     of the node, to which the memory of idle warm workers still belongs.
 
     Returns:
-        The allocation, or None while there is no room, and the slots whose warm workers must end.
+        The allocation, or None while there is no capacity, and the slots whose warm workers must end.
     """
     others = [
         one for one in slots if one is not slot and one.warm_worker is not None and not one.queue

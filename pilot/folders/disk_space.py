@@ -4,12 +4,12 @@ import shutil
 from pathlib import Path
 
 #: Bytes that must be free to prepare and run a job.
-ROOM = 16 << 20
+MIN_SPACE = 16 << 20
 
 
-def has_room(folder: Path | str) -> bool:
-    """Return whether the disk of a folder has room for a job.
+def has_space(folder: Path | str) -> bool:
+    """Return whether the disk of a folder has space for a job.
 
-    Without room, each job would fail at once.
+    Without space, each job would fail at once.
     """
-    return shutil.disk_usage(folder).free >= ROOM
+    return shutil.disk_usage(folder).free >= MIN_SPACE

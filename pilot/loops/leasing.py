@@ -15,7 +15,7 @@ log = structlog.get_logger(__name__)
 
 #: Minimum seconds between two requests when the WMS answers at once without jobs.
 _SHORTEST_WAIT = 0.1
-#: Maximum seconds that a request may wait while jobs run. When they end, the room in the request is
+#: Maximum seconds that a request may wait while jobs run. When they end, the free capacity in the request is
 #: out of date.
 _WAIT_AT_WORK = 2.0
 
@@ -34,18 +34,18 @@ async def request_jobs(runtime: PilotRuntime, session: WmsSession, *, wait: floa
             continue
         requested = runtime.limit_jobs(requested)
         if requested == 0:
-            log.warning("lease.no_room", attempt=backoff.count + 1)
+            log.warning("lease.no_space", attempt=backoff.count + 1)
             await backoff.wait()
             continue
         registration, sent_at = session.registration_count, now().boot_time
         try:
             max_wait = wait if runtime.core.idle else min(wait, _WAIT_AT_WORK)
-            room = runtime.core.room(now(), requested)
+            free_capacity = runtime.core.free_capacity(now(), requested)
             request = LeaseRequest(
                 jobs=requested,
                 wait=max_wait,
                 known_tasks=runtime.core.known_tasks,
-                room=room,
+                free_capacity=free_capacity,
                 loaded=sorted({tool.kind for tool in runtime.core.warm_workers}),
             )
             lease = await session.lease(request)

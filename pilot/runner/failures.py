@@ -3,7 +3,7 @@
 from pilot.isolation.sandbox.sandbox_instance import SandboxError
 from pilot.isolation.users.programs import UserError
 from sluice.contracts.common.states import ErrorClass
-from sluice.contracts.data.room import FullStorage
+from sluice.contracts.data.storage_space import FullStorage
 from sluice.storage import ChecksumMismatch, FileMissing, StorageError, StorageFull, is_full
 from sluice.text.os_errors import os_error_sentence
 from sluice.text.visible_text import quoted
@@ -13,7 +13,7 @@ class AttemptError(Exception):
     """The attempt has failed.
 
     ``exit_code`` is the exit code of a tool that ended by itself. ``gpu_full`` says that its GPU
-    had no memory left. ``no_room`` is the storage that was full.
+    had no memory left. ``no_space`` is the storage that was full.
     """
 
     def __init__(
@@ -23,14 +23,14 @@ class AttemptError(Exception):
         *,
         exit_code: int | None = None,
         gpu_full: bool = False,
-        no_room: FullStorage | None = None,
+        no_space: FullStorage | None = None,
     ) -> None:
         super().__init__(message)
         self.error_class = error_class
         self.message = message
         self.exit_code = exit_code
         self.gpu_full = gpu_full
-        self.no_room = no_room
+        self.no_space = no_space
 
 
 class StoppedError(Exception):
@@ -63,7 +63,7 @@ def stage_in_error(name: str, error: StorageError) -> AttemptError:
         return AttemptError(ErrorClass.CHECKSUM_MISMATCH, sentence)
     if isinstance(error, StorageFull):
         return AttemptError(
-            ErrorClass.NO_ROOM, f"no room on the pilot's node for input file {quoted(name)}"
+            ErrorClass.NO_SPACE, f"no space on the pilot's node for input file {quoted(name)}"
         )
     return AttemptError(
         ErrorClass.STAGE_IN_FAILED, f"input file {quoted(name)} could not be read: {error}"
@@ -77,9 +77,9 @@ def stage_out_error(name: str, error: StorageError, *, needed: int = 0) -> Attem
     """
     if isinstance(error, StorageFull):
         return AttemptError(
-            ErrorClass.NO_ROOM,
-            f"no room for output file {quoted(name)}: the storage at {error.url} is full",
-            no_room=FullStorage(storage=error.url, needed=needed),
+            ErrorClass.NO_SPACE,
+            f"no space for output file {quoted(name)}: the storage at {error.url} is full",
+            no_space=FullStorage(storage=error.url, needed=needed),
         )
     return AttemptError(
         ErrorClass.STAGE_OUT_FAILED, f"output file {quoted(name)} could not be written: {error}"
@@ -88,7 +88,7 @@ def stage_out_error(name: str, error: StorageError, *, needed: int = 0) -> Attem
 
 def node_error(error: OSError) -> AttemptError:
     """Return the failure for an error of the node, such as a full disk or a missing folder."""
-    error_class = ErrorClass.NO_ROOM if is_full(error) else ErrorClass.STAGE_IN_FAILED
+    error_class = ErrorClass.NO_SPACE if is_full(error) else ErrorClass.STAGE_IN_FAILED
     return AttemptError(
         error_class, f"the pilot's node could not prepare the job: {os_error_sentence(error)}"
     )

@@ -8,7 +8,7 @@ from pydantic import RootModel
 from sluice.clients.base import API, ServiceClient, build_path
 from sluice.contracts.common.states import StorageType
 from sluice.contracts.data.datasets import DatasetUids, NewStorage, Storage, WaterMarks
-from sluice.contracts.data.room import RoomNeeded, StorageRoom
+from sluice.contracts.data.storage_space import SpaceNeeded, StorageSpace
 
 
 class _Storages(RootModel[list[Storage]]): ...
@@ -48,16 +48,16 @@ class StorageCalls(ServiceClient):
         """Remove the watermarks of a storage."""
         return await self.call("DELETE", build_path("storages", name, "marks"), answer=Storage)
 
-    async def need_room(self, name: str, needed: int | None) -> StorageRoom:
-        """Report that jobs wait for room on a storage, and return its free space.
+    async def need_space(self, name: str, needed: int | None) -> StorageSpace:
+        """Report that jobs wait for space on a storage, and return its free space.
 
         ``needed`` is None when no job waits any more.
         """
         return await self.call(
             "PUT",
             build_path("storages", name, "needed"),
-            body=RoomNeeded(needed=needed),
-            answer=StorageRoom,
+            body=SpaceNeeded(needed=needed),
+            answer=StorageSpace,
         )
 
     async def list_datasets_on(self, name: str, uids: Sequence[UUID]) -> list[UUID]:

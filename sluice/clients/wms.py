@@ -13,7 +13,7 @@ from sluice.contracts.access.groups import GroupShares, SetShare
 from sluice.contracts.access.secrets import SecretValues
 from sluice.contracts.chains.attention import WorkCounts
 from sluice.contracts.common.states import TaskState
-from sluice.contracts.data.room import RoomWaitList
+from sluice.contracts.data.storage_space import StorageWaitList
 from sluice.contracts.jobs.steps import RankStep, StepList
 from sluice.contracts.jobs.tasks import (
     Boosted,
@@ -96,9 +96,9 @@ class WmsClient(SharedWorkCalls, HumanTaskCalls, JobCalls, QuotaCalls):
         path, params = f"{API}/unschedulable", {"limit": limit}
         return await self.call("GET", path, answer=UnschedulableList, params=params)
 
-    async def room_waits(self) -> RoomWaitList:
+    async def storage_waits(self) -> StorageWaitList:
         """Return the storages whose free space jobs wait for."""
-        return await self.call("GET", f"{API}/room-waits", answer=RoomWaitList)
+        return await self.call("GET", f"{API}/storage-waits", answer=StorageWaitList)
 
     async def boost(self, boosts: Boosts) -> Boosted:
         """Set all tasks whose ranks are raised for now."""

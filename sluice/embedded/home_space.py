@@ -35,21 +35,21 @@ def create_reserve(reserve: Path) -> None:
 
 def use_reserve_when_full(reserve: Path) -> None:
     """Delete the reserve if the file system is full."""
-    if reserve.exists() and has_no_room(reserve.parent):
+    if reserve.exists() and has_no_space(reserve.parent):
         reserve.unlink(missing_ok=True)
         log.warning("home.reserve_used", home=str(reserve.parent))
 
 
-def has_no_room(folder: Path) -> bool:
+def has_no_space(folder: Path) -> bool:
     """Return whether the file system of a folder is full."""
     return folder.exists() and shutil.disk_usage(folder).free < _MIN_FREE
 
 
-def no_room_text(home: Path) -> str:
+def no_space_text(home: Path) -> str:
     """Return the error message for a full file system of a home folder."""
     usage = shutil.disk_usage(home)
     return (
-        f"the file system of the home folder {home} has no room left ({size_text(usage.free)} of"
+        f"the file system of the home folder {home} has no space left ({size_text(usage.free)} of"
         f" {size_text(usage.total)} free): remove other files there or enlarge it, then start"
         " Sluice again; nothing is lost"
     )
@@ -57,6 +57,6 @@ def no_room_text(home: Path) -> str:
 
 def with_cause(error: OSError, home: Path) -> OSError:
     """Return ``error``, or an error that names the home's full file system as the cause."""
-    if not is_full(error) and not has_no_room(home):
+    if not is_full(error) and not has_no_space(home):
         return error
-    return OSError(f"{no_room_text(home)} ({reason_of(error)})")
+    return OSError(f"{no_space_text(home)} ({reason_of(error)})")

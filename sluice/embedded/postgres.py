@@ -32,7 +32,7 @@ from sluice.text.os_errors import reason_of
 
 log = structlog.get_logger(__name__)
 
-#: Changes of the defaults: room for the pools of all services, and fewer checkpoints under load.
+#: Changes of the defaults: connections for the pools of all services, and fewer checkpoints under load.
 #: Commits stay durable.
 SETTINGS = """
 # Written by Sluice.

@@ -14,7 +14,7 @@ import httpx
 
 from sluice.contracts.common.numbers import format_count
 from sluice.embedded.home import PRIVATE, Home, RunningSystem
-from sluice.embedded.home_space import has_no_room, no_room_text
+from sluice.embedded.home_space import has_no_space, no_space_text
 from sluice.embedded.users import SystemUser
 from sluice.network.credentials import headers_for
 from sluice.network.http_clients import send_request
@@ -218,8 +218,8 @@ def _read_failure_reason(log: Path, begin: int) -> str:
         file.seek(begin)
         lines = file.read().splitlines()
     own = [line.removeprefix(_ERROR) for line in lines if line.startswith(_ERROR)]
-    if not own and has_no_room(log.parent):
-        return no_room_text(log.parent.parent)
+    if not own and has_no_space(log.parent):
+        return no_space_text(log.parent.parent)
     return (
         own[-1]
         if own

@@ -178,7 +178,7 @@ def fit(
     """Return the allocation of a job in the free capacity, or None if it does not fit.
 
     Among suitable GPUs, whole ones are taken from the smallest on. Shares are taken from the GPUs
-    with the least left. So large requests find more room.
+    with the least left. So large requests find more capacity.
 
     Args:
         free: The free capacity.

@@ -67,7 +67,7 @@ async def takes_messages(transport: Transport) -> bool:
     return True
 
 
-async def test_full_disk_of_the_broker_is_named_until_there_is_room(
+async def test_full_disk_of_the_broker_is_named_until_it_has_space(
     transport: Transport, disk: Disk
 ) -> None:
     await transport.send(messages("before"))

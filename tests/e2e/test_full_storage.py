@@ -110,7 +110,7 @@ def test_jobs_wait_for_free_space_and_continue(
         ballast.unlink()
         output, _ = run.communicate()
     assert run.returncode == 0, output
-    assert "grow waits: Waiting for room: storage" in output
+    assert "grow waits: Waiting for space: storage" in output
     listed = read(system, "task", "list")
     (task,) = [task for task in listed if task["step"] == "grow"]
     assert task["jobs"]["rank"] == 1.0

@@ -219,7 +219,7 @@ async def test_progress_is_updated_and_a_chain_is_canceled_after_confirmation(
 async def test_names_of_ended_chains_are_shown_in_full_on_a_wide_screen(
     browser: Browser, base: str, scene: Scene
 ) -> None:
-    """On a narrow screen they leave room for the rest of the table."""
+    """On a narrow screen they leave space for the rest of the table."""
     scene.chain("photographs-of-2026-11-24-night-3", 5, [], ChainState.FINISHED)
     async with opened(browser, base) as page:
         await page.goto("/")

@@ -54,7 +54,7 @@ class Size:
     """The size of a run.
 
     ``work_limit`` and ``rest_limit`` are seconds until all chains have ended, and until the system
-    is at rest. The disk has room for what the template's merges request.
+    is at rest. The disk has space for what the template's merges request.
     """
 
     plan: Plan

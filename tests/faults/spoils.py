@@ -25,7 +25,7 @@ from tests.faults.spoils_of_attempts import (
     input_was_another,
     input_was_gone,
     three_leases_at_once,
-    too_many_attempts_without_room,
+    too_many_attempts_without_space,
     two_leases_of_one_pilot,
     two_winners,
 )
@@ -360,7 +360,7 @@ SPOILS: dict[str, list[Spoil]] = {
     "one winner": [two_winners, an_attempt_behind_the_winner, attempt_of_nothing],
     "leases apart": [two_leases_of_one_pilot, three_leases_at_once, attempt_ends_before_it_starts],
     "inputs were there": [input_was_gone, input_was_another],
-    "attempts without room bounded": [too_many_attempts_without_room],
+    "attempts without space bounded": [too_many_attempts_without_space],
     "limits kept": [limit_exceeded, nothing_limited],
     "quotas spent": [quota_spent_twice, limit_lost],
     "no process left": [process_left],

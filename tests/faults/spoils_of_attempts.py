@@ -89,10 +89,10 @@ def input_was_gone(state: Snapshot) -> None:
     state.rows("wms", "attempts")[0]["message"] = "input file 'a' is no longer there: file:///a"
 
 
-def too_many_attempts_without_room(state: Snapshot) -> None:
+def too_many_attempts_without_space(state: Snapshot) -> None:
     attempts = state.rows("wms", "attempts")
     attempts += [
-        attempts[0] | {"attempt": number, "error_class": ErrorClass.NO_ROOM}
+        attempts[0] | {"attempt": number, "error_class": ErrorClass.NO_SPACE}
         for number in range(2, 12)
     ]
 

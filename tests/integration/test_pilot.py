@@ -60,9 +60,9 @@ async def test_concurrent_jobs_never_need_more_cores_than_the_pilot_has(
     assert [(report.outcome, report.message) for _, report in wms.reports] == [
         (AttemptOutcome.FINISHED, "")
     ] * 4
-    room = wms.lease_requests[0].room
-    assert room is not None
-    assert (room.free.cores, wms.registered[0].resources.cores) == (3, 3)
+    free_capacity = wms.lease_requests[0].free_capacity
+    assert free_capacity is not None
+    assert (free_capacity.free.cores, wms.registered[0].resources.cores) == (3, 3)
 
 
 async def test_pilot_waits_for_the_wms_to_start(wms: ScriptedWms, start_pilot: StartPilot) -> None:

@@ -10,7 +10,7 @@ from sluice.contracts.access.services import CallingService
 from sluice.contracts.chains.attention import WorkCounts
 from sluice.contracts.common.problems import Conflict, NotFound, Unprocessable
 from sluice.contracts.common.states import JobState, TaskState
-from sluice.contracts.data.room import RoomWaitList
+from sluice.contracts.data.storage_space import StorageWaitList
 from sluice.contracts.jobs.tasks import (
     BY_REQUEST,
     Boosted,
@@ -33,7 +33,7 @@ from wms.db.jobs.job_pages import JobQuery
 from wms.domain.tokens import MAX_ID
 from wms.usecases.context import WmsContext
 from wms.usecases.leasing import explain
-from wms.usecases.limits.list_room_waits import list_room_waits
+from wms.usecases.limits.list_storage_waits import list_storage_waits
 from wms.usecases.reports import retry_jobs
 from wms.usecases.tasks import read_tasks
 from wms.usecases.tasks.boost_tasks import boost_tasks
@@ -195,18 +195,18 @@ def unschedulable_router(context: WmsContext) -> APIRouter:
     return router
 
 
-def room_router(context: WmsContext) -> APIRouter:
+def storage_wait_router(context: WmsContext) -> APIRouter:
     """Create the route of full storages."""
-    router = api_router("/api/v1/room-waits", tags=["tasks"])
+    router = api_router("/api/v1/storage-waits", tags=["tasks"])
 
     @router.get("")
     @allow(Role.VIEWER, CallingService.OPERATOR)
-    async def room_waits(visibility: CallerVisibility) -> RoomWaitList:
-        """List the storages without enough room for the outputs of waiting jobs.
+    async def storage_waits(visibility: CallerVisibility) -> StorageWaitList:
+        """List the storages without enough space for the outputs of waiting jobs.
 
         The storage that jobs wait for longest comes first.
         """
-        return await list_room_waits(context, visibility=visibility)
+        return await list_storage_waits(context, visibility=visibility)
 
     return router
 

@@ -142,7 +142,7 @@ CREATE TABLE jobs (
     ended_at timestamptz,
     error_class text CHECK (error_class IN (
         'tool_failed', 'tool_refused', 'tool_timeout', 'out_of_memory', 'stage_in_failed',
-        'checksum_mismatch', 'stage_out_failed', 'no_room', 'pilot_lost', 'canceled', 'internal')),
+        'checksum_mismatch', 'stage_out_failed', 'no_space', 'pilot_lost', 'canceled', 'internal')),
     message text NOT NULL DEFAULT '',
     inputs jsonb NOT NULL,
     -- The attempt that its pilot was told to stop because it took too long, and the reason.
@@ -197,7 +197,7 @@ CREATE TABLE attempts (
     exit_code integer,
     error_class text CHECK (error_class IN (
         'tool_failed', 'tool_refused', 'tool_timeout', 'out_of_memory', 'stage_in_failed',
-        'checksum_mismatch', 'stage_out_failed', 'no_room', 'pilot_lost', 'canceled', 'internal')),
+        'checksum_mismatch', 'stage_out_failed', 'no_space', 'pilot_lost', 'canceled', 'internal')),
     message text NOT NULL DEFAULT '',
     peak_memory double precision,
     cpu_seconds double precision,
@@ -421,7 +421,7 @@ CREATE TABLE quotas (
 );
 
 -- Tasks that are paused because a storage is full.
-CREATE TABLE room_waits (
+CREATE TABLE storage_waits (
     task_uid uuid PRIMARY KEY REFERENCES tasks (uid) ON DELETE CASCADE,
     -- The full storage: its URL, and its name if the DMS has reported it.
     url text NOT NULL,
@@ -430,7 +430,7 @@ CREATE TABLE room_waits (
     needed bigint NOT NULL CHECK (needed >= 0),
     free bigint,
     since timestamptz NOT NULL DEFAULT now(),
-    -- There seems to be room: one job may be leased, as a trial.
+    -- There seems to be space: one job may be leased, as a trial.
     open boolean NOT NULL DEFAULT false,
     -- Trials in a row that found the storage full, and when the next one may begin.
     trials int NOT NULL DEFAULT 0 CHECK (trials >= 0),

@@ -51,7 +51,7 @@ class ReservedJobs:
 
 
 @dataclass(frozen=True, slots=True)
-class MissingRoom:
+class MissingSpace:
     """A full storage that a task's jobs write to.
 
     Attributes:
@@ -94,8 +94,8 @@ class WaitingFacts:
     reserved_jobs: ReservedJobs | None = None
     untrusted_pilots: Sequence[str] = ()
     reserved_pilot_name: str | None = None
-    #: None if its storages have room, as far as is known.
-    room: MissingRoom | None = None
+    #: None if its storages have space, as far as is known.
+    missing_space: MissingSpace | None = None
 
 
 def explain_task_state(task: TaskStatus, facts: WaitingFacts) -> str:
@@ -128,8 +128,8 @@ def _explain_live(task: TaskStatus, facts: WaitingFacts) -> str:
     if in_flight:
         quarantined = f", {task.quarantined} quarantined" if task.quarantined else ""
         switched_off = "" if (why := describe_switched_off(facts)) is None else f"; {why}"
-        if task.ready and not switched_off and facts.room is not None:
-            switched_off = f"; the others wait for room: {describe_full_storage(facts.room)}"
+        if task.ready and not switched_off and facts.missing_space is not None:
+            switched_off = f"; the others wait for space: {describe_full_storage(facts.missing_space)}"
         passed_over = _describe_passed_over(facts) if task.ready and not switched_off else ""
         return (
             f"In work: {done}, {in_flight} with pilots, {task.ready} ready{quarantined}"
@@ -137,8 +137,8 @@ def _explain_live(task: TaskStatus, facts: WaitingFacts) -> str:
         )
     if task.ready == 0:
         return _explain_none_ready(task, facts, done)
-    if facts.room is not None:
-        return f"{_describe_room_wait(facts.room)} ({task.ready} ready, {done})."
+    if facts.missing_space is not None:
+        return f"{_describe_storage_wait(facts.missing_space)} ({task.ready} ready, {done})."
     if facts.paused >= task.ready:
         return (
             f"Backing off: {format_count(task.ready, 'job')} will be tried again, the first in"
@@ -148,28 +148,28 @@ def _explain_live(task: TaskStatus, facts: WaitingFacts) -> str:
     return f"{why} ({task.ready} ready, {done}){_describe_passed_over(facts)}."
 
 
-def describe_full_storage(room: MissingRoom) -> str:
+def describe_full_storage(missing_space: MissingSpace) -> str:
     """Return what is missing where, and what to do."""
-    if room.needed and room.free is not None and room.free >= room.needed:
-        trial = "one is tried now" if room.is_tried else "they are tried one by one"
+    if missing_space.needed and missing_space.free is not None and missing_space.free >= missing_space.needed:
+        trial = "one is tried now" if missing_space.is_tried else "they are tried one by one"
         return (
-            f"storage {room.storage} had too little room for what its jobs wrote together; now"
-            f" {size_text(room.free)} are free, a job needs {size_text(room.needed)}, and {trial}"
+            f"storage {missing_space.storage} had too little space for what its jobs wrote together; now"
+            f" {size_text(missing_space.free)} are free, a job needs {size_text(missing_space.needed)}, and {trial}"
         )
-    text = f"storage {room.storage} is full"
-    if room.needed:
-        text += f": a job needs {size_text(room.needed)}"
-        if room.free is not None:
-            text += f", {size_text(room.free)} free"
-    elif room.free is not None:
-        text += f": {size_text(room.free)} free"
-    if room.is_tried:
+    text = f"storage {missing_space.storage} is full"
+    if missing_space.needed:
+        text += f": a job needs {size_text(missing_space.needed)}"
+        if missing_space.free is not None:
+            text += f", {size_text(missing_space.free)} free"
+    elif missing_space.free is not None:
+        text += f": {size_text(missing_space.free)} free"
+    if missing_space.is_tried:
         return f"{text}; one job is tried now"
-    return f"{text}; make room there, and they go on by themselves"
+    return f"{text}; free space there, and they go on by themselves"
 
 
-def _describe_room_wait(room: MissingRoom) -> str:
-    return f"Waiting for room: {describe_full_storage(room)}"
+def _describe_storage_wait(missing_space: MissingSpace) -> str:
+    return f"Waiting for space: {describe_full_storage(missing_space)}"
 
 
 def _describe_passed_over(facts: WaitingFacts) -> str:
@@ -241,7 +241,7 @@ def _explain_not_leased(task: TaskStatus, facts: WaitingFacts) -> str:
         return f"Waiting for {scarce}"
     if own.reserved_pilot is not None:
         return (
-            f"Waiting for room: pilot {facts.reserved_pilot_name or own.reserved_pilot} gets"
+            f"Waiting for capacity: pilot {facts.reserved_pilot_name or own.reserved_pilot} gets"
             f" nothing of lower rank until a job fits, which {_describe_need(own)}"
         )
     return _explain_queue_position(own, facts)
@@ -258,7 +258,7 @@ def _explain_queue_position(own: Demand, facts: WaitingFacts) -> str:
             f" {format_count(jobs, 'ready job')}"
         )
     return (
-        f"Next in line: {format_count(len(facts.nodes), 'pilot')} {have} no room left, or will ask"
+        f"Next in line: {format_count(len(facts.nodes), 'pilot')} {have} no capacity left, or will ask"
         " for jobs in a moment"
     )
 
@@ -350,8 +350,8 @@ def explain_job_state(  # noqa: PLR0911 - one sentence for each state
     tries = f"{job.attempt} of at most {retry}" if job.attempt <= retry else str(job.attempt)
     last = f"{job.error_class}: {job.message}" if job.error_class else job.message
     match job.state:
-        case JobState.READY if facts.room is not None:
-            return f"{_describe_room_wait(facts.room)}."
+        case JobState.READY if facts.missing_space is not None:
+            return f"{_describe_storage_wait(facts.missing_space)}."
         case JobState.READY if next_in is not None and next_in > 0:
             return (
                 f"Backing off for another {next_in:.1f} s after attempt {tries}, which ended with"

@@ -49,7 +49,7 @@ RULES: dict[ErrorClass, RetryRule] = {
     ErrorClass.STAGE_IN_FAILED: RetryRule(),
     ErrorClass.CHECKSUM_MISMATCH: RetryRule(),
     ErrorClass.STAGE_OUT_FAILED: RetryRule(),
-    ErrorClass.NO_ROOM: RetryRule(
+    ErrorClass.NO_SPACE: RetryRule(
         counts=False,
         pauses=False,
         delay=5.0,

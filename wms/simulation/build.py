@@ -16,7 +16,7 @@ from wms.simulation.draws import draw_from
 from wms.simulation.errors import InvalidScenario
 from wms.simulation.files import Files, Row
 from wms.simulation.scenario import Arrivals, KindOfWork, NodeGroup, Pipeline, Scenario
-from wms.simulation.world import Node, NodeRoom, SimulatedPage, SimulatedSlot, Work
+from wms.simulation.world import Node, FreeResources, SimulatedPage, SimulatedSlot, Work
 
 #: The cores or memory of a node if a scenario states none.
 _ENOUGH = 1_000_000_000
@@ -28,7 +28,7 @@ def build_works(scenario: Scenario) -> list[Work]:
     return [
         Work(
             Kind(kind.name, kind.loading, kind.priority),
-            NodeRoom(kind.cores, Resources(ram=kind.ram).counted_ram, kind.gpus),
+            FreeResources(kind.cores, Resources(ram=kind.ram).counted_ram, kind.gpus),
         )
         for kind in scenario.kinds
     ]
@@ -52,8 +52,8 @@ def build_nodes(scenario: Scenario, random: Random) -> list[Node]:
         away = None if group.away is None else draw_from(group.away, random)
         for which in range(group.count):
             name = group.name if group.count == 1 else f"{group.name}-{which + 1}"
-            room = _build_room(group) if group.shared else None
-            node = Node(name, number, group.speed, delay(), group.jitter, lives, away, room)
+            free = _build_resources(group) if group.shared else None
+            node = Node(name, number, group.speed, delay(), group.jitter, lives, away, free)
             for _ in range(group.places):
                 node.slots.append(SimulatedSlot(Place(places, suitable_kinds), node))
                 places += 1
@@ -64,8 +64,8 @@ def build_nodes(scenario: Scenario, random: Random) -> list[Node]:
     return nodes
 
 
-def _build_room(group: NodeGroup) -> NodeRoom:
-    return NodeRoom(group.cores or _ENOUGH, group.ram or _ENOUGH, group.gpus)
+def _build_resources(group: NodeGroup) -> FreeResources:
+    return FreeResources(group.cores or _ENOUGH, group.ram or _ENOUGH, group.gpus)
 
 
 def sort_by_speed(scenario: Scenario) -> list[NodeGroup]:
@@ -93,7 +93,7 @@ def _find_misfit(kind: KindOfWork, group: NodeGroup) -> str | None:
     The WMS decides it in the same way.
     """
     share = 1 if group.shared else group.places
-    capacity = _build_room(group)
+    capacity = _build_resources(group)
     node = NodeResources(
         cores=capacity.cores / share,
         ram=int(capacity.ram) // share,

@@ -167,7 +167,7 @@ class Simulation:
         self._works[kind].loads += 1
         self._record_work(slot, kind, loading=True)
         should_begin = self._kinds[kind].ready and self._kinds[kind].is_on
-        if should_begin and slot.goes_to is None and self._has_room(slot, kind):
+        if should_begin and slot.goes_to is None and self._has_resources(slot, kind):
             self._begin(slot)
         else:
             self._give_next_work(slot)
@@ -209,21 +209,21 @@ class Simulation:
 
     def _allocate(self, slot: SimulatedSlot, kind: int) -> None:
         """Take what a job of the kind needs from a shared node, if it has enough."""
-        room, needs = slot.node.room, self._works[kind].needs
-        if room is not None and slot.took is None and room.covers(needs):
-            room.add(needs, -1)
+        free, needs = slot.node.free, self._works[kind].needs
+        if free is not None and slot.took is None and free.covers(needs):
+            free.add(needs, -1)
             slot.took = needs
 
     def _release(self, slot: SimulatedSlot) -> bool:
-        if slot.took is None or slot.node.room is None:
+        if slot.took is None or slot.node.free is None:
             return False
-        slot.node.room.add(slot.took)
+        slot.node.free.add(slot.took)
         slot.took = None
         return True
 
-    def _has_room(self, slot: SimulatedSlot, kind: int) -> bool:
-        room = slot.node.room
-        return room is None or slot.took is not None or room.covers(self._works[kind].needs)
+    def _has_resources(self, slot: SimulatedSlot, kind: int) -> bool:
+        free = slot.node.free
+        return free is None or slot.took is not None or free.covers(self._works[kind].needs)
 
     def _choose_kind(self, slot: SimulatedSlot) -> int | None:
         """Return the kind that the policy chooses, or None.
@@ -232,9 +232,9 @@ class Simulation:
         those for which the node has enough free capacity now.
         """
         place = slot.place
-        if slot.node.room is None:
+        if slot.node.free is None:
             return self._policy.next_kind(self._kinds, place, self.now)
-        suits = tuple(kind for kind in place.suits if self._has_room(slot, kind))
+        suits = tuple(kind for kind in place.suits if self._has_resources(slot, kind))
         if not suits:
             return None
         loaded = place.loaded if place.loaded in suits else None

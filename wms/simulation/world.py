@@ -40,14 +40,14 @@ class SimulatedPage:
 
 
 @dataclass(slots=True)
-class NodeRoom:
+class FreeResources:
     """The capacity that a job needs, or that a node has free."""
 
     cores: float
     ram: float
     gpus: float
 
-    def covers(self, needs: "NodeRoom") -> bool:
+    def covers(self, needs: "FreeResources") -> bool:
         """Return whether it is enough for the wanted capacity."""
         return (
             needs.cores <= self.cores + TINY
@@ -55,7 +55,7 @@ class NodeRoom:
             and needs.gpus <= self.gpus + TINY
         )
 
-    def add(self, other: "NodeRoom", sign: int = 1) -> None:
+    def add(self, other: "FreeResources", sign: int = 1) -> None:
         """Add the other capacity, or subtract it with sign -1."""
         self.cores += sign * other.cores
         self.ram += sign * other.ram
@@ -74,7 +74,7 @@ class Work:
     """
 
     kind: Kind
-    needs: NodeRoom
+    needs: FreeResources
     queue: deque[SimulatedPage] = field(default_factory=deque)
     waiting: "array[float]" = field(default_factory=lambda: array("d"))
     working: "array[float]" = field(default_factory=lambda: array("d"))
@@ -120,7 +120,7 @@ class SimulatedSlot:
     goes_to: int | None = None
     page: SimulatedPage | None = None
     began: float = 0.0
-    took: NodeRoom | None = None
+    took: FreeResources | None = None
 
 
 @dataclass(slots=True)
@@ -130,7 +130,7 @@ class Node:
     Attributes:
         group: Number of its group, fastest first. Each shared node has a number of its own, because
             nodes of a group differ in what is free.
-        room: Free capacity of a shared node; None: its places are equal shares.
+        free: Free capacity of a shared node; None: its places are equal shares.
     """
 
     name: str
@@ -140,5 +140,5 @@ class Node:
     jitter: float
     lives: Draw | None
     away: Draw | None
-    room: NodeRoom | None = None
+    free: FreeResources | None = None
     slots: list[SimulatedSlot] = field(default_factory=list)

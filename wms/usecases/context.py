@@ -69,10 +69,10 @@ class WmsContext:
     kinds: TtlCache[dict[str, KindFacts]] = field(default_factory=TtlCache)
     worker_trouble: TtlCache[WorkerTrouble] = field(default_factory=TtlCache)
     ends: AttemptEndBuffer = field(default_factory=AttemptEndBuffer)
-    #: Tasks whose jobs wait for room on a storage, as far as this instance knows.
-    waiting_for_room: set[UUID] = field(default_factory=set)
-    #: URL → name of the storages for which the DMS was told that jobs wait for room.
-    room_needed: dict[str, str] = field(default_factory=dict)
+    #: Tasks whose jobs wait for space on a storage, as far as this instance knows.
+    waiting_for_space: set[UUID] = field(default_factory=set)
+    #: URL → name of the storages for which the DMS was told that jobs wait for space.
+    space_needed: dict[str, str] = field(default_factory=dict)
     #: URLs of the storages that were full at the last check.
     full_storages: set[str] = field(default_factory=set)
     metrics: WmsMetrics = field(default_factory=WmsMetrics)

@@ -11,7 +11,7 @@ from dms.domain.differences import require_same_request
 from dms.domain.places import (
     OutsideStorages,
     StoragePlace,
-    require_room_for_files,
+    require_length_for_files,
     storage_place,
 )
 from dms.domain.storage_errors import StorageDisabled
@@ -138,7 +138,7 @@ async def _folder(
     subject = f"data set {quoted(new.name)}"
     roots = [root for root in (await all_roots(connection)).values() if root.enabled]
     place = storage_place(new.url, roots, subject=subject)
-    require_room_for_files(place, subject=subject)
+    require_length_for_files(place, subject=subject)
     if (why := objections.get(place.root.id)) is not None:
         raise StorageDisabled(subject, place.root.name, storage_id=place.root.id, why=why)
     if not place.path:

@@ -12,13 +12,13 @@ from dms.usecases.context import DmsContext
 from sluice.contracts.common.numbers import size_text
 from sluice.contracts.common.states import StorageType
 from sluice.contracts.data.datasets import Storage
-from sluice.contracts.data.room import MIN_FREE
+from sluice.contracts.data.storage_space import MIN_FREE
 from sluice.servicekit.database import Database
 
 #: Why storages get no new data, by storage.
 Objections = Mapping[UUID, str]
 #: Free bytes at the last check, by URL of a local storage. No request waits for a check.
-Room = Mapping[str, float]
+FreeBytes = Mapping[str, float]
 
 #: How long a storage counts as full after work found no space on it.
 NEED_MAX_AGE = timedelta(minutes=1)
@@ -38,10 +38,10 @@ async def list_storages(
         everything: Include storages that get no new data, after the others. All storages then have
             their watermarks, and enabled ones the reason why they get no data.
     """
-    database, room = context.database, context.watch.room
+    database, free_now = context.database, context.watch.free_now
     objections = context.watch.objections
     if not everything:
-        best = await storages_by_room(database, type_, room=room, objections=objections)
+        best = await storages_by_space(database, type_, free_now=free_now, objections=objections)
         return [storage for storage, _ in best]
     async with database.connection() as connection:
         storages = await sql.select_storages(connection, type_, disabled=True)
@@ -53,7 +53,7 @@ async def list_storages(
         )
         for storage in storages
     ]
-    best = _with_room([storage for storage in listed if storage.in_use], room)
+    best = _with_space([storage for storage in listed if storage.in_use], free_now)
     return [
         *(storage for storage, _ in best),
         *(storage for storage in listed if not storage.in_use),
@@ -64,11 +64,11 @@ async def measure_storages(context: DmsContext, storages: Sequence[Storage]) -> 
     """Return the storages with their free bytes, if known, and the number of data sets on each."""
     async with context.database.connection() as connection:
         counts = await sql.count_datasets(connection)
-    rooms = {storage.id: free_on(storage, context.watch.free) for storage in storages}
+    free_bytes = {storage.id: free_on(storage, context.watch.free) for storage in storages}
     return [
         storage.model_copy(
             update={
-                "free": max(0, int(rooms[storage.id])) if isfinite(rooms[storage.id]) else None,
+                "free": max(0, int(free_bytes[storage.id])) if isfinite(free_bytes[storage.id]) else None,
                 "datasets": counts.get(storage.id, 0),
             }
         )
@@ -83,57 +83,57 @@ def _with_warning(storage: Storage, objections: Objections, level: Level | None)
     )
 
 
-async def storages_by_room(
+async def storages_by_space(
     database: Database,
     type_: StorageType | None,
     *,
-    room: Room,
+    free_now: FreeBytes,
     objections: Objections | None = None,
 ) -> list[tuple[Storage, float]]:
     """Return enabled storages without an objection, each with its free bytes."""
     async with database.connection() as connection:
         enabled = await sql.select_storages(connection, type_, disabled=False)
-    return _with_room(
-        [storage for storage in enabled if storage.id not in (objections or {})], room
+    return _with_space(
+        [storage for storage in enabled if storage.id not in (objections or {})], free_now
     )
 
 
-def _with_room(storages: list[Storage], room: Room) -> list[tuple[Storage, float]]:
+def _with_space(storages: list[Storage], free_now: FreeBytes) -> list[tuple[Storage, float]]:
     return sorted(
-        ((storage, free_on(storage, room)) for storage in storages), key=lambda pair: -pair[1]
+        ((storage, free_on(storage, free_now)) for storage in storages), key=lambda pair: -pair[1]
     )
 
 
-def _fullness(storage: Storage, room: Room, needed: int | None) -> dict[str, str | int | None]:
+def _fullness(storage: Storage, free_now: FreeBytes, needed: int | None) -> dict[str, str | int | None]:
     """Return the fields ``full`` and ``full_for`` of a storage.
 
     Args:
         storage: The storage.
-        room: Free bytes on local file systems, by URL.
+        free_now: Free bytes on local file systems, by URL.
         needed: Bytes for which pilots recently found no space.
     """
-    has_no_room = is_full(storage, room)
-    if not needed and not has_no_room:
+    has_no_space = is_full(storage, free_now)
+    if not needed and not has_no_space:
         return {}
-    free = free_on(storage, room)
-    if needed and isfinite(free) and free >= needed and not has_no_room:
+    free = free_on(storage, free_now)
+    if needed and isfinite(free) and free >= needed and not has_no_space:
         return {}  # the jobs fit one by one, but not together
     text = f"{size_text(max(0.0, free))} free" if isfinite(free) else "what is free is not known"
     if storage.capacity is not None:
         text += f" of {size_text(storage.capacity)}"
     if needed:
         text += f", {size_text(needed)} needed"
-    return {"full": text, "full_for": None if has_no_room else needed}
+    return {"full": text, "full_for": None if has_no_space else needed}
 
 
-def is_full(storage: Storage, room: Room) -> bool:
+def is_full(storage: Storage, free_now: FreeBytes) -> bool:
     """Return whether the capacity is used up, or almost nothing is free on the file system."""
-    if storage.room is not None and storage.room <= 0:
+    if storage.unused is not None and storage.unused <= 0:
         return True
-    return room.get(storage.url, MIN_FREE) < MIN_FREE
+    return free_now.get(storage.url, MIN_FREE) < MIN_FREE
 
 
-def free_on(storage: Storage, room: Room) -> float:
+def free_on(storage: Storage, free_now: FreeBytes) -> float:
     """Return the free bytes of a storage; what its capacity leaves if it was not checked yet."""
-    declared = float("inf") if storage.room is None else float(storage.room)
-    return min(declared, room.get(storage.url, declared))
+    declared = float("inf") if storage.unused is None else float(storage.unused)
+    return min(declared, free_now.get(storage.url, declared))

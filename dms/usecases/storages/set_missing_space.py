@@ -7,10 +7,10 @@ from dms.db.storages import storage_named
 from dms.domain.storage_errors import UnknownStorage
 from dms.usecases.context import DmsContext
 from dms.usecases.storages.list_storages import free_on, is_full
-from sluice.contracts.data.room import StorageRoom
+from sluice.contracts.data.storage_space import StorageSpace
 
 
-async def set_missing_space(context: DmsContext, name: str, needed: int | None) -> StorageRoom:
+async def set_missing_space(context: DmsContext, name: str, needed: int | None) -> StorageSpace:
     """Record that work waits for space, and check the storage now.
 
     Args:
@@ -34,8 +34,8 @@ async def set_missing_space(context: DmsContext, name: str, needed: int | None) 
         else:
             await upsert_missing_space(connection, storage.id, needed)
     await context.watch.check_storage(storage.url)
-    room = context.watch.room
-    free = free_on(storage, room)
-    return StorageRoom(
-        free=max(0, int(free)) if isfinite(free) else None, full=is_full(storage, room)
+    free_now = context.watch.free_now
+    free = free_on(storage, free_now)
+    return StorageSpace(
+        free=max(0, int(free)) if isfinite(free) else None, full=is_full(storage, free_now)
     )

@@ -48,17 +48,17 @@ class StorageMonitor:
         self.roots = tuple(roots)
         self.exclusions = tuple(exclusions)
         self._last_folders: dict[str, Folder] = {}
-        self._room: dict[str, float] = {}
+        self._free_now: dict[str, float] = {}
         self._free: dict[str, float] = {}
 
     @property
-    def room(self) -> Mapping[str, float]:
+    def free_now(self) -> Mapping[str, float]:
         """Return the free bytes by URL of a local storage; 0 if it did not answer."""
-        return self._room
+        return self._free_now
 
     @property
     def free(self) -> Mapping[str, float]:
-        """Return ``room``, but with the last known value for a storage that did not answer."""
+        """Return ``free_now``, but with the last known value for a storage that did not answer."""
         return self._free
 
     async def start(self) -> None:
@@ -118,7 +118,7 @@ class StorageMonitor:
             await self.check_storage(url)
 
     async def check_storage(self, url: str) -> None:
-        """Look at a storage now, and update ``room`` and ``free``."""
+        """Look at a storage now, and update ``free_now`` and ``free``."""
         await self._folders([url])
 
     async def require_free(self, name: str, url: str, others: Sequence[Root]) -> str | None:
@@ -153,7 +153,7 @@ class StorageMonitor:
     def _objection(self, storage: Root, others: Sequence[Root], folders: _Folders) -> str | None:
         if local_path(storage.url) is not None:
             if storage.url not in folders:  # another instance may just have registered it
-                return "its file system does not answer" if storage.url in self._room else None
+                return "its file system does not answer" if storage.url in self._free_now else None
             if folders[storage.url].identity is None:
                 return "its folder is not there: is its file system mounted?"
             if (why := storage.moved_to(folders[storage.url].path)) is not None:
@@ -197,13 +197,13 @@ class StorageMonitor:
             local, await asyncio.gather(*looks, return_exceptions=True), strict=True
         ):
             if isinstance(facts, FolderFacts):
-                self._last_folders[url], self._room[url], self._free[url] = (
+                self._last_folders[url], self._free_now[url], self._free[url] = (
                     facts.folder,
                     facts.free,
                     facts.free,
                 )
             elif isinstance(facts, OSError | TimeoutError):
-                self._room[url] = 0.0
+                self._free_now[url] = 0.0
                 log.warning(
                     "storage.does_not_answer", url=url, reason=str(facts) or type(facts).__name__
                 )

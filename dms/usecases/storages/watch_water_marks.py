@@ -10,7 +10,7 @@ from dms.db.water_marks import delete_marks, levels, on_storage, put_marks, set_
 from dms.domain.storage_errors import UnknownStorage, WaterMarksRefused
 from dms.domain.water_marks import effective_capacity, fills, marks_objection
 from dms.usecases.context import DmsContext
-from dms.usecases.storages.list_storages import Room, list_storages
+from dms.usecases.storages.list_storages import FreeBytes, list_storages
 from sluice.contracts.common.states import StorageType
 from sluice.contracts.data.datasets import Storage, WaterMarks
 from sluice.servicekit.database import Database
@@ -67,7 +67,7 @@ async def find_on_storage(database: Database, name: str, uids: Sequence[UUID]) -
         return await on_storage(connection, storage.id, uids)
 
 
-async def watch_water_marks(database: Database, free: Room) -> bool:
+async def watch_water_marks(database: Database, free: FreeBytes) -> bool:
     """Update which storages are filling, and log changes; return False: there is no more work.
 
     A storage is filling from its high watermark until it is below the low one. ``free`` has the
@@ -80,7 +80,7 @@ async def watch_water_marks(database: Database, free: Room) -> bool:
             filling = fills(level.used, level.marks, most=most, before=before)
             if filling is not before and await set_filling(connection, level, filling=filling):
                 log.info(
-                    "storage.fills" if filling else "storage.has_room",
+                    "storage.fills" if filling else "storage.has_space",
                     storage=level.name,
                     used=level.used,
                 )

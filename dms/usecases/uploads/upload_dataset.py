@@ -21,7 +21,7 @@ from dms.domain.places import Root, storage_place, upload_folder
 from dms.usecases.context import DmsContext
 from dms.usecases.removal.remove_copies import remove_copies
 from dms.usecases.removal.sweep_folder import sweep_folders
-from dms.usecases.storages.list_storages import list_storages, storages_by_room
+from dms.usecases.storages.list_storages import list_storages, storages_by_space
 from dms.usecases.uploads.find_lost_file import UploadImpossible, find_lost_file
 from sluice.contracts.common.states import DatasetState, DatasetType, StorageType
 from sluice.contracts.data.datasets import Storage
@@ -105,7 +105,7 @@ async def _target(context: DmsContext, claim: DatasetClaim) -> _Target:
     if claim.upload_url is not None and claim.upload_storage_id is not None:
         root = roots[claim.upload_storage_id]
         return _Target(root, claim.upload_url[len(root.url) + 1 :])
-    storage = await _storage_with_room(context, claim.bytes)
+    storage = await _storage_with_space(context, claim.bytes)
     root, folder = roots[storage.id], upload_folder(claim.name, claim.meta.get("output_name"))
     storage_place(root.build_url(folder), [root], subject=f"data set {quoted(claim.name)}")
     async with context.database.connection() as connection:
@@ -116,21 +116,21 @@ async def _target(context: DmsContext, claim: DatasetClaim) -> _Target:
     return _Target(root, folder)
 
 
-async def _storage_with_room(context: DmsContext, needed: int) -> Storage:
+async def _storage_with_space(context: DmsContext, needed: int) -> Storage:
     """Return the output storage with the most space.
 
     Raises:
         NoStorage: No output storage has enough space.
     """
     watch = context.watch
-    best = await storages_by_room(
-        context.database, StorageType.OUTPUT, room=watch.room, objections=watch.objections
+    best = await storages_by_space(
+        context.database, StorageType.OUTPUT, free_now=watch.free_now, objections=watch.objections
     )
     for storage, free in best:
         if not storage.read_only and free >= needed:
             return storage
     full = {
-        storage.id: f"has room for {max(free, 0):.0f} of {needed} bytes"
+        storage.id: f"has space for {max(free, 0):.0f} of {needed} bytes"
         for storage, free in best
         if not storage.read_only
     }

@@ -197,7 +197,7 @@ def _create_sandbox(
     return Sandbox(
         bubblewrap=bubblewrap,
         system=_list_system_mounts(settings, visible.sources),
-        room_paths=[
+        tool_root_paths=[
             ToolRootPath(path=path, source=mounted_for_jobs.get(path, ""))
             for path in sorted({*mounted_for_jobs, *masks})
         ],

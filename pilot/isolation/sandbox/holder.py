@@ -85,8 +85,8 @@ class Holder:
         """Run programs until the other side has closed the connection."""
         while (request := self._next or self._receive_request()) is not None:
             self._next = request
-            tool_root = ToolRoot(request.message["room"], self._calls)
-            folders = request.message["room"].get("changing", [])
+            tool_root = ToolRoot(request.message["tool_root"], self._calls)
+            folders = request.message["tool_root"].get("changing", [])
             changing = ChangingInputs(len(folders)) if folders else None
             # Namespaces belong to a thread, so that each tool root can have its own.
             thread = threading.Thread(target=self._serve_tool_root, args=(tool_root,))
@@ -113,7 +113,7 @@ class Holder:
         try:
             tool_root.enter()
         except ToolRootError as error:
-            self._refuse(request, {"room": str(error)})
+            self._refuse(request, {"error": str(error)})
             return
         fits = True
         while fits and request is not None:
@@ -123,7 +123,7 @@ class Holder:
             ):
                 return
             request = self._receive_request()
-            fits = request is not None and tool_root.matches(request.message["room"])
+            fits = request is not None and tool_root.matches(request.message["tool_root"])
         self._next = request
 
     def _receive_request(self) -> _Request | None:
@@ -154,7 +154,7 @@ class Holder:
         try:
             pid = tool_root.start(request.message, request.descriptors)
         except ToolRootError as error:
-            self._refuse(request, {"room": str(error)})
+            self._refuse(request, {"error": str(error)})
             return
         except OSError as error:
             self._refuse(request, {"program": error.errno})

@@ -64,7 +64,7 @@ class Sandbox(Contract):
     - ``no_network``, ``node_network``: why there is none, and whether tools get the node's then
     - ``processes``, ``open_files``: maximum of a program, and of each of its processes
     - ``slots``: number of slots, which share the kernel's limits for each user
-    - ``room_paths``: paths mounted for each tool, in order
+    - ``tool_root_paths``: paths mounted for each tool, in order
     - ``shown``: visible paths besides the system's
     - ``dropped``: paths of the search path that tools do not see, with reasons
     """
@@ -77,7 +77,7 @@ class Sandbox(Contract):
     processes: int = 4096
     open_files: int = 16384
     slots: int = 1
-    room_paths: list[ToolRootPath] = Field(default_factory=list)
+    tool_root_paths: list[ToolRootPath] = Field(default_factory=list)
     shown: list[str] = Field(default_factory=list)
     dropped: dict[str, str] = Field(default_factory=dict)
 
@@ -124,15 +124,15 @@ class Sandbox(Contract):
         )
 
     def list_tool_root_paths(self) -> list[list[str]]:
-        """Return the holder's path and the place of each path in ``room_paths``.
+        """Return the holder's path and the place of each path in ``tool_root_paths``.
 
         If the holder's path is empty, the place is hidden.
         """
         sources = {point.path: source for source, point in self._list_tool_root_sources()}
-        return [[sources.get(point.path, ""), point.path] for point in self.room_paths]
+        return [[sources.get(point.path, ""), point.path] for point in self.tool_root_paths]
 
     def _list_tool_root_sources(self) -> list[tuple[str, ToolRootPath]]:
-        visible_points = [point for point in self.room_paths if point.source]
+        visible_points = [point for point in self.tool_root_paths if point.source]
         return [
             (f"{SOURCES}/system/{number}", point) for number, point in enumerate(visible_points)
         ]

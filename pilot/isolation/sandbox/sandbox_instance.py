@@ -129,7 +129,7 @@ class SandboxInstance:
         }
         new = self._process is None
         answer = self._request(program, self._build_tool_root_request(view, limits), streams)
-        if "room" in answer and not new:
+        if "error" in answer and not new:
             # A folder may have been created again since the holder got it.
             self.close()
             answer = self._request(program, self._build_tool_root_request(view, limits), streams)
@@ -139,7 +139,7 @@ class SandboxInstance:
                 return SandboxedProgram(self, process.pid, connection, beside=self._memory)
             case {"program": number}:
                 raise OSError(number, os.strerror(number), arguments[0])
-        raise SandboxError(answer.get("room", "the process that holds it did not say why"))
+        raise SandboxError(answer.get("error", "the process that holds it did not say why"))
 
     def _build_tool_root_request(self, view: View, limits: ProcessLimits) -> dict[str, Any]:
         """Return the request for a tool root, and make its files visible to the holder.
@@ -160,14 +160,14 @@ class SandboxInstance:
     def _request(
         self, program: dict[str, Any], tool_root: dict[str, Any], streams: Sequence[int]
     ) -> dict[str, Any]:
-        """Send a request and return the answer. The key ``room`` is the reason of a failure."""
+        """Send a request and return the answer. The key ``error`` is the reason of a failure."""
         _, connection = self._open()
         try:
-            connection.send({**program, "room": tool_root}, streams)
+            connection.send({**program, "tool_root": tool_root}, streams)
             return connection.receive()[0]
         except (EOFError, OSError):
             message = self.close()
-            return {"room": f"the process that holds it has ended{message and ': '}{message}"}
+            return {"error": f"the process that holds it has ended{message and ': '}{message}"}
 
     def close(self) -> str:
         """End the holder and everything in the sandbox, and return its last message."""

@@ -148,7 +148,7 @@ class AttemptRun:
                     error.message,
                     error.exit_code,
                     error.gpu_full,
-                    error.no_room,
+                    error.no_space,
                 )
             case OSError():
                 failure = node_error(error)

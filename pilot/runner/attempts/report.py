@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from pilot.domain.model import StopReason
 from pilot.runner.attempts.job_log import AttemptRecord
 from sluice.contracts.common.states import AttemptOutcome, ErrorClass
-from sluice.contracts.data.room import FullStorage
+from sluice.contracts.data.storage_space import FullStorage
 from sluice.contracts.pilots.pilots import AttemptReport, LeasedJob, LogFile, OutputFile
 from sluice.text.visible_text import visible_line
 
@@ -25,7 +25,7 @@ class AttemptResult:
     message: str = ""
     exit_code: int | None = None
     gpu_full: bool = False
-    no_room: FullStorage | None = None
+    no_space: FullStorage | None = None
 
     def __str__(self) -> str:
         return str(self.outcome) + (
@@ -84,7 +84,7 @@ def create_report(
         if program_end is None or program_end.memory is None
         else round(program_end.memory, 1),
         gpu_memory=0 if end.gpu_full else None,
-        no_room=end.no_room,
+        no_space=end.no_space,
         cpu_seconds=None
         if program_end is None or program_end.cpu is None
         else round(program_end.cpu, 4),

@@ -5,7 +5,7 @@ import re
 from dataclasses import dataclass
 from typing import assert_never
 
-from pilot.folders.disk_space import has_room
+from pilot.folders.disk_space import has_space
 from pilot.runner.attempts.limit_hints import KernelLimits
 from pilot.runner.attempts.memory_limit import MemoryLimit
 from pilot.runner.failures import AttemptError, StoppedError
@@ -58,8 +58,8 @@ class Judge:
         error_class = tool.error_class(code) if inner is None else inner.error_class
         if error_class is None:
             return
-        if error_class is ErrorClass.TOOL_FAILED and not has_room(prepared.job_files.folder):
-            error_class = ErrorClass.NO_ROOM
+        if error_class is ErrorClass.TOOL_FAILED and not has_space(prepared.job_files.folder):
+            error_class = ErrorClass.NO_SPACE
         if inner is not None:
             raise AttemptError(
                 error_class,
@@ -146,9 +146,9 @@ class Judge:
 
         Limits of containers belong to their engine.
         """
-        is_other_limit = prepared.container is not None or error_class is ErrorClass.NO_ROOM
+        is_other_limit = prepared.container is not None or error_class is ErrorClass.NO_SPACE
         hint = "" if is_other_limit else self.kernel_limits.create_hint(code, sentence)
-        if not hint and error_class is not ErrorClass.NO_ROOM and not prepared.network:
+        if not hint and error_class is not ErrorClass.NO_SPACE and not prepared.network:
             in_container = prepared.container is not None
             hint = self.kernel_limits.create_network_hint(sentence, container=in_container)
         return f"{sentence} ({hint})" if hint else sentence

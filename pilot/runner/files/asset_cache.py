@@ -16,7 +16,7 @@ from pilot.runner.failures import stage_in_error
 from sluice.contracts.jobs.job_inputs import InputFile
 from sluice.storage import StorageError, fetch
 
-_LOCKS, _FILES, _ROOM = "locks", "files", "room"
+_LOCKS, _FILES, _SPACE = "locks", "files", "space"
 #: Suffixes of a file's name: its state after verification, the size of a running download, and the
 #: downloaded part.
 _VERIFIED, _RUNNING, _PART = ".verified", ".coming", ".part"
@@ -36,7 +36,7 @@ class AssetCache:
         """Create a link to the file at ``path`` and replace what was there.
 
         Returns:
-            False if the cache has no room for the file or no link is possible.
+            False if the cache has no space for the file or no link is possible.
 
         Raises:
             AttemptError: The file could not be fetched.
@@ -57,10 +57,10 @@ class AssetCache:
         return f"{self.folder}/{_LOCKS}/{name}"
 
     def _download(self, file: InputFile, place: str) -> bool:
-        """Fetch a file and return whether there was room for it."""
+        """Fetch a file and return whether there was space for it."""
         _remove(place)
-        with _lock(self._lock_path(_ROOM)):
-            if not self._has_room(file.size):
+        with _lock(self._lock_path(_SPACE)):
+            if not self._has_space(file.size):
                 return False
             with open(place + _RUNNING, "w") as record:
                 json.dump(file.size, record)
@@ -77,10 +77,10 @@ class AssetCache:
             _remove_file(place + _RUNNING)
         return True
 
-    def _has_room(self, size: int) -> bool:
-        """Evict unused files as necessary, and return whether there is room.
+    def _has_space(self, size: int) -> bool:
+        """Evict unused files as necessary, and return whether there is space.
 
-        The caller holds the lock on the room.
+        The caller holds the lock on the space.
         """
         entries = sorted(self._list_entries(), key=lambda entry: entry.used)
         total = sum(entry.size for entry in entries) + sum(self._list_download_sizes())

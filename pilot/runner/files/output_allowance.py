@@ -1,6 +1,6 @@
 """Limit on the total size of a job's outputs.
 
-Packing copies files, and stored files take room on the storage. Both may exceed the disk space that
+Packing copies files, and stored files take space on the storage. Both may exceed the disk space that
 the job itself uses.
 """
 

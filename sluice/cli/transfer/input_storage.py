@@ -26,21 +26,21 @@ async def choose_input_storage(connection: Connection, *, needed: int | None) ->
     ]
     if not stores:
         raise await _no_storage_error(connection)
-    return choose_with_room(stores, needed=needed)
+    return choose_with_space(stores, needed=needed)
 
 
-def choose_with_room(stores: Sequence[Storage], *, needed: int | None) -> Storage:
-    """Return the first storage with enough room, like ``choose_input_storage``."""
+def choose_with_space(stores: Sequence[Storage], *, needed: int | None) -> Storage:
+    """Return the first storage with enough space, like ``choose_input_storage``."""
     for storage in stores:
-        if storage.room is None or (storage.room > 0 and storage.room >= (needed or 0)):
+        if storage.unused is None or (storage.unused > 0 and storage.unused >= (needed or 0)):
             return storage
     size = "more" if needed is None else f"these {needed} bytes"
-    room_texts = ", ".join(
-        f"{storage.name} has {max(storage.room or 0, 0)} left of {storage.capacity}"
+    space_texts = ", ".join(
+        f"{storage.name} has {max(storage.unused or 0, 0)} left of {storage.capacity}"
         for storage in stores
     )
     raise NotAvailable(
-        f"no input storage has room for {size}: {room_texts}. Delete data sets that nobody needs"
+        f"no input storage has space for {size}: {space_texts}. Delete data sets that nobody needs"
         " (`sluice dataset delete`), or register another storage (`sluice storage add`)"
     )
 

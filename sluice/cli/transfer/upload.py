@@ -53,7 +53,7 @@ async def upload_files(
     Raises:
         Conflict: A closed data set has this name, or a quota does not suffice.
         Unprocessable: A file has an unsuitable name, or cannot be copied.
-        NotAvailable: No input storage has enough room.
+        NotAvailable: No input storage has enough space.
     """
     names = _unique_names(files)
     if problems := [
@@ -62,7 +62,7 @@ async def upload_files(
         if (why := describe_name_problem(name))
     ]:
         raise Unprocessable("the data set cannot have files of these names", findings=problems)
-    await _require_room(connection, files, dataset)
+    await _require_space(connection, files, dataset)
     target = await choose_input_storage(connection, needed=total_bytes(files))
     folder = f"{target.url}/{dataset.name}"
     registered, is_new = await _make_dataset(connection, dataset, folder)
@@ -101,7 +101,7 @@ async def _make_dataset(
     return await connection.dms.make_dataset(new)
 
 
-async def _require_room(
+async def _require_space(
     connection: Connection, files: Sequence[InputEntry], dataset: NewDataset
 ) -> None:
     """Check the quotas before anything is created, because a name can be used only once.

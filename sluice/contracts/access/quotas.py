@@ -93,13 +93,13 @@ class Quota(Contract):
     most: int | None = None
 
     def leaves(self, more: int) -> bool:
-        """Return whether the quota leaves room for this much more."""
+        """Return whether the quota allows this much more."""
         return self.most is None or self.used + more <= self.most
 
 
 @dataclass(frozen=True, slots=True)
 class ReachedQuota:
-    """A quota that leaves no room for ``more``."""
+    """A quota that does not allow ``more``."""
 
     holder: QuotaHolder
     quantity: Quantity

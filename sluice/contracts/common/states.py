@@ -172,7 +172,7 @@ class ErrorClass(StrEnum):
     CHECKSUM_MISMATCH = "checksum_mismatch"  #: an input has changed
     STAGE_OUT_FAILED = "stage_out_failed"  #: an output could not be written, or is missing
     #: a storage or the disk of the node was full: a transient error, not a fault of the job
-    NO_ROOM = "no_room"
+    NO_SPACE = "no_space"
     #: its pilot was lost, or its node ran out of memory while the job kept to its request
     PILOT_LOST = "pilot_lost"
     CANCELED = "canceled"  #: somebody canceled the job

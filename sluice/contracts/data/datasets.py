@@ -312,7 +312,7 @@ class Storage(NewStorage):
     #: Why an enabled one gets no new data sets all the same; told in the list of all storages
     #: alone.
     warning: str | None = None
-    #: Told there as well: how full it is, the end of a sentence; absent: it has room.
+    #: Told there as well: how full it is, the end of a sentence; absent: it has space.
     full: str | None = None
     #: Told there as well, of one that is full for large files alone: the bytes that jobs wait for.
     #: It takes new data where no other storage of its type does.
@@ -326,7 +326,7 @@ class Storage(NewStorage):
     datasets: int | None = None
 
     @property
-    def room(self) -> int | None:
+    def unused(self) -> int | None:
         """Return the bytes that the capacity leaves (negative if exceeded), or None without one."""
         return None if self.capacity is None else self.capacity - self.used
 
@@ -351,7 +351,7 @@ class Storage(NewStorage):
             return "is read-only"
         if self.full is not None and self.full_for is None:
             return f"is full ({self.full})"
-        if self.room is not None and self.room <= 0:
+        if self.unused is not None and self.unused <= 0:
             return f"is full ({self.used} of {self.capacity} bytes)"
         return None
 

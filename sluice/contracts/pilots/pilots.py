@@ -27,7 +27,7 @@ from sluice.contracts.common.states import (
 )
 from sluice.contracts.common.wording import StringRule, in_words
 from sluice.contracts.data.counts import Counts
-from sluice.contracts.data.room import FullStorage
+from sluice.contracts.data.storage_space import FullStorage
 from sluice.contracts.jobs.gpus import Gpu
 from sluice.contracts.jobs.job_inputs import InputFile, JobInput
 from sluice.contracts.jobs.needs import Needs
@@ -148,7 +148,7 @@ class StorageUrls(Contract):
     urls: list[StorageUrl]
 
 
-class Room(Contract):
+class FreeCapacity(Contract):
     """The free capacity of a pilot.
 
     ``free`` is free now. ``soon`` is free when all short jobs have ended. The pilot will start
@@ -164,7 +164,7 @@ class LeaseRequest(Contract):
     """A request for jobs.
 
     ``jobs`` is the maximum number of jobs. The WMS may delay the answer by ``wait`` seconds until
-    there are jobs. ``known_tasks`` are tasks whose description the pilot has. ``room`` is the
+    there are jobs. ``known_tasks`` are tasks whose description the pilot has. ``free_capacity`` is the
     capacity that the jobs must fit in. Without it, the jobs must fit the node, and the pilot gets
     no duplicate attempts. ``loaded`` has the kinds of the pilot's warm workers.
     """
@@ -172,7 +172,7 @@ class LeaseRequest(Contract):
     jobs: Annotated[int, Field(ge=1, le=1024)]
     wait: Annotated[float, Field(ge=0, le=60)] = 0.0
     known_tasks: list[UUID] = Field(default_factory=list)
-    room: Room | None = None
+    free_capacity: FreeCapacity | None = None
     loaded: LoadedKinds = Field(default_factory=list)
 
 
@@ -361,8 +361,8 @@ class AttemptReport(Contract):
     gpu_memory: Annotated[int | None, Field(ge=0, le=2**31 - 1)] = None
     #: The job may have checkpoints. The answer must say whether the job has ended.
     checkpoint: bool = False
-    #: The full storage, if the attempt failed with ``no_room``.
-    no_room: FullStorage | None = None
+    #: The full storage, if the attempt failed with ``no_space``.
+    no_space: FullStorage | None = None
     #: Used amounts of the job's resources, if the tool reports them. A quota gets the rest back.
     spent: SpentAmounts = Field(default_factory=dict)
 

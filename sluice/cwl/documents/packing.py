@@ -255,9 +255,9 @@ class _FileInliner:
         self.inlined = True
         if text is None:
             return node
-        return text if self._has_room(text, text_place(node, "$include")) else node
+        return text if self._has_space(text, text_place(node, "$include")) else node
 
-    def _has_room(self, text: str, place: TextPlace) -> bool:
+    def _has_space(self, text: str, place: TextPlace) -> bool:
         self.characters += len(text)
         if self.characters > MAX_BYTES:
             self.findings.error(
@@ -272,7 +272,7 @@ class _FileInliner:
         text = (
             None if key is None or target is None else self.read(target[0], text_place(node, key))
         )
-        if key is not None and text is not None and self._has_room(text, text_place(node, key)):
+        if key is not None and text is not None and self._has_space(text, text_place(node, key)):
             self.inlined = True
             make_literal(node, key, text, self.findings)
 

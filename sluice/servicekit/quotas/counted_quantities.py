@@ -110,7 +110,7 @@ class CountedQuantities:
     async def reached(
         self, connection: Connection, holders: Iterable[QuotaHolder], more: Mapping[Quantity, int]
     ) -> ReachedQuota | None:
-        """Return the first quota that leaves no room for ``more``, or None.
+        """Return the first quota that does not allow ``more``, or None.
 
         Args:
             connection: A connection in a transaction.

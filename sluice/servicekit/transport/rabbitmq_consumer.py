@@ -116,7 +116,7 @@ class RabbitDelivery:
             await self.link.publish([Post(exchange, copy)])
         except TransportUnavailable as error:
             self._comes_again(error)
-            # It would come at once, and die of deliveries that failed for want of room.
+            # It would come at once, and die of deliveries that failed for want of memory.
             await self.link.wait_for_end_of_alarm(self.message)
             await asyncio.gather(self.message.nack(requeue=True), return_exceptions=True)
         else:

@@ -67,7 +67,7 @@ class PatientProtocol(HttpToolsProtocol):
             self.head_seconds, self._no_head
         )
         if len(self.connections) > self._most:
-            self._first_to_give_way()._make_room()
+            self._first_to_give_way()._close_for_another()
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Stop the timeouts."""
@@ -126,7 +126,7 @@ class PatientProtocol(HttpToolsProtocol):
         super().resume_writing()
 
     def _first_to_give_way(self) -> "PatientProtocol":
-        """Return the connection that is closed to make room for a new one."""
+        """Return the connection that is closed in favour of a new one."""
         waiting, unread = dict[PatientProtocol, float](), dict[PatientProtocol, float]()
         for each in self.connections:
             if not isinstance(each, PatientProtocol):
@@ -147,7 +147,7 @@ class PatientProtocol(HttpToolsProtocol):
     def _address(self) -> str:
         return self.client[0] if self.client is not None else ""
 
-    def _make_room(self) -> None:
+    def _close_for_another(self) -> None:
         self._waiting_since = self._unread_since = None
         # Idle: no byte of a request has arrived.
         if self._answered and self._waits_for_head and self._head is None:

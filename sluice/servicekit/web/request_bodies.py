@@ -6,12 +6,12 @@ from starlette.types import Message, Send
 
 #: Bytes. Bodies up to this size are not counted, because connections are limited.
 SMALL = 64 * 1024
-#: The number of bodies of maximum size for which there is room.
+#: The number of bodies of maximum size for which there is memory.
 LARGE = 4
 
 
-class NoRoom(Exception):
-    """There is no room for this body."""
+class NoMemoryForBody(Exception):
+    """There is no memory for this body."""
 
 
 class RequestBody:
@@ -44,7 +44,7 @@ class BodyMemory:
         """Record the present size of a body that is arriving.
 
         Raises:
-            NoRoom: The body has to be dropped.
+            NoMemoryForBody: The body has to be dropped.
         """
         body.size = size
         if size > SMALL:
@@ -58,7 +58,7 @@ class BodyMemory:
             if largest is body:
                 break
         if body.dismissed:
-            raise NoRoom
+            raise NoMemoryForBody
 
     def leave(self, body: RequestBody) -> None:
         """Release the memory of a body."""

@@ -15,7 +15,7 @@ from sluice.contracts.common.problems import PROBLEM_TYPE, Problem
 from sluice.servicekit.web.csrf import comes_from_elsewhere
 from sluice.servicekit.web.http import problem_response
 from sluice.servicekit.web.refused_requests import Refusals
-from sluice.servicekit.web.request_bodies import BodyMemory, NoRoom, RequestBody
+from sluice.servicekit.web.request_bodies import BodyMemory, NoMemoryForBody, RequestBody
 from sluice.servicekit.web.request_limits import Limits
 from sluice.text.visible_text import quoted
 
@@ -64,7 +64,7 @@ class Guard:
         self._limits = limits
         self._names = LOOPBACK | limits.hosts | ({socket.gethostname().lower(), *addresses} - _ANY)
         self._refusals = refusals
-        self._room = BodyMemory(limits.body)
+        self._body_memory = BodyMemory(limits.body)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Check and read a request, then pass it on, or refuse it."""
@@ -83,13 +83,13 @@ class Guard:
                 )
                 receive, send = (
                     _replay(bytes(content), receive),
-                    self._room.until_answered(body, send),
+                    self._body_memory.until_answered(body, send),
                 )
                 content.clear()
             await self._app(scope, receive, send)
         except _RequestRefused as refusal:
             content.clear()
-            self._room.leave(body)
+            self._body_memory.leave(body)
             self._refusals.add(
                 refusal.problem.status,
                 refusal.problem.detail,
@@ -104,7 +104,7 @@ class Guard:
         except _ClientDisconnected:
             pass
         finally:
-            self._room.leave(body)
+            self._body_memory.leave(body)
 
     def _check_host(self, host_headers: list[bytes], scope: Scope) -> None:
         """Check that the request names this service as its host.
@@ -141,12 +141,12 @@ class Guard:
             async with asyncio.timeout(self._limits.body_seconds) as body.arriving:
                 while await self._read_part(receive, content, body):
                     pass
-        except (TimeoutError, NoRoom):
-            raise self._no_room() if body.dismissed else self._too_slow() from None
+        except (TimeoutError, NoMemoryForBody):
+            raise self._refuse_for_memory() if body.dismissed else self._too_slow() from None
         finally:
             body.arriving = None
         if body.dismissed:
-            raise self._no_room()
+            raise self._refuse_for_memory()
         values = content.count(b",") + content.count(b"[") + content.count(b"{")
         if values > body.most // BYTES_A_VALUE:
             raise self._too_large(body, values=True)
@@ -155,7 +155,7 @@ class Guard:
         """Read the next part of a body and return whether there is more.
 
         Raises:
-            NoRoom: The body has to be dropped.
+            NoMemoryForBody: The body has to be dropped.
         """
         message = await receive()
         if message["type"] != "http.request":
@@ -163,10 +163,10 @@ class Guard:
         content += message.get("body", b"")
         if len(content) > body.most:
             raise self._too_large(body)
-        self._room.take(body, len(content))
+        self._body_memory.take(body, len(content))
         return bool(message.get("more_body", False))
 
-    def _no_room(self) -> _RequestRefused:
+    def _refuse_for_memory(self) -> _RequestRefused:
         return _RequestRefused(
             503,
             "not-available",

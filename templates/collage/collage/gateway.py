@@ -126,9 +126,9 @@ class Gateway:
         if self._jobs:
             return _json_response(_NO_JOBS)
         lease_request |= {"jobs": 1, "wait": max_wait}
-        if lease_request.get("room"):
-            # The pilot sent this request while the job before used the room.
-            lease_request["room"] |= {"free": lease_request["room"]["soon"], "ahead": 0}
+        if lease_request.get("free_capacity"):
+            # The pilot sent this request while the job before used the capacity.
+            lease_request["free_capacity"] |= {"free": lease_request["free_capacity"]["soon"], "ahead": 0}
         forwarded = time.monotonic()
         answer = await self._forward(request, json.dumps(lease_request).encode())
         if answer.status_code != httpx.codes.OK:

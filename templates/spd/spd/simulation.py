@@ -120,8 +120,8 @@ def _gap_noise(rng: Generator, collisions: IntArray, conditions: Conditions) -> 
     ends = np.concatenate((collisions - GUARD_NS - 1, [conditions.length_ns - 1]))
     stride = NOISE_GROUP_NS + GUARD_NS + 1
     groups = np.maximum((ends - starts - NOISE_GROUP_NS) // stride + 1, 0)
-    room = np.maximum(ends - starts - NOISE_GROUP_NS - (groups - 1) * stride, 0)
-    first = starts + rng.integers(0, room, endpoint=True)
+    slack = np.maximum(ends - starts - NOISE_GROUP_NS - (groups - 1) * stride, 0)
+    first = starts + rng.integers(0, slack, endpoint=True)
     rank = np.arange(groups.sum()) - np.repeat(np.cumsum(groups) - groups, groups)
     begins = np.repeat(first, groups) + rank * stride
     sizes = np.minimum(rng.poisson(conditions.gap_noise, len(begins)), MAX_NOISE_GROUP)

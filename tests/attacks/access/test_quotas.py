@@ -153,7 +153,7 @@ def test_chain_quota_refuses_manual_chains_and_delays_automatic_chains(
     assert "Its chain waits" in (page := owner.ask("GET", path).text)
     assert waits[1:] in page
     [first] = chains_of(owner, next(uid for uid in uids if uid != left))
-    got(owner.ask("POST", f"/api/v1/chains/{first['uid']}/cancel", json={"reason": "room"}))
+    got(owner.ask("POST", f"/api/v1/chains/{first['uid']}/cancel", json={"reason": "another is needed"}))
     wait_until(lambda: chains_of(owner, left), what="the third chain", seconds=60)
 
 
@@ -289,7 +289,7 @@ def test_group_command_sets_and_lists_quotas(bounded: LiveSystem) -> None:
 def test_register_command_creates_no_data_set_beyond_the_quota(
     bounded: LiveSystem, tmp_path: Path
 ) -> None:
-    """The name stays free until there is room."""
+    """The name stays free until there is space."""
     owner = member(bounded, f"g-{uuid4().hex[:8]}")
     ask_as_admin(bounded, "PATCH", f"/people/{owner.name}/quotas", {"files": 1})
     for name in ("a.txt", "b.txt"):

@@ -40,7 +40,7 @@ for _ in range(v.signals // 2 + 1):
         refusals=["EAGAIN"],
     ),
     Attack(
-        "takes most of the user's room for messages",
+        "takes most of the user's memory for messages",
         """
 sizes = struct.pack("8q", 0, 10, 8192, 0, 0, 0, 0, 0)
 name = f"{v.token}-{os.getpid()}".encode()

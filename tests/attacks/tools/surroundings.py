@@ -258,9 +258,9 @@ class Surroundings:
 
     def _fill(self) -> None:
         """Leave exactly one message in the queue."""
-        queue, room = c("msgget", self._key, 0), ctypes.create_string_buffer(128)
+        queue, slot = c("msgget", self._key, 0), ctypes.create_string_buffer(128)
         with contextlib.suppress(OSError):  # The queue may be empty.
-            c("msgrcv", queue, room, 64, 0, _IPC_NOWAIT)
+            c("msgrcv", queue, slot, 64, 0, _IPC_NOWAIT)
         c("msgsnd", queue, b"\1".ljust(8, b"\0") + self.mark.encode(), len(self.mark), 0)
 
     def _unshare(self, key: int) -> None:

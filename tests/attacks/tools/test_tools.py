@@ -9,7 +9,7 @@ import pytest
 
 from tests.attacks.tools.attack import Attack, possible
 from tests.attacks.tools.slot_kinds import LIMITED, OPEN, sandboxed
-from tests.attacks.tools.trying import ATTACKS, AttackedSlot, carry_out, cases, made_room
+from tests.attacks.tools.trying import ATTACKS, AttackedSlot, carry_out, cases, open_attacked_slot
 from tests.unit.pilot.slot_runner import Runner
 
 
@@ -28,14 +28,14 @@ def sandboxed_runner(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Runne
 def in_the_open(
     open_runner: Runner, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[AttackedSlot]:
-    yield from made_room(open_runner, tmp_path_factory.mktemp("store"), OPEN)
+    yield from open_attacked_slot(open_runner, tmp_path_factory.mktemp("store"), OPEN)
 
 
 @pytest.fixture(scope="module")
 def in_the_sandbox(
     sandboxed_runner: Runner, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[AttackedSlot]:
-    yield from made_room(sandboxed_runner, tmp_path_factory.mktemp("store"), LIMITED)
+    yield from open_attacked_slot(sandboxed_runner, tmp_path_factory.mktemp("store"), LIMITED)
 
 
 def _runner(folder: Path, settings: dict[str, Any]) -> Iterator[Runner]:
@@ -81,9 +81,9 @@ def test_attack_fails_in_the_sandbox(
 
 
 @pytest.mark.parametrize("inside", [False, True], ids=["alone", "in a workflow"])
-@pytest.mark.parametrize("room", ["in_the_open", "in_the_sandbox"])
+@pytest.mark.parametrize("slot", ["in_the_open", "in_the_sandbox"])
 def test_tool_can_do_its_work_in_both_slots(
-    room: str, *, inside: bool, request: pytest.FixtureRequest
+    slot: str, *, inside: bool, request: pytest.FixtureRequest
 ) -> None:
     """Otherwise attacks would fail for the wrong reason."""
     work = Attack(
@@ -97,7 +97,7 @@ require(os.system("exit 7") == 7 << 8)
 """,
         alone=True,
     )
-    succeeded, result = carry_out(work, request.getfixturevalue(room), inside=inside)
+    succeeded, result = carry_out(work, request.getfixturevalue(slot), inside=inside)
     assert succeeded, result
 
 

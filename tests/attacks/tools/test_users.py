@@ -10,7 +10,7 @@ from pilot.isolation.users.slot_user import let_pass
 from tests.attacks.tools import limits, network, next_job
 from tests.attacks.tools.attack import Attack
 from tests.attacks.tools.slot_kinds import OPEN
-from tests.attacks.tools.trying import ATTACKS, AttackedSlot, carry_out, cases, made_room
+from tests.attacks.tools.trying import ATTACKS, AttackedSlot, carry_out, cases, open_attacked_slot
 from tests.needs import ROOT_RIGHTS
 from tests.unit.pilot.slot_users import new_user, open_folder, start
 
@@ -60,12 +60,12 @@ def as_a_user() -> Iterator[AttackedSlot]:
         store = folder / "store"
         store.mkdir()
         runner = start(folder, [new_user()], SLUICE_SECRET="hush")
-        rooms = made_room(runner, store, OPEN)
-        room = next(rooms)
+        slots = open_attacked_slot(runner, store, OPEN)
+        slot = next(slots)
         # The other job belongs to another slot.
-        let_pass(os.path.dirname(room.surroundings.files["job"].parent), new_user())
-        yield room
-        next(rooms, None)
+        let_pass(os.path.dirname(slot.surroundings.files["job"].parent), new_user())
+        yield slot
+        next(slots, None)
         runner.close()
 
 

@@ -49,7 +49,7 @@ class AttackedSlot:
     tasks: dict[tuple[Any, ...], PilotTask] = field(default_factory=dict)
 
 
-def made_room(runner: Runner, store: Path, resources: Resources) -> Iterator[AttackedSlot]:
+def open_attacked_slot(runner: Runner, store: Path, resources: Resources) -> Iterator[AttackedSlot]:
     surroundings = Surroundings(runner, store)
     yield AttackedSlot(runner, surroundings, resources)
     surroundings.close()
@@ -72,30 +72,30 @@ def _marks(attack: Attack) -> list[pytest.MarkDecorator]:
     return [pytest.mark.needs(*attack.needs)] if attack.needs else []
 
 
-def carry_out(attack: Attack, room: AttackedSlot, *, inside: bool) -> tuple[bool, str]:
+def carry_out(attack: Attack, slot: AttackedSlot, *, inside: bool) -> tuple[bool, str]:
     """Return whether the attack has succeeded, and the answer of its tool or the message of its
     failed job."""
-    surroundings = room.surroundings
+    surroundings = slot.surroundings
     if attack.shares_its_job:
-        if inside not in room.results:
+        if inside not in slot.results:
             surroundings.prepare()
-            room.results[inside] = _shared(room, inside=inside)
-        result = room.results[inside][attack.name]
+            slot.results[inside] = _shared(slot, inside=inside)
+        result = slot.results[inside][attack.name]
         return result == SUCCEEDED, result
     surroundings.prepare()
-    [result] = _run({attack.name: attack.code}, attack, room, inside=inside).values()
+    [result] = _run({attack.name: attack.code}, attack, slot, inside=inside).values()
     if attack.happened is not None:
         return attack.happened(surroundings), result
     return result == SUCCEEDED, result
 
 
-def _shared(room: AttackedSlot, *, inside: bool) -> dict[str, str]:
+def _shared(slot: AttackedSlot, *, inside: bool) -> dict[str, str]:
     """Run the attacks that share a job, and then the next job, which finds what they have left."""
     sharing = [attack for attack in ATTACKS if attack.shares_its_job]
     codes = {attack.name: attack.code for attack in sharing}
-    results = _run(codes, sharing[0], room, inside=inside)
+    results = _run(codes, sharing[0], slot, inside=inside)
     later = {attack.name: attack.later for attack in sharing if attack.later}
-    for name, later_result in _run(later, sharing[0], room, inside=inside).items():
+    for name, later_result in _run(later, sharing[0], slot, inside=inside).items():
         # Otherwise the refusal of the first job counts.
         if SUCCEEDED in (results[name], later_result):
             results[name] = later_result
@@ -103,15 +103,15 @@ def _shared(room: AttackedSlot, *, inside: bool) -> dict[str, str]:
 
 
 def _run(
-    codes: dict[str, str], attack: Attack, room: AttackedSlot, *, inside: bool
+    codes: dict[str, str], attack: Attack, slot: AttackedSlot, *, inside: bool
 ) -> dict[str, str]:
     """Run the programs and return their answers by name."""
-    surroundings = room.surroundings
+    surroundings = slot.surroundings
     text = program(codes, surroundings.list_values()).encode()
     data = text.ljust(_LARGE, b"\n") if attack.large else text
     surroundings.input_before = data
     file = input_file(surroundings.input, data=data)
-    report = run(room.runner, _task(attack, room, inside=inside), [file], seq=next(_numbers))
+    report = run(slot.runner, _task(attack, slot, inside=inside), [file], seq=next(_numbers))
     if report.outcome is not AttemptOutcome.FINISHED:
         return dict.fromkeys(codes, report.message)
     # The dynamic loader may print lines around the answer.
@@ -125,20 +125,20 @@ def _run(
 _numbers = count()
 
 
-def _task(attack: Attack, room: AttackedSlot, *, inside: bool) -> PilotTask:
+def _task(attack: Attack, slot: AttackedSlot, *, inside: bool) -> PilotTask:
     """Return a task whose tool runs its input. Equal attacks share a task."""
-    home = str(room.surroundings.home)
+    home = str(slot.surroundings.home)
     values = {name: text.replace("HOME", home) for name, text in attack.environment.items()}
     key = (inside, *values)
-    if key not in room.tasks:
+    if key not in slot.tasks:
         process = tool(
             [TOOL_PYTHON, "-I", "-S", "-c", _START],
             arguments=["$(inputs.f.path)"],
             requirements={"EnvVarRequirement": {"envDef": values}},
         )
-        room.tasks[key] = task(
-            room.surroundings.store,
+        slot.tasks[key] = task(
+            slot.surroundings.store,
             around(process) if inside else process,
-            resources=room.resources,
+            resources=slot.resources,
         )
-    return room.tasks[key]
+    return slot.tasks[key]

@@ -37,7 +37,7 @@ CHECKS: tuple[Check, ...] = (
     job_checks.check_one_winner,
     job_checks.check_leases_apart,
     job_checks.check_inputs_were_there,
-    job_checks.check_attempts_without_room_bounded,
+    job_checks.check_attempts_without_space_bounded,
     limit_checks.check_limits_kept,
     limit_checks.check_quotas_spent,
     limit_checks.check_no_process_left,

@@ -20,9 +20,9 @@ _GIVEN_UP = "canceled"
 #: Error class and message of an attempt whose input file was missing or wrong.
 _INPUT_GONE = "checksum_mismatch"
 _GONE_SENTENCE = "is no longer there"
-_NO_ROOM = "no_room"
+_NO_SPACE = "no_space"
 #: Maximal number of attempts of a job that found no free space; storages are filled three times.
-_MAX_WITHOUT_ROOM = 8
+_MAX_WITHOUT_SPACE = 8
 
 
 def check_counts_of_tasks(view: View) -> Iterator[str]:
@@ -159,13 +159,13 @@ def winners(step: StepView) -> dict[int, int]:
     return {job["id"]: job["attempt"] for job in step.jobs if job["state"] == "finished"}
 
 
-def check_attempts_without_room_bounded(view: View) -> Iterator[str]:
+def check_attempts_without_space_bounded(view: View) -> Iterator[str]:
     """Require that jobs wait while storages are full, instead of failing again and again."""
     attempts = Counter(
         row["job_id"]
         for row in view.state.rows("wms", "attempts")
-        if row["error_class"] == _NO_ROOM
+        if row["error_class"] == _NO_SPACE
     )
     for job, number in attempts.items():
-        if number > _MAX_WITHOUT_ROOM:
-            yield f"job {job} found no room {number} times"
+        if number > _MAX_WITHOUT_SPACE:
+            yield f"job {job} found no space {number} times"

@@ -98,12 +98,12 @@ async def test_excluded_browser_gets_no_new_items_and_no_notice(asking: Asking) 
     cheat = await asking.browser()
     await cheat.answer_all("yes", most=40)
     assert await list_states(asking) == [DeviceState.EXCLUDED]
-    before = await asking.rows_of("SELECT uid, room, state FROM items ORDER BY uid")
+    before = await asking.rows_of("SELECT uid, open_places, state FROM items ORDER BY uid")
     page_items = await cheat.next(count=5)
     assert not page_items.over
     answers = [AnnotatorAnswer(item=one.id, answer="yes") for one in page_items.items]
     assert [fate.fate for fate in (await cheat.next(*answers)).fates] == ["taken"] * len(answers)
-    assert await asking.rows_of("SELECT uid, room, state FROM items ORDER BY uid") == before
+    assert await asking.rows_of("SELECT uid, open_places, state FROM items ORDER BY uid") == before
 
 
 async def test_decision_of_a_person_about_a_browser_is_final(asking: Asking) -> None:

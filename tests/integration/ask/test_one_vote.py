@@ -79,7 +79,7 @@ async def test_late_answer_from_another_browser_of_an_account_is_no_second_vote(
     second = await asking.browser(await asking.key(mine=True), agent="Safari")
     assert await second.answer_all("yes") == 1
     await first.next(AnnotatorAnswer(item=item.id, answer="yes", seconds=1))
-    assert await asking.rows_of("SELECT agreed, room FROM items") == [(1, 1)]
+    assert await asking.rows_of("SELECT agreed, open_places FROM items") == [(1, 1)]
     await (await asking.browser(await asking.key(mine=True, by="eve"))).answer_all("yes")
     assert await decided(asking) == 1
 

@@ -156,7 +156,7 @@ async def test_copies_are_limited_by_the_capacity_of_a_storage(
     (tmp_path / "data").write_bytes(bytes(700))
     assert "1 file, 700 B" in await sluice("dataset", "register", "first", str(tmp_path / "data"))
     refused = await sluice("dataset", "register", "second", str(tmp_path / "data"), code=1)
-    assert "no input storage has room for these 700 bytes: buffer has 300 left of 1000" in refused
+    assert "no input storage has space for these 700 bytes: buffer has 300 left of 1000" in refused
     assert [path.name for path in (tmp_path / "buffer").iterdir()] == ["first"], (
         "nothing was copied"
     )

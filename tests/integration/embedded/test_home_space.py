@@ -13,7 +13,7 @@ from sluice.embedded.home import Home
 from sluice.embedded.home_space import (
     RESERVE,
     create_reserve,
-    has_no_room,
+    has_no_space,
     use_reserve_when_full,
     with_cause,
 )
@@ -23,7 +23,7 @@ from sluice.servicekit.running.lifecycle import running
 from tests.faults.storage import SmallDisk
 from tests.needs import ROOT_RIGHTS
 
-#: MB of a file system with room for a database and the reserve.
+#: MB of a file system with space for a database and the reserve.
 DISK = 300
 
 pytestmark = pytest.mark.needs(ROOT_RIGHTS)
@@ -51,7 +51,7 @@ def test_start_on_a_full_file_system_names_it_and_leaves_no_files(
     disk.fill()
     for _ in range(2):
         with pytest.raises(
-            OSError, match=f"file system of the home folder {home.root} has no room"
+            OSError, match=f"file system of the home folder {home.root} has no space"
         ):
             start_detached(home, ["--port", "0"])
     assert sum(path.name.startswith(("tmp", "system")) for path in home.root.iterdir()) <= 1
@@ -75,13 +75,13 @@ async def test_database_starts_on_a_full_file_system_with_the_reserve(
         await connection.close()
     assert not home.reserve.exists()
     create_reserve(home.reserve)
-    assert not home.reserve.exists(), "a reserve was made without plenty of room"
+    assert not home.reserve.exists(), "a reserve was made without plenty of space"
 
 
 def test_only_a_full_file_system_is_named_as_the_cause(home: Home) -> None:
     error = PermissionError(13, "Permission denied")
     assert with_cause(error, home.root) is error
-    assert not has_no_room(home.root)
+    assert not has_no_space(home.root)
     described_error = with_cause(OSError(28, "No space left on device"), home.root)
-    assert "has no room left" in str(described_error)
+    assert "has no space left" in str(described_error)
     assert str(described_error).endswith("(No space left on device)")

@@ -4,7 +4,7 @@ from uuid import UUID
 
 import pytest
 
-from sluice.cli.transfer.input_storage import choose_with_room
+from sluice.cli.transfer.input_storage import choose_with_space
 from sluice.contracts.common.problems import NotAvailable
 from sluice.contracts.common.states import StorageType
 from sluice.contracts.data.datasets import Storage
@@ -35,18 +35,18 @@ ENDLESS = storage("endless", capacity=None, used=9999)
         ([FULL, ENDLESS], 5000, ENDLESS),
     ],
 )
-def test_first_storage_with_enough_room_is_chosen(
+def test_first_storage_with_enough_space_is_chosen(
     stores: list[Storage], needed: int | None, taken: Storage
 ) -> None:
-    assert choose_with_room(stores, needed=needed) is taken
+    assert choose_with_space(stores, needed=needed) is taken
 
 
 @pytest.mark.parametrize(
     ("needed", "size"), [(None, "more"), (0, "these 0 bytes"), (101, "these 101 bytes")]
 )
-def test_free_space_is_reported_if_no_storage_has_room(needed: int | None, size: str) -> None:
+def test_free_space_is_reported_if_no_storage_has_space(needed: int | None, size: str) -> None:
     with pytest.raises(
         NotAvailable,
-        match=f"no input storage has room for {size}: full has 0 left of 1000, over has 0 left",
+        match=f"no input storage has space for {size}: full has 0 left of 1000, over has 0 left",
     ):
-        choose_with_room([FULL, OVER], needed=needed)
+        choose_with_space([FULL, OVER], needed=needed)

@@ -7,7 +7,7 @@ import pytest
 from dms.usecases.storages.list_storages import is_full
 from sluice.contracts.common.states import StorageType
 from sluice.contracts.data.datasets import Storage
-from sluice.contracts.data.room import MIN_FREE
+from sluice.contracts.data.storage_space import MIN_FREE
 
 URL = "file:///data"
 

@@ -5,7 +5,7 @@ from uuid import uuid4
 from sluice.contracts.chains.attention import NoticeSeverity
 from sluice.contracts.common.states import PilotState, StorageType
 from sluice.contracts.data.datasets import Storage
-from sluice.contracts.data.room import RoomWait
+from sluice.contracts.data.storage_space import StorageWait
 from tests.unit.operator.test_notices import pilot, texts
 from tests.unit.operator.test_progress import NOW
 from wfms.operator.monitoring.domain import notices
@@ -21,7 +21,7 @@ def test_full_storage_has_one_notice_with_missing_bytes_and_waiting_jobs() -> No
         used=0,
         full="4.0 MB free, 10.0 MB needed",
     )
-    wait = RoomWait(
+    wait = StorageWait(
         url=storage.url,
         name="work",
         needed=10_000_000,
@@ -33,30 +33,30 @@ def test_full_storage_has_one_notice_with_missing_bytes_and_waiting_jobs() -> No
     [notice] = notices.report_full_storages([storage], [wait])
     assert notice.text == (
         "Storage work is full (a job needs 10.0 MB, 4.0 MB free, 6.0 MB missing): 4 jobs wait for"
-        " room. Make room there: they go on by themselves"
+        " space. Free space there: they go on by themselves"
     )
     assert (notice.severity, notice.page, notice.since) == (NoticeSeverity.ERROR, "storages", NOW)
     assert texts(notices.report_full_storages([storage], [])) == [
-        "Storage work is full (4.0 MB free, 10.0 MB needed): make room there, or add another"
+        "Storage work is full (4.0 MB free, 10.0 MB needed): free space there, or add another"
         " storage of its type"
     ]
     freed = wait.model_copy(update={"free": 25_000_000})
     assert texts(notices.report_full_storages([storage], [freed])) == [
-        "Storage work had too little room for what its jobs wrote together (25.0 MB free now, a job"
-        " needs 10.0 MB): 4 jobs wait, and one is tried at a time. More room lets them run together"
+        "Storage work had too little space for what its jobs wrote together (25.0 MB free now, a job"
+        " needs 10.0 MB): 4 jobs wait, and one is tried at a time. More space lets them run together"
     ]
     unknown = wait.model_copy(update={"name": "", "needed": 0, "free": None, "jobs": 1})
     assert texts(notices.report_full_storages([], [unknown])) == [
-        "Storage file:///work is full: 1 job waits for room. Make room there: they go on by"
+        "Storage file:///work is full: 1 job waits for space. Free space there: they go on by"
         " themselves"
     ]
     [named] = notices.report_full_storages([storage.model_copy(update={"full": None})], [unknown])
     assert named.text.startswith("Storage work is full: 1 job waits"), (
         "the DMS knows the name of the storage"
     )
-    with_room = storage.model_copy(update={"full": None})
+    with_space = storage.model_copy(update={"full": None})
     disabled = storage.model_copy(update={"enabled": False})
-    assert notices.report_full_storages([with_room, disabled], []) == []
+    assert notices.report_full_storages([with_space, disabled], []) == []
 
 
 def test_pilot_that_takes_no_jobs_has_a_notice_while_present() -> None:

@@ -71,7 +71,7 @@ class World:
     """A simulated system that checks at each step that nothing is overbooked."""
 
     def __init__(self, *, look: float = 1.0) -> None:
-        """Create a world; ``look`` is the time between two requests of a pilot with room."""
+        """Create a world; ``look`` is the time between two requests of a pilot with free_capacity."""
         self.look = look
         self.tick = 0.0
         self.nodes: list[Node] = []
@@ -178,8 +178,8 @@ class World:
         self._obey(node, node.core.handle(TimePassed(), self.now))
         requested_jobs = node.core.count_jobs_to_request(self.now)
         if requested_jobs:
-            room = node.core.room(self.now, requested_jobs)
-            leased = self._lease(node, LeaseRequest(jobs=requested_jobs, room=room))
+            free_capacity = node.core.free_capacity(self.now, requested_jobs)
+            leased = self._lease(node, LeaseRequest(jobs=requested_jobs, free_capacity=free_capacity))
             self._obey(node, node.core.handle(LeaseGranted(self.tick, leased), self.now))
 
     def _obey(self, node: Node, moves: Sequence[Instruction]) -> None:
@@ -276,17 +276,17 @@ class World:
 
     def _lease(self, node: Node, request: LeaseRequest) -> Lease:
         """Lease jobs like ``wms/usecases/leasing/lease_jobs.py``."""
-        room, scarce = PilotCapacity(request, node.resources), set[str]()
+        free_capacity, scarce = PilotCapacity(request, node.resources), set[str]()
         limits = self.states()
         demands = [work.demand(self.tick, limits) for work in self.works if work.ready]
         jobs: list[LeasedJob] = []
         chosen = sort_demands(
             filter_runnable(list_eligible_demands(demands), PilotNode(node.resources))
         )
-        for selected_demand in room.select_demands(chosen, node.uid):
+        for selected_demand in free_capacity.select_demands(chosen, node.uid):
             work = next(work for work in self.works if work.uid == selected_demand.uid)
             demand = replace(selected_demand, limits=work.demand(self.tick, self.states()).limits)
-            if room.jobs == 0:
+            if free_capacity.jobs == 0:
                 break
             if not scarce.isdisjoint(demand.needs.named):
                 continue
@@ -294,12 +294,12 @@ class World:
                 if find_scarce_resources(demand) and self._keep(work, demand, node):
                     scarce |= find_scarce_resources(demand)
                 continue
-            offered = room.count_offered_jobs(demand)
+            offered = free_capacity.count_offered_jobs(demand)
             if not offered and self._keep(work, demand, node):
                 break
-            claimed = self._claim(work, node, offered, most_gpu=room.most_gpu(demand))
+            claimed = self._claim(work, node, offered, most_gpu=free_capacity.most_gpu(demand))
             for job in claimed:
-                room.take(demand, None, job.gpu_memory)
+                free_capacity.take(demand, None, job.gpu_memory)
             jobs += claimed
         tasks = [task(work.uid).model_copy(update={"needs": work.needs}) for work in self.works]
         return Lease(seconds=LEASE, jobs=jobs, tasks=tasks)

@@ -58,7 +58,7 @@ async def test_client_repeats_a_request_that_met_a_deadlock() -> None:
 
 def test_error_names_the_full_file_system_of_the_database() -> None:
     assert (
-        "has no room left"
+        "has no space left"
         in to_not_available(asyncpg.DiskFullError("could not extend file")).detail
     )
 

@@ -99,7 +99,7 @@ def test_copy_has_the_content_and_the_holes_of_a_sparse_file(
     assert blocks(target) <= 4096, "a full file would have 16 384 blocks"
 
 
-def test_large_sparse_file_takes_little_room_on_a_storage(tmp_path: Path) -> None:
+def test_large_sparse_file_takes_little_space_on_a_storage(tmp_path: Path) -> None:
     source = sparse(tmp_path / "source", GB // 4, [GB // 8])
     stored = storage.put(source, storage.local_url(str(tmp_path / "target")))
     with source.open("rb") as file:

@@ -37,9 +37,9 @@ def with_needs(base: Demand, **changes: object) -> Demand:
     return replace(base, needs=base.needs.model_copy(update=changes))
 
 
-def room(jobs: int, free: Amounts, soon: Amounts | None = None, ahead: int = 0) -> PilotCapacity:
+def new_capacity(jobs: int, free: Amounts, soon: Amounts | None = None, ahead: int = 0) -> PilotCapacity:
     return PilotCapacity(
-        LeaseRequest(jobs=jobs, room=pilots.Room(free=free, soon=soon or free, ahead=ahead)), OFFER
+        LeaseRequest(jobs=jobs, free_capacity=pilots.FreeCapacity(free=free, soon=soon or free, ahead=ahead)), OFFER
     )
 
 
@@ -81,23 +81,23 @@ NODE = Amounts(cores=8, ram=1000, gpus=[free_gpu(0), free_gpu(1)])
     ],
 )
 def test_offer_is_the_number_of_jobs_that_fit_together(job_demand: Demand, offered: int) -> None:
-    assert room(10, NODE).count_offered_jobs(job_demand) == offered
+    assert new_capacity(10, NODE).count_offered_jobs(job_demand) == offered
 
 
 def test_named_resources_and_disk_limit_the_offer() -> None:
     left = NODE.model_copy(update={"named": {"licence": 2.5}, "disk": 1000})
     licence = with_needs(demand(), named={"licence": 1})
-    assert room(10, left).count_offered_jobs(licence) == 2
-    assert room(10, left).count_offered_jobs(with_needs(licence, named={"licence": 0.5})) == 5
-    capacity = room(10, left)
+    assert new_capacity(10, left).count_offered_jobs(licence) == 2
+    assert new_capacity(10, left).count_offered_jobs(with_needs(licence, named={"licence": 0.5})) == 5
+    capacity = new_capacity(10, left)
     capacity.take(licence, None)
     assert capacity.count_offered_jobs(licence) == 1
     assert capacity.count_offered_jobs(demand()) == 7
     disk = with_needs(demand(), resources=Resources(ram=100, disk=300))
-    assert room(10, left).count_offered_jobs(disk) == 3
+    assert new_capacity(10, left).count_offered_jobs(disk) == 3
 
 
-def test_claimed_room_beyond_the_capacity_of_the_node_is_ignored() -> None:
+def test_claimed_capacity_beyond_the_capacity_of_the_node_is_ignored() -> None:
     plenty = Amounts(
         cores=1e9,
         ram=2**40,
@@ -105,10 +105,10 @@ def test_claimed_room_beyond_the_capacity_of_the_node_is_ignored() -> None:
         named={"licence": 99, "other": 5},
         gpus=[FreeGpu(uuid=f"GPU-{number}", share=1.0, memory=2**30) for number in range(9)],
     )
-    for capacity in (room(1000, plenty), room(1000, Amounts(cores=0, ram=0), plenty, ahead=1000)):
+    for capacity in (new_capacity(1000, plenty), new_capacity(1000, Amounts(cores=0, ram=0), plenty, ahead=1000)):
         assert capacity.most_ram == OFFER.ram
         assert capacity.most_gpu(demand(gpu=GpuNeeds())) == 16_000
-    capacity = room(1000, plenty)
+    capacity = new_capacity(1000, plenty)
     assert capacity.count_offered_jobs(demand(ram=1)) == 8
     assert capacity.count_offered_jobs(demand(cores=0.01)) == 10
     assert capacity.count_offered_jobs(demand(gpu=GpuNeeds())) == 2
@@ -122,8 +122,8 @@ def test_limited_resource_is_offered_up_to_its_limit_and_never_ahead() -> None:
     limited = replace(
         with_needs(demand(), named={"crawler": 2}), limits={"crawler": Limit("crawler", 9, used=2)}
     )
-    assert room(10, NODE).count_offered_jobs(limited) == 3
-    busy = room(10, Amounts(cores=1, ram=500), NODE, ahead=4)
+    assert new_capacity(10, NODE).count_offered_jobs(limited) == 3
+    busy = new_capacity(10, Amounts(cores=1, ram=500), NODE, ahead=4)
     assert (busy.count_offered_jobs(demand()), busy.count_offered_jobs(limited)) == (5, 1)
     assert PilotCapacity(LeaseRequest(jobs=5), OFFER).count_offered_jobs(limited) == 3
 
@@ -135,15 +135,15 @@ def test_misfit_demand_is_considered_only_if_it_may_reserve_the_pilot() -> None:
     elsewhere = replace(waiting, reserved_pilot=OTHER)
     busy = Amounts(cores=1, ram=500)
     demands = [small, big, waiting, reserved_demand, elsewhere]
-    assert room(4, busy).select_demands(demands, PILOT) == [small, waiting, reserved_demand]
-    assert room(4, busy, NODE, ahead=4).select_demands(demands, PILOT) == demands
+    assert new_capacity(4, busy).select_demands(demands, PILOT) == [small, waiting, reserved_demand]
+    assert new_capacity(4, busy, NODE, ahead=4).select_demands(demands, PILOT) == demands
     unknown = PilotCapacity(LeaseRequest(jobs=5), OFFER)
     assert unknown.select_demands(demands, PILOT) == demands
 
 
-def test_job_leased_ahead_needs_room_only_for_itself() -> None:
+def test_job_leased_ahead_needs_capacity_only_for_itself() -> None:
     busy = Amounts(cores=0, ram=500)
-    capacity = room(10, busy, NODE, ahead=4)
+    capacity = new_capacity(10, busy, NODE, ahead=4)
     assert capacity.count_offered_jobs(demand()) == 4
     assert capacity.count_offered_jobs(demand(cores=8)) == 4
     assert capacity.count_offered_jobs(demand(cores=9)) == 0
@@ -154,8 +154,8 @@ def test_job_leased_ahead_needs_room_only_for_itself() -> None:
 
 
 def test_number_of_jobs_leased_ahead_is_limited() -> None:
-    assert room(2, NODE, ahead=1).count_offered_jobs(demand()) == 2
-    capacity = room(2, Amounts(cores=0, ram=500), NODE, ahead=1)
+    assert new_capacity(2, NODE, ahead=1).count_offered_jobs(demand()) == 2
+    capacity = new_capacity(2, Amounts(cores=0, ram=500), NODE, ahead=1)
     assert capacity.count_offered_jobs(demand()) == 1
     capacity.take(demand(), None)
     assert (capacity.jobs, capacity.count_offered_jobs(demand())) == (1, 0)
@@ -212,7 +212,7 @@ _demands = st.builds(
 def test_offered_jobs_never_exceed_the_free_capacity(
     free: Amounts, demands: list[Demand], jobs: int
 ) -> None:
-    capacity, granted = room(jobs, free), list[Demand]()
+    capacity, granted = new_capacity(jobs, free), list[Demand]()
     for job_demand in demands:
         for _ in range(capacity.count_offered_jobs(job_demand)):
             capacity.take(job_demand, None)
@@ -229,8 +229,8 @@ def test_offered_jobs_never_exceed_the_free_capacity(
 
 
 @given(free=_amounts, job_demand=_demands, jobs=st.integers(1, 20))
-def test_offer_leaves_no_room_for_another_job(free: Amounts, job_demand: Demand, jobs: int) -> None:
-    offered = room(jobs, free).count_offered_jobs(job_demand)
+def test_offer_leaves_no_capacity_for_another_job(free: Amounts, job_demand: Demand, jobs: int) -> None:
+    offered = new_capacity(jobs, free).count_offered_jobs(job_demand)
     one_more = offered + 1
     # A pilot cannot have more than its node.
     over = (

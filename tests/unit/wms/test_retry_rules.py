@@ -64,7 +64,7 @@ def test_missing_program_is_not_retried(code: int) -> None:
         is JobState.READY
     )
     assert (
-        decide_after_error(ErrorClass.NO_ROOM, History(), LIMITS, exit_code=code).state
+        decide_after_error(ErrorClass.NO_SPACE, History(), LIMITS, exit_code=code).state
         is JobState.READY
     )
 
@@ -124,7 +124,7 @@ def test_full_disk_never_fails_a_job() -> None:
     """A job waits for free disk space, however long that takes."""
     history = History(failures=2, losses=1)
     for _ in range(1000):
-        verdict = decide_after_error(ErrorClass.NO_ROOM, history, LIMITS)
+        verdict = decide_after_error(ErrorClass.NO_SPACE, history, LIMITS)
         assert (verdict.state, verdict.failures) == (JobState.READY, 2)
         assert verdict.delay > 0
         history = History(verdict.failures, verdict.losses)

@@ -24,7 +24,7 @@ WITH me AS (
     SELECT person, origin FROM devices WHERE uid = $3
 ), free AS (
     SELECT i.uid FROM items AS i
-    WHERE template = $1 AND step = $2 AND owner_group = $6 AND state = '{item.OPEN}' AND room > 0
+    WHERE template = $1 AND step = $2 AND owner_group = $6 AND state = '{item.OPEN}' AND open_places > 0
         AND task_uid = ANY($7::uuid[])
         AND NOT EXISTS (SELECT FROM shown WHERE item_uid = i.uid AND device_uid = $3)
         AND NOT EXISTS (
@@ -37,7 +37,7 @@ WITH me AS (
         )
     ORDER BY position LIMIT $4 FOR UPDATE OF i SKIP LOCKED
 ), taken AS (
-    UPDATE items SET room = room - 1 FROM free WHERE items.uid = free.uid
+    UPDATE items SET open_places = open_places - 1 FROM free WHERE items.uid = free.uid
     RETURNING items.uid, items.content, items.position
 ), lent AS (
     INSERT INTO shown (item_uid, device_uid, lent_until, gold)
@@ -124,7 +124,7 @@ UPDATE items SET
     state = CASE WHEN decided THEN '{item.DECIDED}' ELSE '{item.OPEN}' END,
     answer = CASE WHEN decided THEN now_so.answer END,
     agreed = now_so.agreed,
-    room = CASE WHEN decided THEN 0 ELSE greatest(0, agree - now_so.agreed - lent) END,
+    open_places = CASE WHEN decided THEN 0 ELSE greatest(0, agree - now_so.agreed - lent) END,
     decided_at = CASE WHEN decided THEN coalesce(decided_at, now()) END
 FROM now_so WHERE items.uid = now_so.uid AND state IN ('{item.OPEN}', '{item.DECIDED}')
     AND known_answer IS NULL

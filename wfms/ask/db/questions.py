@@ -39,7 +39,7 @@ SAY_OF_GOLD = "UPDATE questions SET gold_reason = $2 WHERE task_uid = $1"
 
 INSERT_ITEMS = """
 INSERT INTO items (uid, task_uid, template, step, owner_group, job_id, seq, file, content,
-    known_answer, state, agree, room, reason, line_at, line_size)
+    known_answer, state, agree, open_places, reason, line_at, line_size)
 SELECT uid, $1, $2, $3, $12, job_id, seq, file::jsonb, content::jsonb, known, $5, $4,
     CASE WHEN known IS NULL AND reason = '' THEN $4 ELSE 0 END, reason, line_at, line_size
 FROM unnest($6::uuid[], $7::bigint[], $8::bigint[], $9::text[], $10::text[], $11::text[],
@@ -54,7 +54,7 @@ WITHDRAW = statement("""
 -- Withdraw the items of a task that has ended, in order of uid like every lock of several items.
 -- The WMS may have an item that is being delivered: ask it first. Gold items serve other tasks of
 -- the step.
-UPDATE items SET state = '{item.WITHDRAWN}', ended_at = now(), room = 0
+UPDATE items SET state = '{item.WITHDRAWN}', ended_at = now(), open_places = 0
 WHERE uid = ANY(ARRAY(
     SELECT uid FROM items
     WHERE task_uid = $1 AND state IN ('{item.OPEN}', '{item.DECIDED}')

@@ -54,7 +54,7 @@ CREATE TABLE items (
     agree integer NOT NULL CHECK (agree > 0),
     -- Annotators to whom the item can still be assigned now. 0 for gold items, and for files that
     -- cannot be shown (reason).
-    room integer NOT NULL CHECK (room >= 0),
+    open_places integer NOT NULL CHECK (open_places >= 0),
     answer text,
     agreed integer NOT NULL DEFAULT 0 CHECK (agreed >= 0),
     reason text NOT NULL DEFAULT '',
@@ -73,7 +73,7 @@ CREATE TABLE items (
 );
 
 CREATE INDEX items_to_lend ON items (template, step, owner_group, position)
-WHERE state IN ('open') AND room > 0;
+WHERE state IN ('open') AND open_places > 0;
 
 CREATE INDEX items_gold ON items (template, step, owner_group, position)
 WHERE known_answer IS NOT NULL;

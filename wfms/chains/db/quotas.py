@@ -14,7 +14,7 @@ CHAINS = CountedQuantities(
 
 
 class TooManyChains(Conflict):
-    """The quota leaves no room for the chain that a person asked for."""
+    """The quota does not allow the chain that a person asked for."""
 
     def __init__(self, reached: ReachedQuota) -> None:
         super().__init__(
@@ -25,7 +25,7 @@ class TooManyChains(Conflict):
 
 
 class TooManyTriggeredChains(NotAvailable):
-    """The quota leaves no room for a chain that starts by itself, so it waits."""
+    """The quota does not allow a chain that starts by itself, so it waits."""
 
     def __init__(self, reached: ReachedQuota) -> None:
         super().__init__(
@@ -36,7 +36,7 @@ class TooManyTriggeredChains(NotAvailable):
 
 
 async def require_quota(connection: Connection, ownership: Ownership, *, by_person: bool) -> None:
-    """Require that the quotas leave room for one more chain.
+    """Require that the quotas allow one more chain.
 
     Raises:
         TooManyChains: They do not, and a person asked.

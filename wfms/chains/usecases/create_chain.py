@@ -75,8 +75,8 @@ async def create_chain(
         Forbidden: The person is not in the group.
         NotFound: The person does not see a data set.
         AssetsChanged: The versions of assets are being taken back.
-        TooManyChains: A quota leaves no room, and a person asks.
-        TooManyTriggeredChains: A quota leaves no room, and the chain starts by itself.
+        TooManyChains: A quota is used up, and a person asks.
+        TooManyTriggeredChains: A quota is used up, and the chain starts by itself.
         NotAvailable: The DMS or the operator service does not answer.
     """
     reader_visibility = visibility([new.group]) if by is None else by.visibility

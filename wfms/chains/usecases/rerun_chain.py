@@ -147,7 +147,7 @@ async def rerun_chain(
         NothingFailed: Only failed jobs were asked for, and none failed.
         CannotRerun: Data that it needs does not exist any more.
         ChainChanged: The chain releases data sets at this moment.
-        TooManyChains: A quota leaves no room.
+        TooManyChains: A quota is used up.
         NotAvailable: Another service does not answer.
     """
     database = context.database

@@ -19,7 +19,7 @@ log = structlog.get_logger(__name__)
 BATCH = 16
 #: Pause in seconds after the first handover that failed. It doubles with each attempt.
 FIRST_PAUSE = 0.5
-#: Longest pause in seconds while a quota leaves no room.
+#: Longest pause in seconds while a quota is used up.
 FULL_PAUSE = 2.0
 
 
@@ -53,7 +53,7 @@ async def _hand_over(context: IntakeContext, handover: Handover) -> None:
         except (Unprocessable, Conflict) as refusal:
             await _record_refusal(database, handover, refusal)
         except ServiceError as error:
-            # Room in a quota goes to whoever asks first, so ask again soon.
+            # What a quota leaves goes to whoever asks first, so ask again soon.
             full = "quantity" in error.fields
             longest = FULL_PAUSE if full else context.longest_pause.total_seconds()
             seconds = pause_after(handover.attempts, first=FIRST_PAUSE, longest=longest)

@@ -20,11 +20,11 @@ from wms.db.statement import statement
 _CLAIM = statement("""
 -- Lease job $2 of task $1 to pilot $4, which never had it, for $5. Attempt $3 must still run, with
 -- fewer than $6 duplicate attempts so far. No job of the task may be ready, and the task may not
--- wait for room.
+-- wait for space.
 WITH task AS MATERIALIZED (
     SELECT uid FROM tasks
     WHERE uid = $1 AND ready = 0 AND state IN ('{task.SPLITTING}', '{task.ACTIVE}')
-        AND NOT EXISTS (SELECT FROM room_waits WHERE task_uid = $1)
+        AND NOT EXISTS (SELECT FROM storage_waits WHERE task_uid = $1)
     FOR NO KEY UPDATE
 ), job AS MATERIALIZED (
     SELECT * FROM jobs
@@ -122,7 +122,7 @@ async def claim_duplicate(
 
     Returns:
         None if that attempt has ended, is to be stopped or has a live duplicate; if the pilot had
-            the job before; if jobs of the task wait, or the task waits for room; or if ``most``
+            the job before; if jobs of the task wait, or the task waits for space; or if ``most``
             duplicates were tried.
     """
     row = await connection.fetchrow(_CLAIM, task, job.id, job.attempt, pilot, lease, most)

@@ -1,1 +1,1 @@
-"""Statements on limits and room on storages."""
+"""Statements on limits and space on storages."""

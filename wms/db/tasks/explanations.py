@@ -6,13 +6,13 @@ from uuid import UUID
 
 from sluice.servicekit.database import Connection
 from wms.db.limits.limits import add_limits, list_largest_users
-from wms.db.limits.room_waits import TaskRoomWait, list_task_room_waits
+from wms.db.limits.storage_waits import TaskStorageWait, list_task_storage_waits
 from wms.db.pilots.pilots import build_node, list_active_nodes
 from wms.db.statement import statement
 from wms.db.tasks.steps import find_task_priority
 from wms.db.tasks.tasks import list_demands
 from wms.db.times.timelines import list_pilot_names
-from wms.domain.explanations import MissingRoom, UpstreamProgress, WaitingFacts
+from wms.domain.explanations import MissingSpace, UpstreamProgress, WaitingFacts
 from wms.domain.scheduling.capacity import find_scarce_resources
 from wms.domain.scheduling.matching import PilotNode
 
@@ -90,11 +90,11 @@ async def find_ready_job(connection: Connection, job: int) -> ReadyJob | None:
     return None if row is None else ReadyJob(**row)
 
 
-def _missing_room(waits: Sequence[TaskRoomWait]) -> MissingRoom | None:
+def _missing_space(waits: Sequence[TaskStorageWait]) -> MissingSpace | None:
     if not waits:
         return None
     (wait,) = waits
-    return MissingRoom(wait.name or wait.url, wait.needed, wait.free, wait.open)
+    return MissingSpace(wait.name or wait.url, wait.needed, wait.free, wait.open)
 
 
 async def read_waiting_facts(connection: Connection, task: UUID) -> WaitingFacts:
@@ -117,5 +117,5 @@ async def read_waiting_facts(connection: Connection, task: UUID) -> WaitingFacts
         priority=await find_task_priority(connection, task),
         upstream=None if upstream is None else UpstreamProgress(**upstream),
         reserved_pilot_name=next(iter(names.values()), None),
-        room=_missing_room(await list_task_room_waits(connection, [task])),
+        missing_space=_missing_space(await list_task_storage_waits(connection, [task])),
     )

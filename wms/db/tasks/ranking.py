@@ -18,11 +18,11 @@ RETURNING uid
 
 _SELECT_TO_RANK = statement("""
 -- Live tasks whose rank is older than $1, so that two instances do not age a task twice. In order
--- of uid: see the lock rule. A task that waits for room on a storage does not age, because another
+-- of uid: see the lock rule. A task that waits for space on a storage does not age, because another
 -- rank would not help.
 SELECT uid, rank, base_rank + boost AS base_rank, total, failed_attempts,
     CASE WHEN ready > 0
-        AND NOT EXISTS (SELECT FROM room_waits WHERE task_uid = uid)
+        AND NOT EXISTS (SELECT FROM storage_waits WHERE task_uid = uid)
         THEN extract(epoch FROM now() - coalesce(served_at, created_at))::float ELSE 0 END AS waited
 FROM tasks
 WHERE state NOT IN ('{task.FINISHED}', '{task.FAILED}', '{task.CANCELED}')
@@ -64,7 +64,7 @@ class TaskToRank:
 
     Attributes:
         base_rank: The base rank plus the current boost.
-        waited: Seconds since one of its ready jobs was leased; 0 if it has none or waits for room
+        waited: Seconds since one of its ready jobs was leased; 0 if it has none or waits for space
             on a storage.
     """
 

@@ -20,7 +20,7 @@ from sluice.contracts.common.states import JobState, TaskState
 from sluice.contracts.jobs.needs import Needs
 from sluice.contracts.jobs.tasks import Task
 from sluice.servicekit.database import Connection
-from wms.db.limits.room_waits import CLOSED_FOR_ROOM, WAITS_FOR_ROOM
+from wms.db.limits.storage_waits import CLOSED_FOR_SPACE, WAITS_FOR_SPACE
 from wms.db.statement import statement
 from wms.db.tasks.steps import PRIORITY, TASKS_WITH_PRIORITY
 from wms.domain.scheduling.matching import Demand
@@ -50,12 +50,12 @@ DEMAND = f"""t.uid, t.template, t.step, t.owner_group, t.rank + {PRIORITY} AS ra
     t.needs::text AS needs,
     extract(epoch FROM now() - coalesce(t.served_at, t.created_at))::float AS waited,
     CASE WHEN t.kept_until > now() THEN t.kept_by END AS kept_by,
-    {WAITS_FOR_ROOM} AS is_trial"""
+    {WAITS_FOR_SPACE} AS is_trial"""
 
 #: SQL: whether task ``t`` may get pilots. It reads only live tasks and no jobs. A negative priority
 #: switches a step off. A task whose storage is full gets none.
 IN_DEMAND = f"""t.state IN ('{{task.SPLITTING}}', '{{task.ACTIVE}}') AND t.ready > 0
-    AND {PRIORITY} >= 0 AND NOT {CLOSED_FOR_ROOM}"""
+    AND {PRIORITY} >= 0 AND NOT {CLOSED_FOR_SPACE}"""
 
 _SELECT_DEMANDS = statement(f"SELECT {DEMAND} FROM {TASKS_WITH_PRIORITY} WHERE {IN_DEMAND}")
 

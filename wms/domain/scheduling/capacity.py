@@ -27,17 +27,17 @@ class PilotCapacity:
     """
 
     def __init__(self, request: LeaseRequest, node: NodeResources) -> None:
-        ahead = 0 if request.room is None else min(request.room.ahead, request.jobs)
+        ahead = 0 if request.free_capacity is None else min(request.free_capacity.ahead, request.jobs)
         self._starts, self._ahead = request.jobs - ahead, ahead
         self._node = node
         self._gpus = {gpu.uuid: gpu for gpu in node.known_gpus}
         self._free = self._soon = None
-        if request.room is not None:
+        if request.free_capacity is not None:
             capacity = NodeCapacity.of(
                 node.cores, node.ram, self._gpus.values(), disk=node.disk, named=node.named
             ).amounts
-            self._free = capacity.least(Allocation.of(request.room.free))
-            self._soon = capacity.least(Allocation.of(request.room.soon))
+            self._free = capacity.least(Allocation.of(request.free_capacity.free))
+            self._soon = capacity.least(Allocation.of(request.free_capacity.soon))
 
     @property
     def jobs(self) -> int:
@@ -91,13 +91,13 @@ class PilotCapacity:
         if gpus is None:
             return _UNLIMITED
         if self._free is None or self._soon is None:
-            rooms = [NodeCapacity.of(0, 0, self._gpus.values()).amounts]
+            amounts = [NodeCapacity.of(0, 0, self._gpus.values()).amounts]
         else:
-            rooms = [self._free] * bool(self._starts) + [self._soon] * bool(self._ahead)
+            amounts = [self._free] * bool(self._starts) + [self._soon] * bool(self._ahead)
         free_memory = (
             (self._gpus[uuid].memory and part.memory) or _UNLIMITED
-            for room in rooms
-            for uuid, part in room.gpus.items()
+            for free in amounts
+            for uuid, part in free.gpus.items()
             if uuid in self._gpus
             and is_suitable(self._gpus[uuid], gpus)
             and (gpus.share < 1 or part.share >= 1)

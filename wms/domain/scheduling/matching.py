@@ -31,7 +31,7 @@ class Demand:
         turn_at: When its turn began, if it shares the turn of its upstream task.
         limits: Current limits of the resources that it needs, by name.
         priority: The administrator's priority of its step, which is part of ``rank``.
-        is_trial: One job may start, to see whether its storage has room again.
+        is_trial: One job may start, to see whether its storage has space again.
     """
 
     uid: UUID

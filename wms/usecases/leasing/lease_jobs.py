@@ -18,7 +18,7 @@ from wms.db.jobs.leases import (
     reserve_pilot,
 )
 from wms.db.limits.limits import add_limits, lock_named, spend
-from wms.db.limits.room_waits import take_trial
+from wms.db.limits.storage_waits import take_trial
 from wms.db.pilots.pilots import PilotRow, touch_and_list_demands
 from wms.db.pilots.worker_times import Worker, WorkKind
 from wms.db.tasks.shares import add_shares
@@ -77,7 +77,7 @@ async def lease_jobs(
     each further look it asks ``connected`` whether the pilot still listens. A pilot that drains, is
     lost or has signed off gets only ``drain``.
 
-    The pilot may be reserved for a task whose jobs have waited long for room. An idle pilot
+    The pilot may be reserved for a task whose jobs have waited long for capacity. An idle pilot
     without a reservation may get duplicate attempts (``start_duplicate_attempts``). A pilot that
     fails where others succeed gets fewer jobs (``trust_workers``). Jobs that busy pilots will end
     earlier are reserved for them (``reserve_jobs``). Limited resources are held, and quotas spent,
@@ -134,13 +134,13 @@ async def _lease_in_order(
     pilot_row: PilotRow,
     demands: Sequence[Demand],
 ) -> None:
-    room = PilotCapacity(request, pilot_row.node.resources)
+    capacity = PilotCapacity(request, pilot_row.node.resources)
     lease_round = _LeaseRound(
         connection,
         context,
         pilot,
         pilot_row.node,
-        room,
+        capacity,
         await _find_worker_quarantine(connection, context, pilot_row.worker),
         ReservationCheck(context, connection, pilot_row.worker),
     )
@@ -152,13 +152,13 @@ async def _lease_in_order(
         context, connection, runnable, request.loaded, placed=pilot_row.placed_kind
     )
     chosen = sort_demands(runnable, kinds, first=pilot_row.to_load)
-    for demand in room.select_demands(chosen, pilot):
-        if room.jobs == 0 or not await lease_round.lease(demand, result):
+    for demand in capacity.select_demands(chosen, pilot):
+        if capacity.jobs == 0 or not await lease_round.lease(demand, result):
             return
     # The pilot is not reserved.
-    if not result.jobs and request.room is not None:
+    if not result.jobs and request.free_capacity is not None:
         result.jobs += await start_duplicate_attempts(
-            context, connection, pilot, pilot_row=pilot_row, room=room
+            context, connection, pilot, pilot_row=pilot_row, capacity=capacity
         )
 
 
@@ -170,7 +170,7 @@ class _LeaseRound:
     context: WmsContext
     pilot: UUID
     node: PilotNode
-    room: PilotCapacity
+    capacity: PilotCapacity
     quarantine: "_WorkerQuarantine | None"
     reservation_check: ReservationCheck
     #: Resources counted over all nodes that are reserved for tasks that come first.
@@ -199,7 +199,7 @@ class _LeaseRound:
             if scarce and await self._reserve_pilot(demand):
                 self.scarce.update(scarce)  # reserved for this task from now on, over all nodes
             return True
-        offered_jobs = self.room.count_offered_jobs(demand)
+        offered_jobs = self.capacity.count_offered_jobs(demand)
         if offered_jobs:
             offered_jobs = await self._limit_jobs(demand, offered_jobs)
             if not offered_jobs:
@@ -213,18 +213,18 @@ class _LeaseRound:
                 demand.uid,
                 jobs=offered_jobs,
                 pilot=self.pilot,
-                most=LargestFreeAmounts(self._most_ram, self.room.most_gpu(demand)),
+                most=LargestFreeAmounts(self._most_ram, self.capacity.most_gpu(demand)),
                 lease=self.context.rules.span,
             )
             for job in jobs:
-                self.room.take(demand, job.ram, job.gpu_memory)
+                self.capacity.take(demand, job.ram, job.gpu_memory)
             result.jobs += jobs
             if len(jobs) < offered_jobs:
                 waiting_demand = await self._find_larger_demand(demand)
         return waiting_demand is None or not await self._reserve_pilot(waiting_demand)
 
     async def _limit_jobs(self, demand: Demand, offered_jobs: int) -> int:
-        """Return how many of the jobs that the pilot has room for it may get."""
+        """Return how many of the jobs that the pilot has space for it may get."""
         if self.quarantine is not None:
             offered_jobs = await self.quarantine.limit_jobs(
                 self.connection, demand, requested_jobs=offered_jobs
@@ -239,12 +239,12 @@ class _LeaseRound:
 
     @property
     def _most_ram(self) -> int:
-        most = self.room.most_ram
+        most = self.capacity.most_ram
         return self.node.resources.ram if most is None else min(most, self.node.resources.ram)
 
     async def _find_larger_demand(self, demand: Demand) -> Demand | None:
         """Return the task's demand for due jobs that need more memory than the pilot has free."""
-        if self.room.most_ram is None:
+        if self.capacity.most_ram is None:
             return None
         larger = await find_larger_request(
             self.connection, demand.uid, above=self._most_ram, most=self.node.resources.ram

@@ -30,14 +30,14 @@ async def start_duplicate_attempts(
     pilot: UUID,
     *,
     pilot_row: PilotRow,
-    room: PilotCapacity,
+    capacity: PilotCapacity,
 ) -> list[ClaimedJob]:
     """Lease duplicate attempts at jobs that the pilot should end before the pilots that have them.
 
     Call it if no job is ready that the pilot could start. It gets as many as it can start at once,
-    those with the largest gain first. ``room`` is its free capacity.
+    those with the largest gain first. ``capacity`` is its free capacity.
     """
-    if not room.can_start:
+    if not capacity.can_start:
         return []
     stragglers = await context.stragglers.get(None, lambda: _read_stragglers(connection))
     if not stragglers.jobs:
@@ -51,7 +51,7 @@ async def start_duplicate_attempts(
         if (
             demand is None
             or find_misfit(demand, pilot_row.node) is not None
-            or not room.can_start_job(demand)
+            or not capacity.can_start_job(demand)
         ):
             continue
         claimed = await claim_duplicate(
@@ -64,7 +64,7 @@ async def start_duplicate_attempts(
         )
         if claimed is None:
             continue
-        room.take(demand, claimed.ram, claimed.gpu_memory)
+        capacity.take(demand, claimed.ram, claimed.gpu_memory)
         claimed_jobs.append(claimed)
         context.metrics.duplicate_attempts.inc()
         log.info(

@@ -1,1 +1,1 @@
-"""Use cases for limits, shares and room on storages."""
+"""Use cases for limits, shares and space on storages."""

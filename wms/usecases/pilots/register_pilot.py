@@ -60,7 +60,7 @@ async def register_pilot(
     async with context.database.transaction() as transaction:
         if site is not None:
             lease = context.rules.span
-            name = await _require_room(
+            name = await _require_space(
                 transaction.connection, pilot, key=key, site=site, lease=lease
             )
             # Statistics of workers go by name and host, so no site can affect those of others'
@@ -72,7 +72,7 @@ async def register_pilot(
     return Registration(heartbeat=context.rules.heartbeat, lease=context.rules.lease)
 
 
-async def _require_room(
+async def _require_space(
     connection: Connection, pilot: RegisterPilot, *, key: str | None, site: UUID, lease: timedelta
 ) -> str:
     """Check that the site may have the pilot, and return the site's name.

@@ -30,7 +30,7 @@ class AttemptFacts:
     exit_code: int | None = None
     peak_memory: float | None = None
     full_gpu: int | None = None
-    #: The task waits until the storage that was full has room.
+    #: The task waits until the storage that was full has space.
     waits_for_storage: bool = False
 
 
@@ -68,7 +68,7 @@ def decide_verdict(
         ram,
         end.full_gpu if gpus and end.error is ErrorClass.OUT_OF_MEMORY else None,
         shared=gpus is not None and gpus.share < 1,
-        # The task itself waits for room on its storage, so its jobs need no pause.
+        # The task itself waits for space on its storage, so its jobs need no pause.
         attempts=1 if end.waits_for_storage else job.attempt,
         used_ram=math.ceil(end.peak_memory or 0),
     )

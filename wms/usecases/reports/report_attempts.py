@@ -29,7 +29,7 @@ from wms.domain.splitting.tree_merge import get_level, place_files
 from wms.domain.tokens import filter_valid_tokens
 from wms.usecases.context import WmsContext
 from wms.usecases.limits.give_back_quota import give_back_quota
-from wms.usecases.limits.record_room_waits import find_full_storage, record_room_waits
+from wms.usecases.limits.record_storage_waits import find_full_storage, record_storage_waits
 from wms.usecases.reports.check_outputs import OutputFaults, check_outputs
 from wms.usecases.reports.decide_retry import AttemptFacts, LargestNode, decide_verdict
 from wms.usecases.reports.settle_attempts import settle_attempts
@@ -101,7 +101,7 @@ async def _apply_reports(
         settled = await settle_attempts(
             transaction, locked, cached_tasks=cached_tasks, attempts=ended, pilot=pilot
         )
-        if await record_room_waits(context, connection, ended, first, cached_tasks=cached_tasks):
+        if await record_storage_waits(context, connection, ended, first, cached_tasks=cached_tasks):
             settled.delays.add(0.0)
         earlier_outcomes = await list_reported_outcomes(
             connection, list(first.keys() - own_jobs.keys()), pilot=pilot

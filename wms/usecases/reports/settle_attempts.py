@@ -32,7 +32,7 @@ from wms.usecases.reports.attempt_end_buffer import AttemptEnd
 from wms.usecases.tasks.end_task import end_task, send_file_registrations
 
 #: Outcomes that count as failures of the task. Canceled and returned attempts do not count, nor do
-#: those that found no room: neither the job nor its tool is in trouble.
+#: those that found no space: neither the job nor its tool is in trouble.
 _UNSUCCESSFUL = frozenset({AttemptOutcome.FAILED, AttemptOutcome.LOST})
 
 

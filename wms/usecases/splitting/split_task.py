@@ -51,7 +51,7 @@ from wms.usecases.splitting.read_inputs import (
     require_complete,
 )
 from wms.usecases.splitting.reuse_jobs import FinishedJobReuse, ReusedJobs
-from wms.usecases.splitting.waiting_jobs import TooManyReadyJobs, count_allowed_jobs, require_room
+from wms.usecases.splitting.waiting_jobs import TooManyReadyJobs, count_allowed_jobs, require_capacity
 
 
 async def split_waiting_tasks(
@@ -267,7 +267,7 @@ async def _add_page(
     async with context.database.transaction() as transaction:
         connection = transaction.connection
         waiting = 0 if is_human else len(drafts) - len(reused.jobs)
-        await require_room(connection, claim.holders, jobs=waiting)
+        await require_capacity(connection, claim.holders, jobs=waiting)
         if not await count_page(
             connection, claim, jobs=len(drafts), place=place, last=last, span=CLAIM_SPAN
         ):

@@ -37,7 +37,7 @@ async def count_allowed_jobs(
     return most
 
 
-async def require_room(
+async def require_capacity(
     connection: Connection, holders: Iterable[QuotaHolder], *, jobs: int
 ) -> None:
     """Check that so many jobs of one page may be made.

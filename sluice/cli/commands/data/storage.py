@@ -65,12 +65,12 @@ def list_storages(
         if storage.full is not None and storage.enabled:
             err.print(
                 f"{storage.name} is full ({storage.full}): jobs that write there wait until there"
-                " is room"
+                " is space"
             )
         if storage.filling_since is not None:
             since = f"since {local_time(storage.filling_since)}"
             err.print(
-                f"{storage.name} fills faster than it is worked off, {since}: tasks that make room"
+                f"{storage.name} fills faster than it is worked off, {since}: tasks that free space"
                 " there are ranked higher"
             )
 

@@ -153,10 +153,10 @@ def _disk(home: Path) -> MachineFinding:
             "home", Severity.ERROR, f"{place} is read-only for you", "name another with --home"
         )
     if free < _LEAST_DISK:
-        need = f"a new system takes {_LEAST_DISK // _MIB} MiB: make room, or name another --home"
+        need = f"a new system takes {_LEAST_DISK // _MIB} MiB: free space, or name another --home"
         return MachineFinding("home", Severity.ERROR, description, need)
     if free < _SMALL_DISK:
-        follows = "room for little data: register storages elsewhere with `sluice storage add`"
+        follows = "space for little data: register storages elsewhere with `sluice storage add`"
         return MachineFinding("home", Severity.NOTE, description, follows)
     return MachineFinding("home", Severity.OK, description)
 

@@ -80,11 +80,11 @@ async def test_only_an_input_data_set_may_be_a_whole_storage(dms: Dms) -> None:
         await dms.client.register_dataset(NewDataset(name="logs", type=DatasetType.LOGS, url=url))
 
 
-async def test_folder_url_without_room_for_file_names_is_refused(dms: Dms) -> None:
+async def test_folder_url_without_space_for_file_names_is_refused(dms: Dms) -> None:
     url = dms.storages[StorageType.INPUT].url + "/ab" * 1_330
-    with pytest.raises(Unprocessable, match="leaves no room for the names of files"):
+    with pytest.raises(Unprocessable, match="leaves no space for the names of files"):
         await dms.client.register_dataset(NewDataset(name="deep", url=url[:3_900]))
-    with pytest.raises(Unprocessable, match="leaves no room for data sets and files"):
+    with pytest.raises(Unprocessable, match="leaves no space for data sets and files"):
         await dms.client.register_storage(
             NewStorage(name="deep", type=StorageType.INPUT, url=url[:3_800])
         )

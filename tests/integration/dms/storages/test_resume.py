@@ -15,7 +15,7 @@ from tests.integration.dms.conftest import Dms
 
 
 async def measured(dms: Dms, name: str) -> dict[tuple[object, ...], float]:
-    [measurement] = [one for one in declare_gauges(dms.watch.room) if one.name == name]
+    [measurement] = [one for one in declare_gauges(dms.watch.free_now) if one.name == name]
     return {tuple(row[:-1]): float(row[-1]) for row in await measurement.read(dms.database)}
 
 
@@ -63,4 +63,4 @@ async def test_storage_gauges_show_used_and_free_bytes(dms: Dms) -> None:
     assert used[name, StorageType.INTERMEDIATE] == sum(file.size for file in files)
     assert used[dms.storages[StorageType.LOGS].name, StorageType.LOGS] == 0
     assert set(free) == set(used), "a storage has no gauge of free bytes"
-    assert all(room > 0 for room in free.values())
+    assert all(space > 0 for space in free.values())

@@ -77,7 +77,7 @@ async def test_hanging_storage_keeps_its_last_check_or_gets_no_new_data(
         async with asyncio.timeout(10):
             storages = await dms.client.storages(StorageType.LOGS, everything=everything)
         assert [one.url for one in storages] == [url], "the storage is missing from the list"
-    assert fresh.room[url] == 0.0
+    assert fresh.free_now[url] == 0.0
     async with asyncio.timeout(10):
         monkeypatch.setattr(LIMIT, 60)
         assert not (await dms.client.disable_storage("logs-1")).enabled, (
@@ -88,4 +88,4 @@ async def test_hanging_storage_keeps_its_last_check_or_gets_no_new_data(
     await dms.context.files.inspect_folder(url.removeprefix("file://"))
     await dms.client.enable_storage("logs-1")
     await fresh.check_all()
-    assert (fresh.objections, fresh.room[url] > 0) == ({}, True)
+    assert (fresh.objections, fresh.free_now[url] > 0) == ({}, True)

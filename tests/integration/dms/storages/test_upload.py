@@ -167,7 +167,7 @@ async def test_upload_to_a_taken_path_is_given_up_and_keeps_the_other_file(dms: 
     assert not await upload_once(dms.context), "the upload was tried again"
 
 
-async def test_upload_without_room_on_output_storages_waits_with_its_reason(
+async def test_upload_without_space_on_output_storages_waits_with_its_reason(
     dms: Dms, tmp_path: Path
 ) -> None:
     await dms.fetch("UPDATE storages SET capacity = 1 WHERE type = 'output'")
@@ -177,7 +177,7 @@ async def test_upload_without_room_on_output_storages_waits_with_its_reason(
     row, needed = await dms.row(uid), (await dms.client.dataset(uid)).bytes
     assert (
         row["reason"]
-        == f"no storage of type output can take it: output-1 has room for 1 of {needed} bytes"
+        == f"no storage of type output can take it: output-1 has space for 1 of {needed} bytes"
     )
     (tmp_path / "new").mkdir()
     await dms.client.register_storage(

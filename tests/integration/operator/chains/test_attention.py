@@ -294,7 +294,7 @@ async def test_unknown_chain_is_reported_and_the_other_is_acknowledged(
 async def test_open_problems_and_past_failures_are_both_shown(
     operator: Operator, scene: Scene
 ) -> None:
-    """There are far more of each than the page has room for."""
+    """There are far more of each than the page has space for."""
     for number in range(30):
         scene.chain(f"held-{number}", 0, [Counts(quarantined=1, total=9)], ChainState.IN_PROGRESS)
         stuck = scene.chain(

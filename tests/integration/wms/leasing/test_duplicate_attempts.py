@@ -13,7 +13,7 @@ from sluice.contracts.jobs.needs import Resources
 from sluice.contracts.jobs.resources import Amounts
 from sluice.contracts.jobs.steps import RankStep
 from sluice.contracts.jobs.tasks import Task
-from sluice.contracts.pilots.pilots import JobToken, LeaseRequest, Room
+from sluice.contracts.pilots.pilots import JobToken, LeaseRequest, FreeCapacity
 from tests.integration.wms.stage import NOW, Stage, make_task
 from wms.db.jobs.leases import ClaimedJob
 from wms.db.pilots.worker_times import WorkKind
@@ -241,7 +241,7 @@ async def test_timeline_shows_both_attempts(race: Race) -> None:
 
 
 async def lease(stage: Stage, pilot: UUID, left: Amounts = PLENTY) -> list[ClaimedJob]:
-    request = LeaseRequest(jobs=1, room=Room(free=left, soon=left))
+    request = LeaseRequest(jobs=1, free_capacity=FreeCapacity(free=left, soon=left))
     return (await lease_jobs(stage.context, pilot, request)).jobs
 
 

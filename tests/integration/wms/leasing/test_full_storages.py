@@ -1,4 +1,4 @@
-"""Tasks with a full storage start no jobs in vain, and go on when there is room."""
+"""Tasks with a full storage start no jobs in vain, and go on when there is space."""
 
 from collections.abc import Sequence
 from datetime import timedelta
@@ -11,7 +11,7 @@ import pytest
 from sluice.clients.dms import DmsClient
 from sluice.contracts.common.states import AttemptOutcome, ErrorClass, StorageType
 from sluice.contracts.data.datasets import NewStorage
-from sluice.contracts.data.room import MAX_NEEDED, FullStorage
+from sluice.contracts.data.storage_space import MAX_NEEDED, FullStorage
 from sluice.contracts.jobs.tasks import Task
 from sluice.contracts.pilots.pilots import Heartbeat
 from sluice.servicekit.database import Database
@@ -21,8 +21,8 @@ from wms.db.pilots.pilot_pages import PilotQuery
 from wms.db.tasks.ranking import lock_tasks_to_rank
 from wms.usecases.leasing.explain import explain_job, explain_task
 from wms.usecases.leasing.renew_leases import renew_leases
-from wms.usecases.limits.list_room_waits import list_room_waits
-from wms.usecases.limits.watch_room import watch_room
+from wms.usecases.limits.list_storage_waits import list_storage_waits
+from wms.usecases.limits.watch_space import watch_space
 from wms.usecases.pilots.list_pilots import list_pilots
 from wms.usecases.pilots.read_pilot import read_pilot
 
@@ -45,7 +45,7 @@ def writing_to(url: str, **changes: object) -> Task:
     return make_task(dat_stor_url=url, dat_out_url=f"{url}/set", **changes)
 
 
-async def find_no_room(
+async def find_no_space(
     stage: Stage, pilot: UUID, jobs: Sequence[ClaimedJob], *, needed: int = NEEDED
 ) -> None:
     """Report that the attempts could not store their outputs."""
@@ -56,8 +56,8 @@ async def find_no_room(
             stage.report_of(
                 job,
                 AttemptOutcome.FAILED,
-                error=ErrorClass.NO_ROOM,
-                no_room=FullStorage(storage=storage, needed=needed),
+                error=ErrorClass.NO_SPACE,
+                no_space=FullStorage(storage=storage, needed=needed),
             )
         )
     await stage.report(pilot, *reports)
@@ -66,30 +66,30 @@ async def find_no_room(
 async def end_pauses(stage: Stage) -> None:
     """End all pauses."""
     await stage.execute("UPDATE jobs SET not_before = now() WHERE attempt > 0")
-    await stage.execute("UPDATE room_waits SET try_at = now()")
+    await stage.execute("UPDATE storage_waits SET try_at = now()")
 
 
-async def make_room(catalogue: Database, capacity: int = 1000 * CAPACITY) -> None:
+async def free_space(catalogue: Database, capacity: int = 1000 * CAPACITY) -> None:
     async with catalogue.connection() as connection:
         await connection.execute("UPDATE storages SET capacity = $1 WHERE name = 'small'", capacity)
 
 
-async def test_jobs_wait_while_their_storage_is_full_and_go_on_when_there_is_room(
+async def test_jobs_wait_while_their_storage_is_full_and_go_on_when_it_has_space(
     stage: Stage, dms: DmsClient, catalogue: Database, url: str
 ) -> None:
     task = await stage.add_task(writing_to(url, retry=1), jobs=4)
     pilot = await stage.add_pilot()
-    await find_no_room(stage, pilot, await stage.lease(pilot, 2))
+    await find_no_space(stage, pilot, await stage.lease(pilot, 2))
     for _ in range(3):
         await end_pauses(stage)
-        await watch_room(stage.context, dms)
+        await watch_space(stage.context, dms)
         assert await stage.lease(pilot, 4) == [], "a job was leased for a full storage"
     status = await stage.status(task)
     assert (status.ready, status.failed, status.failed_attempts) == (4, 0, 0)
 
-    await make_room(catalogue)
+    await free_space(catalogue)
     await end_pauses(stage)
-    await watch_room(stage.context, dms)
+    await watch_space(stage.context, dms)
     (trial,) = await stage.lease(pilot, 4)
     assert await stage.lease(pilot, 4) == [], "more than one trial was leased"
     await stage.finish(pilot, trial)
@@ -97,27 +97,27 @@ async def test_jobs_wait_while_their_storage_is_full_and_go_on_when_there_is_roo
     assert len(rest) == 3
     await stage.finish(pilot, *rest)
     assert (await stage.status(task)).finished == 4
-    assert (await list_room_waits(stage.context)).waits == []
+    assert (await list_storage_waits(stage.context)).waits == []
 
 
 async def test_trials_on_a_full_storage_become_rarer(
     stage: Stage, dms: DmsClient, catalogue: Database, url: str
 ) -> None:
-    """A quota is exhausted, but the file system reports free room."""
-    await make_room(catalogue)
+    """A quota is exhausted, but the file system reports free space."""
+    await free_space(catalogue)
     await stage.add_task(writing_to(url), jobs=3)
     pilot = await stage.add_pilot()
-    await find_no_room(stage, pilot, await stage.lease(pilot, 2))
+    await find_no_space(stage, pilot, await stage.lease(pilot, 2))
     pauses = []
     for _ in range(4):
         await end_pauses(stage)
-        await watch_room(stage.context, dms)
+        await watch_space(stage.context, dms)
         trials = await stage.lease(pilot, 3)
         assert len(trials) == 1
-        await find_no_room(stage, pilot, trials)
+        await find_no_space(stage, pilot, trials)
         async with stage.database.connection() as connection:
-            pauses.append(await connection.fetchval("SELECT try_at - now() FROM room_waits"))
-        await watch_room(stage.context, dms)
+            pauses.append(await connection.fetchval("SELECT try_at - now() FROM storage_waits"))
+        await watch_space(stage.context, dms)
         assert await stage.lease(pilot, 3) == [], "the next trial came without a pause"
     assert all(one * 1.5 < next_one < one * 2.5 for one, next_one in pairwise(pauses))
 
@@ -125,22 +125,22 @@ async def test_trials_on_a_full_storage_become_rarer(
 async def test_false_size_from_a_pilot_stops_a_task_for_ten_minutes_at_most(
     stage: Stage, dms: DmsClient, catalogue: Database, url: str
 ) -> None:
-    await make_room(catalogue)
+    await free_space(catalogue)
     await stage.add_task(writing_to(url), jobs=3)
     liar, honest = await stage.add_pilot(), await stage.add_pilot()
-    await find_no_room(stage, liar, await stage.lease(liar), needed=MAX_NEEDED)
+    await find_no_space(stage, liar, await stage.lease(liar), needed=MAX_NEEDED)
     await end_pauses(stage)
-    await watch_room(stage.context, dms)
+    await watch_space(stage.context, dms)
     assert await stage.lease(honest, 3) == [], "a job was leased although its size does not fit"
 
-    await stage.execute("UPDATE room_waits SET tried_at = now() - interval '10 minutes'")
+    await stage.execute("UPDATE storage_waits SET tried_at = now() - interval '10 minutes'")
     for _ in range(2):
-        await watch_room(stage.context, dms)
+        await watch_space(stage.context, dms)
         assert await stage.lease(liar, 3) == [], (
             "the trial went to the pilot that reported the size"
         )
     (trial,) = await stage.lease(honest, 3)
-    await watch_room(stage.context, dms)
+    await watch_space(stage.context, dms)
     assert await stage.lease(honest, 3) == [], "a second trial came within ten minutes"
     await stage.finish(honest, trial)
     assert len(await stage.lease(honest, 3)) == 2
@@ -149,33 +149,33 @@ async def test_false_size_from_a_pilot_stops_a_task_for_ten_minutes_at_most(
 async def test_trial_goes_to_the_reporting_pilot_when_no_other_pilot_takes_it(
     stage: Stage, dms: DmsClient, catalogue: Database, url: str
 ) -> None:
-    await make_room(catalogue)
+    await free_space(catalogue)
     await stage.add_task(writing_to(url), jobs=2)
     pilot, _busy = await stage.add_pilot(), await stage.add_pilot()
-    await find_no_room(stage, pilot, await stage.lease(pilot))
+    await find_no_space(stage, pilot, await stage.lease(pilot))
     await end_pauses(stage)
-    await watch_room(stage.context, dms)
+    await watch_space(stage.context, dms)
     assert await stage.lease(pilot) == []
-    await stage.execute("UPDATE room_waits SET opened_at = opened_at - interval '30 seconds'")
+    await stage.execute("UPDATE storage_waits SET opened_at = opened_at - interval '30 seconds'")
     assert len(await stage.lease(pilot)) == 1
 
 
 async def test_size_needed_by_a_trial_replaces_the_earlier_size(
     stage: Stage, dms: DmsClient, catalogue: Database, url: str
 ) -> None:
-    await make_room(catalogue)
+    await free_space(catalogue)
     await stage.add_task(writing_to(url), jobs=3)
     pilot = await stage.add_pilot()
     first, second = await stage.lease(pilot, 2)
-    await find_no_room(stage, pilot, [first], needed=MAX_NEEDED)
-    await find_no_room(stage, pilot, [second])
-    (wait,) = (await list_room_waits(stage.context)).waits
+    await find_no_space(stage, pilot, [first], needed=MAX_NEEDED)
+    await find_no_space(stage, pilot, [second])
+    (wait,) = (await list_storage_waits(stage.context)).waits
     assert wait.needed == MAX_NEEDED, "the largest reported size does not count"
-    await stage.execute("UPDATE room_waits SET tried_at = now() - interval '10 minutes'")
+    await stage.execute("UPDATE storage_waits SET tried_at = now() - interval '10 minutes'")
     await end_pauses(stage)
-    await watch_room(stage.context, dms)
-    await find_no_room(stage, pilot, await stage.lease(pilot))
-    (wait,) = (await list_room_waits(stage.context)).waits
+    await watch_space(stage.context, dms)
+    await find_no_space(stage, pilot, await stage.lease(pilot))
+    (wait,) = (await list_storage_waits(stage.context)).waits
     assert wait.needed == NEEDED
 
 
@@ -186,18 +186,18 @@ async def test_report_about_a_storage_of_another_task_is_ignored(
     pilot = await stage.add_pilot()
     (job,) = await stage.lease(pilot)
     foreign = FullStorage(storage=f"{url}/set/file", needed=MAX_NEEDED)
-    report = stage.report_of(job, AttemptOutcome.FAILED, error=ErrorClass.NO_ROOM, no_room=foreign)
+    report = stage.report_of(job, AttemptOutcome.FAILED, error=ErrorClass.NO_SPACE, no_space=foreign)
     await stage.report(pilot, report)
-    await watch_room(stage.context, dms)
-    assert (await list_room_waits(stage.context)).waits == []
+    await watch_space(stage.context, dms)
+    assert (await list_storage_waits(stage.context)).waits == []
     assert [storage.full for storage in await dms.storages(everything=True)] == [None, None]
 
 
 async def test_full_storage_raises_no_rank(stage: Stage, dms: DmsClient, url: str) -> None:
     task = await stage.add_task(writing_to(url), jobs=4)
     pilot = await stage.add_pilot()
-    await find_no_room(stage, pilot, await stage.lease(pilot, 4))
-    await watch_room(stage.context, dms)
+    await find_no_space(stage, pilot, await stage.lease(pilot, 4))
+    await watch_space(stage.context, dms)
     await stage.execute("UPDATE tasks SET served_at = now() - interval '1 hour', ranked_at = now()")
     async with stage.database.transaction() as transaction:
         (ranked,) = await lock_tasks_to_rank(transaction.connection, age=timedelta())
@@ -210,13 +210,13 @@ async def test_full_storage_is_explained_to_people_and_shown_in_the_catalogue(
     task = await stage.add_task(writing_to(url), jobs=4)
     pilot = await stage.add_pilot()
     jobs = await stage.lease(pilot, 4)
-    await find_no_room(stage, pilot, jobs)
-    await watch_room(stage.context, dms)
-    (wait,) = (await list_room_waits(stage.context)).waits
+    await find_no_space(stage, pilot, jobs)
+    await watch_space(stage.context, dms)
+    (wait,) = (await list_storage_waits(stage.context)).waits
     assert (wait.name, wait.needed, wait.free, wait.jobs) == ("small", NEEDED, CAPACITY, 4)
     assert wait.tasks == [task.uid]
     explanation = (
-        "Waiting for room: storage small is full: a job needs 300 B, 100 B free; make room there,"
+        "Waiting for space: storage small is full: a job needs 300 B, 100 B free; free space there,"
         " and they go on by themselves"
     )
     assert (await explain_task(stage.context, task.uid)).text.startswith(explanation)
@@ -225,12 +225,12 @@ async def test_full_storage_is_explained_to_people_and_shown_in_the_catalogue(
     assert small.full == "100 B free of 100 B, 300 B needed"
     assert (small.full_for, small.objection) == (NEEDED, None), "the storage refuses smaller files"
 
-    await make_room(catalogue)
-    await watch_room(stage.context, dms)
+    await free_space(catalogue)
+    await watch_space(stage.context, dms)
     await end_pauses(stage)
-    await watch_room(stage.context, dms)
+    await watch_space(stage.context, dms)
     await stage.finish(pilot, *await stage.lease(pilot))
-    await watch_room(stage.context, dms)
+    await watch_space(stage.context, dms)
     (small,) = [one for one in await dms.storages(everything=True) if one.name == "small"]
     assert small.full is None
 
@@ -244,16 +244,16 @@ async def use_up_capacity(catalogue: Database) -> None:
         )
 
 
-async def test_full_storage_without_waiting_jobs_is_shown_until_it_has_room(
+async def test_full_storage_without_waiting_jobs_is_shown_until_it_has_space(
     stage: Stage, dms: DmsClient, catalogue: Database, url: str
 ) -> None:
     await use_up_capacity(catalogue)
     await stage.add_task(make_task(), jobs=1)
-    await watch_room(stage.context, dms)
+    await watch_space(stage.context, dms)
     assert url in {one.url for one in await dms.storages(everything=True) if one.full}
-    await make_room(catalogue)
+    await free_space(catalogue)
     for _ in range(2):
-        await watch_room(stage.context, dms)
+        await watch_space(stage.context, dms)
         assert not any(one.full for one in await dms.storages(everything=True))
 
 
@@ -263,7 +263,7 @@ async def test_full_storage_stops_the_jobs_of_other_tasks_too(
     await use_up_capacity(catalogue)
     await stage.add_task(writing_to(url), jobs=2)
     elsewhere = await stage.add_task(make_task(), jobs=2)
-    await watch_room(stage.context, dms)
+    await watch_space(stage.context, dms)
     pilot = await stage.add_pilot()
     assert {job.task_uid for job in await stage.lease(pilot, 4)} == {elsewhere.uid}
 
@@ -271,12 +271,12 @@ async def test_full_storage_stops_the_jobs_of_other_tasks_too(
 async def test_smaller_outputs_still_go_to_a_storage_too_full_for_large_outputs(
     stage: Stage, dms: DmsClient, url: str
 ) -> None:
-    """Downstream tasks may read the smaller files and free the missing room."""
+    """Downstream tasks may read the smaller files and free the missing space."""
     await stage.add_task(writing_to(url), jobs=1)
     pilot = await stage.add_pilot()
-    await find_no_room(stage, pilot, await stage.lease(pilot))
+    await find_no_space(stage, pilot, await stage.lease(pilot))
     small = await stage.add_task(writing_to(url), jobs=2)
-    await watch_room(stage.context, dms)
+    await watch_space(stage.context, dms)
     assert {job.task_uid for job in await stage.lease(pilot, 4)} == {small.uid}
 
 
@@ -289,7 +289,7 @@ async def test_full_disk_of_a_node_is_not_taken_for_a_full_storage(
     pauses = []
     for _ in range(5):
         (job,) = await stage.lease(pilot)
-        await stage.fail(pilot, job, error=ErrorClass.NO_ROOM)
+        await stage.fail(pilot, job, error=ErrorClass.NO_SPACE)
         async with stage.database.connection() as connection:
             pauses.append(
                 await connection.fetchval(
@@ -298,7 +298,7 @@ async def test_full_disk_of_a_node_is_not_taken_for_a_full_storage(
             )
         await end_pauses(stage)
     assert [round(pause / 5) for pause in pauses] == [1, 2, 4, 8, 16]
-    assert (await list_room_waits(stage.context)).waits == []
+    assert (await list_storage_waits(stage.context)).waits == []
     assert (await stage.status(task)).failed_attempts == 0
 
 

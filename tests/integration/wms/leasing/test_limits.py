@@ -34,8 +34,8 @@ async def add_licence_task(
 
 
 async def ask(stage: Stage, pilot: UUID, jobs: int = 10, *, ahead: int = 0) -> list[ClaimedJob]:
-    room = pilots.Room(free=PLENTY, soon=PLENTY, ahead=ahead)
-    return (await lease_jobs(stage.context, pilot, LeaseRequest(jobs=jobs, room=room))).jobs
+    free_capacity = pilots.FreeCapacity(free=PLENTY, soon=PLENTY, ahead=ahead)
+    return (await lease_jobs(stage.context, pilot, LeaseRequest(jobs=jobs, free_capacity=free_capacity))).jobs
 
 
 async def set_licence_limit(stage: Stage, amount: float, period: LimitPeriod | None = None) -> None:
@@ -117,10 +117,10 @@ async def test_jobs_that_need_a_limited_resource_are_not_leased_ahead(stage: Sta
 async def test_limit_set_while_jobs_run_counts_the_running_jobs(stage: Stage) -> None:
     pilot = await stage.add_pilot(named={"licence": 9})
     await add_licence_task(stage)
-    room = pilots.Room(
+    free_capacity = pilots.FreeCapacity(
         free=PLENTY.model_copy(update={"named": {"licence": 3}}), soon=PLENTY, ahead=0
     )
-    leased_jobs = (await lease_jobs(stage.context, pilot, LeaseRequest(jobs=9, room=room))).jobs
+    leased_jobs = (await lease_jobs(stage.context, pilot, LeaseRequest(jobs=9, free_capacity=free_capacity))).jobs
     assert len(leased_jobs) == 3
     other = await stage.add_pilot(name="offers none")
     assert await ask(stage, other) == []

@@ -6,7 +6,7 @@ from uuid import UUID
 
 from sluice.contracts.jobs.resources import Amounts
 from sluice.contracts.jobs.tasks import Task
-from sluice.contracts.pilots.pilots import LeaseRequest, Room
+from sluice.contracts.pilots.pilots import LeaseRequest, FreeCapacity
 from tests.integration.wms.stage import Stage, make_task
 from wms.db.jobs.leases import ClaimedJob
 from wms.db.pilots.worker_times import WorkKind
@@ -27,7 +27,7 @@ def drop_caches(stage: Stage) -> None:
 
 
 async def lease(stage: Stage, pilot: UUID, jobs: int = 1) -> list[ClaimedJob]:
-    request = LeaseRequest(jobs=jobs, room=Room(free=PLENTY, soon=PLENTY))
+    request = LeaseRequest(jobs=jobs, free_capacity=FreeCapacity(free=PLENTY, soon=PLENTY))
     return (await lease_jobs(stage.context, pilot, request)).jobs
 
 

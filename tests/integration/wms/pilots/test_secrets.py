@@ -14,7 +14,7 @@ from sluice.contracts.access.secrets import NewSecret, SecretRef
 from sluice.contracts.common.problems import Conflict, NotFound
 from sluice.contracts.jobs.resources import Amounts
 from sluice.contracts.jobs.tasks import Task
-from sluice.contracts.pilots.pilots import JobToken, LeaseRequest, Room
+from sluice.contracts.pilots.pilots import JobToken, LeaseRequest, FreeCapacity
 from sluice.servicekit.metrics import ServiceMetrics
 from sluice.servicekit.sealing import Sealer
 from sluice.servicekit.web.http import Health, create_app
@@ -29,7 +29,7 @@ from wms.usecases.pilots.authenticate_pilots import RevokedSites
 
 KEY = Fernet.generate_key().decode()
 VALUE = "hunter2-hunter2"
-ROOM = Room(free=Amounts(cores=8, ram=16_000), soon=Amounts(cores=8, ram=16_000))
+MIN_SPACE = FreeCapacity(free=Amounts(cores=8, ram=16_000), soon=Amounts(cores=8, ram=16_000))
 REF = SecretRef(name="places-api", version=1)
 
 
@@ -47,7 +47,7 @@ async def leased(stage: Stage, pilot: UUID, **changes: object) -> tuple[Task, Jo
     secrets = {"key": REF}
     new_task = make_task(**{"secrets": secrets, **changes})
     task = await stage.add_task(new_task, jobs=1)
-    [job] = (await lease_jobs(stage.context, pilot, LeaseRequest(jobs=1, room=ROOM))).jobs
+    [job] = (await lease_jobs(stage.context, pilot, LeaseRequest(jobs=1, free_capacity=MIN_SPACE))).jobs
     return task, JobToken(id=job.id, attempt=job.attempt)
 
 

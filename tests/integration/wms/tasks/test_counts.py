@@ -132,7 +132,7 @@ async def test_started_jobs_count_as_running_before_earlier_leases(
     small = await stage.lease(pilot, 4)
     assert await busy(stage) == {"p": 2}, "the jobs do not count in the order of their leases"
     await stage.beat(pilot, running=small[1:], waiting=[big, small[0]])
-    assert await busy(stage) == {"p": 3}, "a job passed the big job, which has no room"
+    assert await busy(stage) == {"p": 3}, "a job passed the big job, which does not fit"
 
 
 async def test_counting_reads_only_jobs_that_pilots_have(stage: Stage) -> None:

@@ -42,7 +42,7 @@ async def test_waiting_task_is_explained(stage: Stage) -> None:
         in await why(stage, task)
     )
     await stage.add_pilot(cores=4)
-    assert "Next in line: 3 pilots have no room left" in await why(stage, task)
+    assert "Next in line: 3 pilots have no capacity left" in await why(stage, task)
     await stage.add_task(make_task(rank=2), jobs=7)
     assert "Waiting behind 1 task of higher rank or age with 7 ready jobs" in await why(stage, task)
     await drain_pilot(stage.context, small)

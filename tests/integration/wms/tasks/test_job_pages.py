@@ -48,7 +48,7 @@ async def mixed(stage: Stage) -> tuple[Task, UUID]:
         }
         await stage.report(pilot, report.model_copy(update=changed))
     await stage.fail(pilot, *jobs[12:16])
-    await stage.fail(pilot, *jobs[16:19], error=ErrorClass.NO_ROOM)
+    await stage.fail(pilot, *jobs[16:19], error=ErrorClass.NO_SPACE)
     await stage.beat(pilot, running=jobs[19:24], waiting=jobs[24:26])
     return task, pilot
 

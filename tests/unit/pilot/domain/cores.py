@@ -19,7 +19,7 @@ from pilot.domain.model import (
 )
 from pilot.domain.prefetch import PrefetchPolicy
 from sluice.contracts.common.states import AttemptOutcome, DeviceType, TaskMode
-from sluice.contracts.data.room import FullStorage
+from sluice.contracts.data.storage_space import FullStorage
 from sluice.contracts.jobs.gpus import GpuNeeds
 from sluice.contracts.jobs.needs import Needs, Resources
 from sluice.contracts.pilots.pilots import (
@@ -71,9 +71,9 @@ def ended(
     slot: int = 0,
     seconds: float = 1.0,
     outcome: AttemptOutcome = AttemptOutcome.FINISHED,
-    no_room: FullStorage | None = None,
+    no_space: FullStorage | None = None,
 ) -> AttemptEnded:
-    report = AttemptReport(id=job_id, attempt=1, outcome=outcome, ended_at=EPOCH, no_room=no_room)
+    report = AttemptReport(id=job_id, attempt=1, outcome=outcome, ended_at=EPOCH, no_space=no_space)
     return AttemptEnded(slot=slot, report=report, seconds=seconds)
 
 

@@ -132,14 +132,14 @@ def test_lease_request_has_the_free_and_the_soon_free_capacity() -> None:
     granted(core, (1, UUID(int=3)), boot_time=10.0)
     granted(core, (2, SMALL), boot_time=11.0)
     assert core.count_jobs_to_request(at(11.0)) == 6
-    room = core.room(at(11.0), 6)
-    assert room is not None
-    assert (room.free.cores, room.free.ram, room.ahead) == (4, 16_000 - 356, 0)
-    assert [left.uuid for left in room.free.gpus] == ["GPU-0"], "the smaller GPU was enough"
-    assert (room.soon.cores, room.soon.ram, room.soon.gpus) == (5, 15_900, room.free.gpus)
+    free_capacity = core.free_capacity(at(11.0), 6)
+    assert free_capacity is not None
+    assert (free_capacity.free.cores, free_capacity.free.ram, free_capacity.ahead) == (4, 16_000 - 356, 0)
+    assert [left.uuid for left in free_capacity.free.gpus] == ["GPU-0"], "the smaller GPU was enough"
+    assert (free_capacity.soon.cores, free_capacity.soon.ram, free_capacity.soon.gpus) == (5, 15_900, free_capacity.free.gpus)
     granted(core, (3, SMALL), (4, SMALL), (5, SMALL), (6, SMALL), boot_time=11.0)
     assert core.count_jobs_to_request(at(11.0)) == 0
-    assert pilot(8).room(at(0), 3) is None
+    assert pilot(8).free_capacity(at(0), 3) is None
 
 
 def test_lease_request_counts_prefetched_jobs_separately() -> None:
@@ -147,9 +147,9 @@ def test_lease_request_counts_prefetched_jobs_separately() -> None:
     granted(core, (1, SMALL))
     core.handle(ended(1, seconds=0.1), at(1.0))
     requested_jobs = core.count_jobs_to_request(at(1.0))
-    room = core.room(at(1.0), requested_jobs)
-    assert room is not None
-    assert (requested_jobs, room.ahead) == (17, 15)
+    free_capacity = core.free_capacity(at(1.0), requested_jobs)
+    assert free_capacity is not None
+    assert (requested_jobs, free_capacity.ahead) == (17, 15)
 
 
 _moves = st.lists(

@@ -24,7 +24,7 @@ from pilot.domain.model import (
 )
 from pilot.domain.prefetch import PrefetchPolicy, count_spare_jobs
 from sluice.contracts.common.states import AttemptOutcome, ErrorClass
-from sluice.contracts.data.room import FullStorage
+from sluice.contracts.data.storage_space import FullStorage
 from sluice.contracts.pilots.pilots import Command, Heartbeat, HeartbeatAnswer, JobToken, PilotTask
 from tests.unit.pilot.domain.cores import (
     at,
@@ -317,7 +317,7 @@ def test_waiting_jobs_of_a_task_with_a_full_storage_are_returned() -> None:
     granted(core, 1, 2, 3)
     core.handle(LeaseGranted(0, leased(4, uid=other)), at(0))
     full = FullStorage(storage="file:///small/set/file", needed=300)
-    moves = core.handle(ended(1, outcome=AttemptOutcome.FAILED, no_room=full), at(1))
+    moves = core.handle(ended(1, outcome=AttemptOutcome.FAILED, no_space=full), at(1))
     assert [(report.id, report.outcome) for report in reports(moves)] == [
         (1, AttemptOutcome.FAILED),
         (2, AttemptOutcome.RETURNED),

@@ -115,6 +115,6 @@ def test_prefetching_counts_running_jobs_and_not_all_slots() -> None:
         core.handle(SlotReady(number), at(0))
     core.handle(ended(0, seconds=0.5), at(0.5))
     # 81 jobs could start, and 0.75 s of work for the 19 running jobs are 19 × 0.75 / 0.5 jobs.
-    room = core.room(at(0.5), core.count_jobs_to_request(at(0.5)))
-    assert room is not None
-    assert (core.count_jobs_to_request(at(0.5)), room.ahead) == (81 + 28, 28)
+    free_capacity = core.free_capacity(at(0.5), core.count_jobs_to_request(at(0.5)))
+    assert free_capacity is not None
+    assert (core.count_jobs_to_request(at(0.5)), free_capacity.ahead) == (81 + 28, 28)

@@ -8,7 +8,7 @@ import pytest
 
 from pilot.runner.failures import node_error, stage_in_error, stage_out_error
 from sluice.contracts.common.states import ErrorClass
-from sluice.contracts.data.room import FullStorage
+from sluice.contracts.data.storage_space import FullStorage
 from sluice.storage import StorageFull, StorageUnavailable
 
 
@@ -16,7 +16,7 @@ from sluice.storage import StorageFull, StorageUnavailable
 def test_full_disk_has_its_own_error_class(number: int) -> None:
     assert (
         node_error(OSError(number, os.strerror(number), "/jobs/in")).error_class
-        is ErrorClass.NO_ROOM
+        is ErrorClass.NO_SPACE
     )
     assert (
         node_error(OSError(errno.EIO, "broken", "/jobs/in")).error_class
@@ -33,12 +33,12 @@ def test_error_of_the_node_names_the_file_and_the_reason() -> None:
 
 def test_full_storage_and_unavailable_storage_have_different_error_classes() -> None:
     for classify in (stage_in_error, stage_out_error):
-        assert classify("a.dat", StorageFull("file:///out/a.dat")).error_class is ErrorClass.NO_ROOM
+        assert classify("a.dat", StorageFull("file:///out/a.dat")).error_class is ErrorClass.NO_SPACE
     full = stage_out_error("a.dat", StorageFull("file:///out/a.dat"), needed=7)
-    assert full.no_room == FullStorage(storage="file:///out/a.dat", needed=7), (
-        "the task waits until the storage has room"
+    assert full.no_space == FullStorage(storage="file:///out/a.dat", needed=7), (
+        "the task waits until the storage has space"
     )
-    assert stage_in_error("a.dat", StorageFull("file:///out/a.dat")).no_room is None
+    assert stage_in_error("a.dat", StorageFull("file:///out/a.dat")).no_space is None
     away = StorageUnavailable("s3://out/a.dat", "does not answer")
     assert stage_out_error("a.dat", away).error_class is ErrorClass.STAGE_OUT_FAILED
     assert stage_in_error("a.dat", away).error_class is ErrorClass.STAGE_IN_FAILED

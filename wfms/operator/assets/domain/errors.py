@@ -74,10 +74,10 @@ class NoStorageForAssets(NotAvailable):
         )
 
 
-class NoRoomForAsset(NotAvailable):
+class NoSpaceForAsset(NotAvailable):
     """No input storage has enough free space."""
 
     def __init__(self, size: int, storages: Sequence[str]) -> None:
         super().__init__(
-            f"no input storage has room for {size} bytes: {', '.join(storages)}", size=size
+            f"no input storage has space for {size} bytes: {', '.join(storages)}", size=size
         )

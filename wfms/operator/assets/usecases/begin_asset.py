@@ -24,7 +24,7 @@ from sluice.contracts.data.assets import (
 from sluice.contracts.data.datasets import Dataset, NewDataset, NewFile, Storage
 from wfms.operator.assets.db import assets
 from wfms.operator.assets.db.assets import Draft
-from wfms.operator.assets.domain.errors import AssetMoved, NoRoomForAsset, NoStorageForAssets
+from wfms.operator.assets.domain.errors import AssetMoved, NoSpaceForAsset, NoStorageForAssets
 from wfms.operator.context import OperatorContext
 from wfms.operator.identity.db.name_owners import NamedKind
 from wfms.operator.identity.usecases.name_owners import take_or_require_name
@@ -44,7 +44,7 @@ async def begin_asset(context: OperatorContext, name: str, new: NewAsset) -> Ass
 
     Raises:
         NoStorageForAssets: No writable storage may take assets.
-        NoRoomForAsset: No such storage has enough free space.
+        NoSpaceForAsset: No such storage has enough free space.
         AssetMoved: Another request changed the asset at the same time.
         NotAvailable: The DMS does not answer.
         NameOwnedByOthers: The name belongs to somebody else.
@@ -156,9 +156,9 @@ async def _choose_storage(context: OperatorContext, size: int) -> Storage:
     if not storages:
         raise NoStorageForAssets(configured)
     for storage in storages:
-        if storage.room is None or storage.room >= max(size, 1):
+        if storage.unused is None or storage.unused >= max(size, 1):
             return storage
-    raise NoRoomForAsset(size, [storage.name for storage in storages])
+    raise NoSpaceForAsset(size, [storage.name for storage in storages])
 
 
 async def _register_known_files(

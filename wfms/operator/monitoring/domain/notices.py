@@ -18,7 +18,7 @@ from sluice.contracts.common.states import (
     PilotState,
 )
 from sluice.contracts.data.datasets import Dataset, Stalled, Storage
-from sluice.contracts.data.room import RoomWait
+from sluice.contracts.data.storage_space import StorageWait
 from sluice.contracts.jobs.steps import StepLoad, StepPriority, off_in_words
 from sluice.contracts.jobs.tasks import TaskStatus, UnschedulableTask
 from sluice.contracts.pilots.pilot_list import Pilot
@@ -328,7 +328,7 @@ def report_stalled_transfers(stalled_groups: Iterable[Stalled]) -> list[Notice]:
     return notices
 
 
-def report_full_storages(storages: Iterable[Storage], waits: Iterable[RoomWait]) -> list[Notice]:
+def report_full_storages(storages: Iterable[Storage], waits: Iterable[StorageWait]) -> list[Notice]:
     """Return one notice for each full storage.
 
     Args:
@@ -347,10 +347,10 @@ def report_full_storages(storages: Iterable[Storage], waits: Iterable[RoomWait])
         if wait is not None and wait.needed and (wait.free or 0) >= wait.needed:
             text = _tried_text(name, wait)
         elif wait is None:
-            text += f" ({full[url].full}): make room there, or add another storage of its type"
+            text += f" ({full[url].full}): free space there, or add another storage of its type"
         else:
             jobs = f"{count_text(wait.jobs, 'job')} {'waits' if wait.jobs == 1 else 'wait'}"
-            text += f"{_missing_text(wait)}: {jobs} for room. Make room there: they go on by"
+            text += f"{_missing_text(wait)}: {jobs} for space. Free space there: they go on by"
             text += " themselves"
         since = None if wait is None else wait.since
         notices.append(
@@ -359,17 +359,17 @@ def report_full_storages(storages: Iterable[Storage], waits: Iterable[RoomWait])
     return notices
 
 
-def _tried_text(name: str, wait: RoomWait) -> str:
-    """Say that a storage has room for at least one job again, and how its jobs are tried."""
+def _tried_text(name: str, wait: StorageWait) -> str:
+    """Say that a storage has space for at least one job again, and how its jobs are tried."""
     jobs = f"{count_text(wait.jobs, 'job')} {'waits' if wait.jobs == 1 else 'wait'}"
-    room = f"{size_text(wait.free or 0)} free now, a job needs {size_text(wait.needed)}"
+    sizes = f"{size_text(wait.free or 0)} free now, a job needs {size_text(wait.needed)}"
     return (
-        f"Storage {name} had too little room for what its jobs wrote together ({room}): {jobs}, and"
-        " one is tried at a time. More room lets them run together"
+        f"Storage {name} had too little space for what its jobs wrote together ({sizes}): {jobs}, and"
+        " one is tried at a time. More space lets them run together"
     )
 
 
-def _missing_text(wait: RoomWait) -> str:
+def _missing_text(wait: StorageWait) -> str:
     free = "" if wait.free is None else f"{size_text(wait.free)} free"
     if not wait.needed:
         return f" ({free})" if free else ""

@@ -39,7 +39,7 @@ class Overview:
 
     @property
     def listed_pilots(self) -> list[Pilot]:
-        """The most important pilots, as far as there is room.
+        """The most important pilots, as far as there is space.
 
         Present pilots come first by their registration, then lost and gone ones, last seen first.
         """

@@ -208,7 +208,7 @@ async def _dms(dms: DmsClient, limit: int) -> _Part:
 async def _full_storages(context: OperatorContext) -> list[Notice]:
     """Return notices of full storages; other notices report services that do not answer."""
     storages, waits = await asyncio.gather(
-        context.dms.storages(everything=True), context.wms.room_waits(), return_exceptions=True
+        context.dms.storages(everything=True), context.wms.storage_waits(), return_exceptions=True
     )
     for answer in (storages, waits):
         if isinstance(answer, BaseException) and not isinstance(answer, ServiceError):

@@ -45,7 +45,7 @@ class Compiler:
     """
 
     def __init__(self) -> None:
-        self._room = asyncio.Semaphore(MAX_COMPILATIONS)
+        self._slots = asyncio.Semaphore(MAX_COMPILATIONS)
         self._turns = WeakValueDictionary[str, asyncio.Lock]()
         self._limited: LimitedCompiler | None = None
 
@@ -67,7 +67,7 @@ class Compiler:
 
     async def compile(self, upload: "Upload", *, name: str) -> CompilationResult:
         """Compile the files and return the plan and the findings, which include exceeded limits."""
-        async with self._person_lock(), self._room:
+        async with self._person_lock(), self._slots:
             compiler = await asyncio.to_thread(self._load_compiler)
             result = await asyncio.to_thread(compiler.compile, upload, name=name)
         compiled = result.compiled

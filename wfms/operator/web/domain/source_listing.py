@@ -47,7 +47,7 @@ class Listing:
 
 
 def list_lines(
-    text: str, findings: Sequence[Finding] = (), *, fold: bool = False, room: int = MAX_LINES
+    text: str, findings: Sequence[Finding] = (), *, fold: bool = False, lines_left: int = MAX_LINES
 ) -> Listing:
     """Return the listing of a text.
 
@@ -55,7 +55,7 @@ def list_lines(
         text: The text.
         findings: The findings about the text.
         fold: Whether to hide what is not near a finding.
-        room: Lines up to which a text is listed completely.
+        lines_left: Lines up to which a text is listed completely.
     """
     source = text.split("\n")
     if source[-1] == "" and len(source) > 1:
@@ -67,7 +67,7 @@ def list_lines(
             findings_by_line.setdefault(finding.line, []).append(finding)
         else:
             general.append(finding)
-    long = len(source) > room
+    long = len(source) > lines_left
     blocks = []
     for numbers, is_visible in _spans(findings_by_line if fold or long else None, len(source)):
         lines = (
@@ -122,11 +122,11 @@ def list_sources(
         for path in paths
     }
     marks = {path: "" if number == 0 else f"F{number + 1}-" for number, path in enumerate(paths)}
-    file_listings, room = [], MAX_LINES
+    file_listings, lines_left = [], MAX_LINES
     for path in paths:
-        listing = list_lines(files[path], findings_by_path[path], fold=fold, room=room)
+        listing = list_lines(files[path], findings_by_path[path], fold=fold, lines_left=lines_left)
         file_listings.append(FileListing(path, marks[path], listing))
-        room = max(0, room - sum(len(block.lines) for block in listing.blocks))
+        lines_left = max(0, lines_left - sum(len(block.lines) for block in listing.blocks))
     anchors = {
         (file.path, line.number): f"{file.mark}L{line.number}"
         for file in file_listings

@@ -119,11 +119,11 @@ def _pretty(text: str) -> str | None:
         json.loads(text, parse_int=str, parse_float=str, parse_constant=_no_number)
     except (ValueError, RecursionError):
         return None
-    room = max(MAX_INDENTED, MAX_GROWTH * len(text))
+    lines_left = max(MAX_INDENTED, MAX_GROWTH * len(text))
     pieces = []
     for piece in _indent_parts(text):
-        room -= len(piece)
-        if room < 0:
+        lines_left -= len(piece)
+        if lines_left < 0:
             return None
         pieces.append(piece)
     return "".join(pieces)

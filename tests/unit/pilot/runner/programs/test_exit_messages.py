@@ -23,4 +23,4 @@ from pilot.runner.programs.exit_messages import describe_failure
 )
 def test_exit_message_has_the_exit_code_or_the_name_of_the_signal(code: int, message: str) -> None:
     assert describe_failure("sort", code, last_output="") == message
-    assert describe_failure("sort", code, last_output="no room") == f"{message}: no room"
+    assert describe_failure("sort", code, last_output="no space") == f"{message}: no space"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from wms.domain.explanations import MissingRoom, describe_full_storage
+from wms.domain.explanations import MissingSpace, describe_full_storage
 
 
 @pytest.mark.parametrize(
@@ -11,24 +11,24 @@ from wms.domain.explanations import MissingRoom, describe_full_storage
         (
             1_000_000,
             False,
-            "storage work is full: a job needs 4.0 MB, 1.0 MB free; make room there, and they go"
+            "storage work is full: a job needs 4.0 MB, 1.0 MB free; free space there, and they go"
             " on by themselves",
         ),
         (
             25_000_000,
             False,
-            "storage work had too little room for what its jobs wrote together; now 25.0 MB are"
+            "storage work had too little space for what its jobs wrote together; now 25.0 MB are"
             " free, a job needs 4.0 MB, and they are tried one by one",
         ),
         (
             25_000_000,
             True,
-            "storage work had too little room for what its jobs wrote together; now 25.0 MB are"
+            "storage work had too little space for what its jobs wrote together; now 25.0 MB are"
             " free, a job needs 4.0 MB, and one is tried now",
         ),
     ],
 )
-def test_storage_with_room_for_one_job_is_not_called_full(
+def test_storage_with_space_for_one_job_is_not_called_full(
     free: int, is_tried: bool, sentence: str
 ) -> None:
-    assert describe_full_storage(MissingRoom("work", 4_000_000, free, is_tried)) == sentence
+    assert describe_full_storage(MissingSpace("work", 4_000_000, free, is_tried)) == sentence

@@ -16,7 +16,7 @@ Needed = Annotated[int, Field(ge=0, le=MAX_NEEDED)]
 
 
 class FullStorage(Contract):
-    """The storage that had no room for the outputs of an attempt.
+    """The storage that had no space for the outputs of an attempt.
 
     Attributes:
         storage: The URL of the file that did not fit.
@@ -27,7 +27,7 @@ class FullStorage(Contract):
     needed: Needed = 0
 
 
-class RoomNeeded(Contract):
+class SpaceNeeded(Contract):
     """A notice that jobs wait for free space on a storage.
 
     Attributes:
@@ -37,20 +37,20 @@ class RoomNeeded(Contract):
     needed: Needed | None
 
 
-class StorageRoom(Contract):
+class StorageSpace(Contract):
     """The free space of a storage.
 
     Attributes:
         free: Free bytes. Null: not known, or unlimited.
-        full: Whether the storage has no room for any file.
+        full: Whether the storage has no space for any file.
     """
 
     free: int | None
     full: bool = False
 
 
-class RoomWait(Contract):
-    """A storage that has no room for jobs, and the tasks that wait for it.
+class StorageWait(Contract):
+    """A storage that has no space for jobs, and the tasks that wait for it.
 
     Attributes:
         url: The URL of the storage.
@@ -71,7 +71,7 @@ class RoomWait(Contract):
     tasks: list[UUID]
 
 
-class RoomWaitList(Contract):
+class StorageWaitList(Contract):
     """The storages that jobs wait for, the longest wait first."""
 
-    waits: list[RoomWait]
+    waits: list[StorageWait]

@@ -1,4 +1,4 @@
-"""Record which tasks wait for room on a storage and which no longer do, as reports say."""
+"""Record which tasks wait for space on a storage and which no longer do, as reports say."""
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime
@@ -9,16 +9,16 @@ from sluice.contracts.jobs.tasks import Task
 from sluice.contracts.pilots.pilots import AttemptReport
 from sluice.servicekit.database import Connection
 from wms.db.jobs.attempts import EndedAttempt
-from wms.db.limits.room_waits import StorageFullReport, end_room_waits, put_room_waits
+from wms.db.limits.storage_waits import StorageFullReport, end_storage_waits, put_storage_waits
 from wms.db.tasks.task_cache import CachedTask
 from wms.usecases.context import WmsContext
 
 
 def find_full_storage(task: Task, report: AttemptReport) -> str | None:
     """Return the URL of the task's storage that the attempt found full, or None."""
-    if report.error_class is not ErrorClass.NO_ROOM or report.no_room is None:
+    if report.error_class is not ErrorClass.NO_SPACE or report.no_space is None:
         return None
-    url = report.no_room.storage
+    url = report.no_space.storage
     return next(
         (
             output.dat_stor_url
@@ -29,7 +29,7 @@ def find_full_storage(task: Task, report: AttemptReport) -> str | None:
     )
 
 
-async def record_room_waits(
+async def record_storage_waits(
     context: WmsContext,
     connection: Connection,
     attempts: Iterable[EndedAttempt],
@@ -58,19 +58,19 @@ async def record_room_waits(
             stored[uid] = max(attempt.job.leased_at, stored.get(uid, attempt.job.leased_at))
         elif (
             url := find_full_storage(cached_tasks[uid].task, report)
-        ) and report.no_room is not None:
+        ) and report.no_space is not None:
             full_report = StorageFullReport(
-                url, report.no_room.needed, attempt.job.pilot, attempt.job.leased_at
+                url, report.no_space.needed, attempt.job.pilot, attempt.job.leased_at
             )
             full_reports[uid] = max(
-                full_reports.get(uid, full_report), full_report, key=lambda room: room.needed
+                full_reports.get(uid, full_report), full_report, key=lambda space: space.needed
             )
     for uid in full_reports:
         stored.pop(uid, None)
-    await put_room_waits(connection, full_reports)
-    context.waiting_for_room.update(full_reports)
+    await put_storage_waits(connection, full_reports)
+    context.waiting_for_space.update(full_reports)
     # Most reports come while no task waits.
-    waited = context.waiting_for_room & stored.keys()
-    ended = await end_room_waits(connection, {uid: stored[uid] for uid in waited})
-    context.waiting_for_room.difference_update(ended)
+    waited = context.waiting_for_space & stored.keys()
+    ended = await end_storage_waits(connection, {uid: stored[uid] for uid in waited})
+    context.waiting_for_space.difference_update(ended)
     return bool(ended)

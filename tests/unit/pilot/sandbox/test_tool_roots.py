@@ -24,7 +24,7 @@ from tests.unit.pilot.slot_runner import Runner
 
 #: Identifies the instance by the start time of the holder of the sandbox and by the number of the
 #: thread that has started the program. (Numbers of namespaces are used again.)
-_ROOM = """
+_MOUNTS = """
 import os
 print(open('/proc/1/stat').read().split()[21], max(map(int, os.listdir('/proc/1/task'))))
 """
@@ -61,8 +61,8 @@ class _Programs:
             stdin=self.stdin,
         )
 
-    def room(self) -> str:
-        return self.say(_ROOM)
+    def list_mounts(self) -> str:
+        return self.say(_MOUNTS)
 
 
 @pytest.fixture
@@ -80,7 +80,7 @@ def programs(tmp_path: Path, gets: SandboxOptions) -> Iterator[_Programs]:
 
 
 def test_programs_with_the_same_view_share_an_instance(programs: _Programs) -> None:
-    assert programs.room() == programs.room()
+    assert programs.list_mounts() == programs.list_mounts()
 
 
 @pytest.mark.parametrize(
@@ -95,9 +95,9 @@ def test_programs_with_the_same_view_share_an_instance(programs: _Programs) -> N
 def test_instance_is_replaced_after_a_program_wrote_to_shared_memory(
     programs: _Programs, code: str
 ) -> None:
-    before = programs.room()
+    before = programs.list_mounts()
     programs.say(code)
-    assert programs.room() != before
+    assert programs.list_mounts() != before
 
 
 @pytest.mark.parametrize(
@@ -134,7 +134,7 @@ def test_instance_is_replaced_after_a_program_used_the_network(
 
 
 def test_folder_that_was_replaced_is_visible(programs: _Programs) -> None:
-    programs.room()
+    programs.list_mounts()
     programs.folder.rename(programs.folder.with_name("earlier"))
     programs.folder.mkdir()
     (programs.folder / "new").touch()
@@ -177,7 +177,7 @@ def test_deleted_data_sets_do_not_break_the_sandbox(programs: _Programs, tmp_pat
         shutil.rmtree(data.parent)
     programs.view = View([programs.view.files[0]])
     programs.instance.close()
-    assert programs.room()
+    assert programs.list_mounts()
 
 
 def test_missing_bubblewrap_is_a_sandbox_error(tmp_path: Path) -> None:
@@ -256,35 +256,35 @@ print(os.read(0, 4).decode())
 
 def test_signals_and_ptrace_do_not_disturb_the_first_process(programs: _Programs) -> None:
     """A traced program stops where others would end."""
-    before = programs.room()
+    before = programs.list_mounts()
     assert programs.say("import os; os.kill(1, 2); print('went on')") == "went on"
     traced = "import ctypes, os; ctypes.CDLL(None).ptrace(0, 0, 0, 0); os.kill(os.getpid(), 10)"
     with open(os.devnull, "r+b") as nothing:
         command = [sys.executable, "-I", "-S", "-c", traced]
         program = programs.start(command, [nothing.fileno()] * 2, folder=str(programs.folder))
         assert os.waitstatus_to_exitcode(program.end().status) == -signal.SIGKILL
-    assert programs.room() == before
+    assert programs.list_mounts() == before
 
 
 def test_programs_can_start_after_a_program_that_cannot_be_started(programs: _Programs) -> None:
-    programs.room()
+    programs.list_mounts()
     with open(os.devnull, "r+b") as nothing, pytest.raises(FileNotFoundError, match="no-such"):
         programs.start(["no-such-program"], [nothing.fileno()] * 3, folder=str(programs.folder))
-    assert programs.room()
+    assert programs.list_mounts()
 
 
 def test_missing_working_directory_is_a_sandbox_error(programs: _Programs) -> None:
     with open(os.devnull, "r+b") as nothing, pytest.raises(SandboxError, match="/no-such-folder: "):
         programs.start(["true"], [nothing.fileno()] * 3, folder="/no-such-folder")
-    assert programs.room()
+    assert programs.list_mounts()
 
 
 def test_sandbox_is_started_again_after_its_holder_was_killed(programs: _Programs) -> None:
-    programs.room()
+    programs.list_mounts()
     [holder] = programs.instance.pids
     os.kill(holder, signal.SIGKILL)
     os.waitid(os.P_PID, holder, os.WEXITED | os.WNOWAIT)
-    assert programs.room()
+    assert programs.list_mounts()
     assert programs.instance.pids != {holder}
 
 
@@ -308,7 +308,7 @@ def test_jobs_of_a_slot_share_an_instance_wherever_the_slot_works(
     with TemporaryDirectory(dir=place) as folder:
         runner = Runner(Path(folder, name), settings={"sandbox": found_sandbox()})
         try:
-            kind = task(root, python(_ROOM))
+            kind = task(root, python(_MOUNTS))
             reports = [
                 run(runner, kind, [input_file(root / f"{number}.dat")], seq=number)
                 for number in range(4)
