@@ -19,8 +19,8 @@ SELECT pg_advisory_xact_lock(hashtextextended('append_only ' || $2 || ' ' || $1,
 
 SELECT_APPEND_ONLY = f"""
 SELECT * FROM datasets
-WHERE append_only = $1 AND owner_group = $2 AND state = '{DatasetState.OPEN}' ORDER BY position LIMIT 1
-FOR UPDATE
+WHERE append_only = $1 AND owner_group = $2 AND state = '{DatasetState.OPEN}'
+ORDER BY position LIMIT 1 FOR UPDATE
 """
 
 MARK_APPEND_ONLY = "UPDATE datasets SET append_only = $2 WHERE uid = $1 RETURNING *"
@@ -107,7 +107,8 @@ LIST_READERS = f"""
 SELECT last.*, {_highest("last.append_only_uid", "last.used")} AS generation FROM (
     SELECT DISTINCT ON (append_only_uid, reader)
         append_only_uid, reader, number, used, at, dataset_uid
-    FROM slices WHERE append_only_uid = ANY($1::uuid[]) ORDER BY append_only_uid, reader, number DESC
+    FROM slices WHERE append_only_uid = ANY($1::uuid[])
+    ORDER BY append_only_uid, reader, number DESC
 ) AS last ORDER BY append_only_uid, reader
 """
 

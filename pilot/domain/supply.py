@@ -15,8 +15,8 @@ from sluice.scheduling.fit import Allocation, NodeCapacity
 class Supply:
     """State of a pilot at one moment.
 
-    ``waiting`` counts the jobs at hand that have no capacity or no slot yet. ``assigned`` counts all
-    jobs of the pilot.
+    ``waiting`` counts the jobs at hand without capacity or a slot. ``assigned`` counts all jobs of
+    the pilot.
     """
 
     node: NodeCapacity

@@ -46,7 +46,7 @@ def plan_placement(
     of the node, to which the memory of idle warm workers still belongs.
 
     Returns:
-        The allocation, or None while there is no capacity, and the slots whose warm workers must end.
+        The allocation, or None without capacity, and the slots whose warm workers must end.
     """
     others = [
         one for one in slots if one is not slot and one.warm_worker is not None and not one.queue

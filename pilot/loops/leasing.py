@@ -15,8 +15,8 @@ log = structlog.get_logger(__name__)
 
 #: Minimum seconds between two requests when the WMS answers at once without jobs.
 _SHORTEST_WAIT = 0.1
-#: Maximum seconds that a request may wait while jobs run. When they end, the free capacity in the request is
-#: out of date.
+#: Maximum seconds that a request may wait while jobs run. When they end, the free
+#: capacity in the request is out of date.
 _WAIT_AT_WORK = 2.0
 
 

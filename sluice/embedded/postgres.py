@@ -32,8 +32,8 @@ from sluice.text.os_errors import reason_of
 
 log = structlog.get_logger(__name__)
 
-#: Changes of the defaults: connections for the pools of all services, and fewer checkpoints under load.
-#: Commits stay durable.
+#: Changes of the defaults: connections for the pools of all services, and fewer checkpoints under
+#: load. Commits stay durable.
 SETTINGS = """
 # Written by Sluice.
 max_connections = 200

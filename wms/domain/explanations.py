@@ -129,7 +129,9 @@ def _explain_live(task: TaskStatus, facts: WaitingFacts) -> str:
         quarantined = f", {task.quarantined} quarantined" if task.quarantined else ""
         switched_off = "" if (why := describe_switched_off(facts)) is None else f"; {why}"
         if task.ready and not switched_off and facts.missing_space is not None:
-            switched_off = f"; the others wait for space: {describe_full_storage(facts.missing_space)}"
+            switched_off = (
+                f"; the others wait for space: {describe_full_storage(facts.missing_space)}"
+            )
         passed_over = _describe_passed_over(facts) if task.ready and not switched_off else ""
         return (
             f"In work: {done}, {in_flight} with pilots, {task.ready} ready{quarantined}"
@@ -148,22 +150,23 @@ def _explain_live(task: TaskStatus, facts: WaitingFacts) -> str:
     return f"{why} ({task.ready} ready, {done}){_describe_passed_over(facts)}."
 
 
-def describe_full_storage(missing_space: MissingSpace) -> str:
+def describe_full_storage(missing: MissingSpace) -> str:
     """Return what is missing where, and what to do."""
-    if missing_space.needed and missing_space.free is not None and missing_space.free >= missing_space.needed:
-        trial = "one is tried now" if missing_space.is_tried else "they are tried one by one"
+    if missing.needed and missing.free is not None and missing.free >= missing.needed:
+        trial = "one is tried now" if missing.is_tried else "they are tried one by one"
         return (
-            f"storage {missing_space.storage} had too little space for what its jobs wrote together; now"
-            f" {size_text(missing_space.free)} are free, a job needs {size_text(missing_space.needed)}, and {trial}"
+            f"storage {missing.storage} had too little space for what its jobs wrote together; now"
+            f" {size_text(missing.free)} are free, a job needs {size_text(missing.needed)}, and"
+            f" {trial}"
         )
-    text = f"storage {missing_space.storage} is full"
-    if missing_space.needed:
-        text += f": a job needs {size_text(missing_space.needed)}"
-        if missing_space.free is not None:
-            text += f", {size_text(missing_space.free)} free"
-    elif missing_space.free is not None:
-        text += f": {size_text(missing_space.free)} free"
-    if missing_space.is_tried:
+    text = f"storage {missing.storage} is full"
+    if missing.needed:
+        text += f": a job needs {size_text(missing.needed)}"
+        if missing.free is not None:
+            text += f", {size_text(missing.free)} free"
+    elif missing.free is not None:
+        text += f": {size_text(missing.free)} free"
+    if missing.is_tried:
         return f"{text}; one job is tried now"
     return f"{text}; free space there, and they go on by themselves"
 
@@ -258,8 +261,8 @@ def _explain_queue_position(own: Demand, facts: WaitingFacts) -> str:
             f" {format_count(jobs, 'ready job')}"
         )
     return (
-        f"Next in line: {format_count(len(facts.nodes), 'pilot')} {have} no capacity left, or will ask"
-        " for jobs in a moment"
+        f"Next in line: {format_count(len(facts.nodes), 'pilot')} {have} no capacity left, or will"
+        " ask for jobs in a moment"
     )
 
 

@@ -16,7 +16,7 @@ from wms.simulation.draws import draw_from
 from wms.simulation.errors import InvalidScenario
 from wms.simulation.files import Files, Row
 from wms.simulation.scenario import Arrivals, KindOfWork, NodeGroup, Pipeline, Scenario
-from wms.simulation.world import Node, FreeResources, SimulatedPage, SimulatedSlot, Work
+from wms.simulation.world import FreeResources, Node, SimulatedPage, SimulatedSlot, Work
 
 #: The cores or memory of a node if a scenario states none.
 _ENOUGH = 1_000_000_000

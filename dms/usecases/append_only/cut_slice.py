@@ -43,7 +43,10 @@ async def cut_slice(database: Database, uid: UUID, cut: CutSlice) -> CutAnswer:
             if last.used != cut.after or last.used >= row.dataset.count_files:
                 return CutAnswer()
             slice_of = SliceOf(
-                append_only=uid, name=row.dataset.append_only, reader=cut.reader, number=last.number + 1
+                append_only=uid,
+                name=row.dataset.append_only,
+                reader=cut.reader,
+                number=last.number + 1,
             )
             slice_uid = await _create(connection, row, slice_of)
             first, until = (0 if cut.all else last.used), row.dataset.count_files

@@ -21,5 +21,7 @@ async def list_append_only(
     """
     async with database.connection() as connection:
         return AppendOnlyList(
-            datasets=await select_append_only(connection, visibility, uid=uid, generations=generations)
+            datasets=await select_append_only(
+                connection, visibility, uid=uid, generations=generations
+            )
         )

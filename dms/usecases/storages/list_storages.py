@@ -68,7 +68,9 @@ async def measure_storages(context: DmsContext, storages: Sequence[Storage]) -> 
     return [
         storage.model_copy(
             update={
-                "free": max(0, int(free_bytes[storage.id])) if isfinite(free_bytes[storage.id]) else None,
+                "free": max(0, int(free_bytes[storage.id]))
+                if isfinite(free_bytes[storage.id])
+                else None,
                 "datasets": counts.get(storage.id, 0),
             }
         )
@@ -104,7 +106,9 @@ def _with_space(storages: list[Storage], free_now: FreeBytes) -> list[tuple[Stor
     )
 
 
-def _fullness(storage: Storage, free_now: FreeBytes, needed: int | None) -> dict[str, str | int | None]:
+def _fullness(
+    storage: Storage, free_now: FreeBytes, needed: int | None
+) -> dict[str, str | int | None]:
     """Return the fields ``full`` and ``full_for`` of a storage.
 
     Args:

@@ -1,7 +1,7 @@
 """Limit on the total size of a job's outputs.
 
-Packing copies files, and stored files take space on the storage. Both may exceed the disk space that
-the job itself uses.
+Packing copies files, and stored files take space on the storage. Both may exceed the disk
+space that the job itself uses.
 """
 
 import os

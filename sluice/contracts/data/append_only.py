@@ -14,7 +14,10 @@ from sluice.contracts.common.wording import name_rule
 AppendOnlyName = Annotated[
     str,
     name_rule(
-        "the name of an append-only data set", first="A-Za-z0-9_", other="A-Za-z0-9_.-", max_length=80
+        "the name of an append-only data set",
+        first="A-Za-z0-9_",
+        other="A-Za-z0-9_.-",
+        max_length=80,
     ),
 ]
 

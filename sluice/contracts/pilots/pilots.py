@@ -164,8 +164,8 @@ class LeaseRequest(Contract):
     """A request for jobs.
 
     ``jobs`` is the maximum number of jobs. The WMS may delay the answer by ``wait`` seconds until
-    there are jobs. ``known_tasks`` are tasks whose description the pilot has. ``free_capacity`` is the
-    capacity that the jobs must fit in. Without it, the jobs must fit the node, and the pilot gets
+    there are jobs. ``known_tasks`` are tasks whose description the pilot has. The jobs must fit
+    in ``free_capacity``. Without it, the jobs must fit the node, and the pilot gets
     no duplicate attempts. ``loaded`` has the kinds of the pilot's warm workers.
     """
 

@@ -128,7 +128,10 @@ class Gateway:
         lease_request |= {"jobs": 1, "wait": max_wait}
         if lease_request.get("free_capacity"):
             # The pilot sent this request while the job before used the capacity.
-            lease_request["free_capacity"] |= {"free": lease_request["free_capacity"]["soon"], "ahead": 0}
+            lease_request["free_capacity"] |= {
+                "free": lease_request["free_capacity"]["soon"],
+                "ahead": 0,
+            }
         forwarded = time.monotonic()
         answer = await self._forward(request, json.dumps(lease_request).encode())
         if answer.status_code != httpx.codes.OK:

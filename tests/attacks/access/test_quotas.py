@@ -153,7 +153,11 @@ def test_chain_quota_refuses_manual_chains_and_delays_automatic_chains(
     assert "Its chain waits" in (page := owner.ask("GET", path).text)
     assert waits[1:] in page
     [first] = chains_of(owner, next(uid for uid in uids if uid != left))
-    got(owner.ask("POST", f"/api/v1/chains/{first['uid']}/cancel", json={"reason": "another is needed"}))
+    got(
+        owner.ask(
+            "POST", f"/api/v1/chains/{first['uid']}/cancel", json={"reason": "another is needed"}
+        )
+    )
     wait_until(lambda: chains_of(owner, left), what="the third chain", seconds=60)
 
 

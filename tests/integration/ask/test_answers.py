@@ -215,7 +215,10 @@ async def test_file_that_cannot_be_shown_is_refused_with_its_reason(asking: Aski
     missing_job, *bad, good = asking.rows.jobs[uid]
     asking.file_of(missing_job.input.url).unlink()
     await asking.take_in()
-    assert [open_places for (open_places,) in await asking.rows_of("SELECT open_places FROM items ORDER BY seq")] == [
+    assert [
+        open_places
+        for (open_places,) in await asking.rows_of("SELECT open_places FROM items ORDER BY seq")
+    ] == [
         *[0] * 3,
         1,
     ]

@@ -99,7 +99,8 @@ class Interleaving(RuleBasedStateMachine):
         stage = self.stages[0]
         self.do(
             stage.execute(
-                "TRUNCATE tasks, jobs, attempts, duplicate_attempts, storage_waits, pilots, outbox, inbox"
+                "TRUNCATE tasks, jobs, attempts, duplicate_attempts, storage_waits, pilots, outbox,"
+                " inbox"
             )
         )
         self.pilots = self.do(*(stage.add_pilot() for _ in range(PILOTS)))

@@ -42,8 +42,9 @@ def test_full_storage_has_one_notice_with_missing_bytes_and_waiting_jobs() -> No
     ]
     freed = wait.model_copy(update={"free": 25_000_000})
     assert texts(notices.report_full_storages([storage], [freed])) == [
-        "Storage work had too little space for what its jobs wrote together (25.0 MB free now, a job"
-        " needs 10.0 MB): 4 jobs wait, and one is tried at a time. More space lets them run together"
+        "Storage work had too little space for what its jobs wrote together (25.0 MB free now, a"
+        " job needs 10.0 MB): 4 jobs wait, and one is tried at a time. More space lets them run"
+        " together"
     ]
     unknown = wait.model_copy(update={"name": "", "needed": 0, "free": None, "jobs": 1})
     assert texts(notices.report_full_storages([], [unknown])) == [

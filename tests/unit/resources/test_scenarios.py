@@ -129,7 +129,7 @@ def test_mig_instances_are_devices(world: World) -> None:
 
 
 def test_large_job_starts_in_spite_of_a_stream_of_small_jobs(world: World) -> None:
-    """The large job is older and comes first, but there is never enough capacity for it by chance."""
+    """The large job is older and comes first, but by chance it never has enough capacity."""
     world.node("n", cores=8)
     for number in range(4):
         world.work("small", 1, seconds=5 + number, **resources(cores=2))

@@ -71,7 +71,7 @@ class World:
     """A simulated system that checks at each step that nothing is overbooked."""
 
     def __init__(self, *, look: float = 1.0) -> None:
-        """Create a world; ``look`` is the time between two requests of a pilot with free_capacity."""
+        """Create a world; ``look`` is the time between two requests of an idle pilot."""
         self.look = look
         self.tick = 0.0
         self.nodes: list[Node] = []
@@ -179,7 +179,9 @@ class World:
         requested_jobs = node.core.count_jobs_to_request(self.now)
         if requested_jobs:
             free_capacity = node.core.free_capacity(self.now, requested_jobs)
-            leased = self._lease(node, LeaseRequest(jobs=requested_jobs, free_capacity=free_capacity))
+            leased = self._lease(
+                node, LeaseRequest(jobs=requested_jobs, free_capacity=free_capacity)
+            )
             self._obey(node, node.core.handle(LeaseGranted(self.tick, leased), self.now))
 
     def _obey(self, node: Node, moves: Sequence[Instruction]) -> None:

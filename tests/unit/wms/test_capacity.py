@@ -37,9 +37,14 @@ def with_needs(base: Demand, **changes: object) -> Demand:
     return replace(base, needs=base.needs.model_copy(update=changes))
 
 
-def new_capacity(jobs: int, free: Amounts, soon: Amounts | None = None, ahead: int = 0) -> PilotCapacity:
+def new_capacity(
+    jobs: int, free: Amounts, soon: Amounts | None = None, ahead: int = 0
+) -> PilotCapacity:
     return PilotCapacity(
-        LeaseRequest(jobs=jobs, free_capacity=pilots.FreeCapacity(free=free, soon=soon or free, ahead=ahead)), OFFER
+        LeaseRequest(
+            jobs=jobs, free_capacity=pilots.FreeCapacity(free=free, soon=soon or free, ahead=ahead)
+        ),
+        OFFER,
     )
 
 
@@ -88,7 +93,9 @@ def test_named_resources_and_disk_limit_the_offer() -> None:
     left = NODE.model_copy(update={"named": {"licence": 2.5}, "disk": 1000})
     licence = with_needs(demand(), named={"licence": 1})
     assert new_capacity(10, left).count_offered_jobs(licence) == 2
-    assert new_capacity(10, left).count_offered_jobs(with_needs(licence, named={"licence": 0.5})) == 5
+    assert (
+        new_capacity(10, left).count_offered_jobs(with_needs(licence, named={"licence": 0.5})) == 5
+    )
     capacity = new_capacity(10, left)
     capacity.take(licence, None)
     assert capacity.count_offered_jobs(licence) == 1
@@ -105,7 +112,10 @@ def test_claimed_capacity_beyond_the_capacity_of_the_node_is_ignored() -> None:
         named={"licence": 99, "other": 5},
         gpus=[FreeGpu(uuid=f"GPU-{number}", share=1.0, memory=2**30) for number in range(9)],
     )
-    for capacity in (new_capacity(1000, plenty), new_capacity(1000, Amounts(cores=0, ram=0), plenty, ahead=1000)):
+    for capacity in (
+        new_capacity(1000, plenty),
+        new_capacity(1000, Amounts(cores=0, ram=0), plenty, ahead=1000),
+    ):
         assert capacity.most_ram == OFFER.ram
         assert capacity.most_gpu(demand(gpu=GpuNeeds())) == 16_000
     capacity = new_capacity(1000, plenty)
@@ -229,7 +239,9 @@ def test_offered_jobs_never_exceed_the_free_capacity(
 
 
 @given(free=_amounts, job_demand=_demands, jobs=st.integers(1, 20))
-def test_offer_leaves_no_capacity_for_another_job(free: Amounts, job_demand: Demand, jobs: int) -> None:
+def test_offer_leaves_no_capacity_for_another_job(
+    free: Amounts, job_demand: Demand, jobs: int
+) -> None:
     offered = new_capacity(jobs, free).count_offered_jobs(job_demand)
     one_more = offered + 1
     # A pilot cannot have more than its node.

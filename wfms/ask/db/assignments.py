@@ -24,8 +24,8 @@ WITH me AS (
     SELECT person, origin FROM devices WHERE uid = $3
 ), free AS (
     SELECT i.uid FROM items AS i
-    WHERE template = $1 AND step = $2 AND owner_group = $6 AND state = '{item.OPEN}' AND open_places > 0
-        AND task_uid = ANY($7::uuid[])
+    WHERE template = $1 AND step = $2 AND owner_group = $6 AND state = '{item.OPEN}'
+        AND open_places > 0 AND task_uid = ANY($7::uuid[])
         AND NOT EXISTS (SELECT FROM shown WHERE item_uid = i.uid AND device_uid = $3)
         AND NOT EXISTS (
             SELECT FROM me, shown AS s JOIN devices AS other ON other.uid = s.device_uid

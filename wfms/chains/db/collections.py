@@ -20,8 +20,8 @@ ON CONFLICT DO NOTHING
 
 WAITING = """
 -- In the order in which the chains finished.
-SELECT collections.chain_uid, collections.dataset_uid, append_only, append_only_type, chains.owner_group,
-    chains.dataset_uid AS input
+SELECT collections.chain_uid, collections.dataset_uid, append_only, append_only_type,
+    chains.owner_group, chains.dataset_uid AS input
 FROM collections JOIN chains ON chains.uid = chain_uid
 WHERE collections.ended_at IS NULL ORDER BY asked_at, chain_uid, output LIMIT $1
 """
@@ -88,7 +88,9 @@ async def end_collection(
 ) -> None:
     """Store the outcome, or the reason of a refusal, of a locked chain's output."""
     where, files, reason = (
-        (None, None, outcome) if isinstance(outcome, str) else (outcome.append_only, outcome.files, "")
+        (None, None, outcome)
+        if isinstance(outcome, str)
+        else (outcome.append_only, outcome.files, "")
     )
     await connection.execute(END, collection.chain, collection.dataset, now, where, files, reason)
 

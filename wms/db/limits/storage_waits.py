@@ -26,8 +26,8 @@ WAITS_FOR_SPACE = "EXISTS (SELECT FROM storage_waits AS w WHERE w.task_uid = t.u
 CLOSED_FOR_SPACE = "EXISTS (SELECT FROM storage_waits AS w WHERE w.task_uid = t.uid AND NOT w.open)"
 
 _INSERT_OR_UPDATE = f"""
--- Tasks ($1) that found no space on storages ($2) for $3 bytes, as pilots ($4) reported for attempts
--- leased at $5. The size from a trial replaces earlier ones.
+-- Tasks ($1) that found no space on storages ($2) for $3 bytes, as pilots ($4) reported for
+-- attempts leased at $5. The size from a trial replaces earlier ones.
 INSERT INTO storage_waits AS w (task_uid, url, needed, pilot_uid, try_at)
 SELECT n.uid, n.url,
     CASE WHEN b.url = n.url AND NOT coalesce(n.leased_at > b.since, false)
@@ -44,8 +44,8 @@ ON CONFLICT (task_uid) DO UPDATE SET
 """
 
 _TAKE_TRIAL = statement(f"""
--- Claim the trial for pilot $2. The pilot that found no space comes last, because its storage may be
--- full only for itself.
+-- Claim the trial for pilot $2. The pilot that found no space comes last, because its storage may
+-- be full only for itself.
 UPDATE storage_waits AS w SET
     open = false, opened_at = NULL, trials = trials + 1, tried_at = now(), try_at = now() + {_PAUSE}
 WHERE task_uid = $1 AND open

@@ -27,7 +27,9 @@ class PilotCapacity:
     """
 
     def __init__(self, request: LeaseRequest, node: NodeResources) -> None:
-        ahead = 0 if request.free_capacity is None else min(request.free_capacity.ahead, request.jobs)
+        ahead = (
+            0 if request.free_capacity is None else min(request.free_capacity.ahead, request.jobs)
+        )
         self._starts, self._ahead = request.jobs - ahead, ahead
         self._node = node
         self._gpus = {gpu.uuid: gpu for gpu in node.known_gpus}

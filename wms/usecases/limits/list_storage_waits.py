@@ -8,7 +8,9 @@ from wms.db.limits.storage_waits import TaskStorageWait, list_task_storage_waits
 from wms.usecases.context import WmsContext
 
 
-async def list_storage_waits(context: WmsContext, *, visibility: Visibility = ALL) -> StorageWaitList:
+async def list_storage_waits(
+    context: WmsContext, *, visibility: Visibility = ALL
+) -> StorageWaitList:
     """Return one entry for each storage, the one that jobs wait for longest first."""
     async with context.database.connection() as connection:
         task_waits = await list_task_storage_waits(connection)

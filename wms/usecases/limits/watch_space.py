@@ -107,7 +107,9 @@ async def _report_freed(
     context.space_needed.update({url: name for url, name in waiting.items() if name is not None})
 
 
-async def _request_space(dms: DmsClient, name: str | None, needed: int | None) -> StorageSpace | None:
+async def _request_space(
+    dms: DmsClient, name: str | None, needed: int | None
+) -> StorageSpace | None:
     """Return the free space of the storage, or None if the DMS does not answer."""
     if name is None:
         return StorageSpace(free=None)

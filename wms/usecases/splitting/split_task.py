@@ -51,7 +51,11 @@ from wms.usecases.splitting.read_inputs import (
     require_complete,
 )
 from wms.usecases.splitting.reuse_jobs import FinishedJobReuse, ReusedJobs
-from wms.usecases.splitting.waiting_jobs import TooManyReadyJobs, count_allowed_jobs, require_capacity
+from wms.usecases.splitting.waiting_jobs import (
+    TooManyReadyJobs,
+    count_allowed_jobs,
+    require_capacity,
+)
 
 
 async def split_waiting_tasks(

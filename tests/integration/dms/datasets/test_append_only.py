@@ -293,6 +293,6 @@ async def _slice_of_all(dms: Dms) -> int:
     """Cut a slice of all files and return its generation."""
     corpus = (await dms.client.append_only_datasets())[0]
     used = corpus.used_by("train")
-    slice_uid = await dms.client.cut_slice(grown.dataset.uid, cut_request(after=used, all=True))
+    slice_uid = await dms.client.cut_slice(corpus.dataset.uid, cut_request(after=used, all=True))
     (row,) = await dms.fetch("SELECT generation FROM slices WHERE dataset_uid = $1", slice_uid)
     return int(row["generation"])

@@ -69,8 +69,8 @@ async def test_storage_shows_its_warning_and_its_relief(operator: Operator) -> N
     assert second.endswith("60 % to 80 % filling")
     assert (
         relief
-        == "Fills faster than it is worked off, since just now : tasks whose chains free space there"
-        " are ranked higher."
+        == "Fills faster than it is worked off, since just now : tasks whose chains free space"
+        " there are ranked higher."
     )
 
 

@@ -46,7 +46,9 @@ def corpus(operator: Operator) -> Dataset:
     )
     reader = SliceConsumer(name="train", used=10, slices=1, last_at=TIME, last=SLICE)
     operator.neighbours.datasets |= {CORPUS: grows, SLICE: slice_dataset}
-    operator.neighbours.append_only = [AppendOnlyDataset(dataset=grows, since=TIME, readers=[reader])]
+    operator.neighbours.append_only = [
+        AppendOnlyDataset(dataset=grows, since=TIME, readers=[reader])
+    ]
     return grows
 
 

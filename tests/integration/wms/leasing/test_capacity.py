@@ -30,7 +30,9 @@ async def ask(
 ) -> LeaseResult:
     free = Amounts(cores=cores, ram=ram, gpus=whole_gpus(gpus))
     return await lease_jobs(
-        stage.context, pilot, LeaseRequest(jobs=jobs, free_capacity=pilots.FreeCapacity(free=free, soon=free))
+        stage.context,
+        pilot,
+        LeaseRequest(jobs=jobs, free_capacity=pilots.FreeCapacity(free=free, soon=free)),
     )
 
 
@@ -73,7 +75,9 @@ async def ask_with(stage: Stage, pilot: UUID, *free: FreeGpu, jobs: int = 8) -> 
     """Ask for jobs with these free GPUs and plenty of everything else."""
     left = Amounts(cores=64, ram=64_000, gpus=list(free))
     return await lease_jobs(
-        stage.context, pilot, LeaseRequest(jobs=jobs, free_capacity=pilots.FreeCapacity(free=left, soon=left))
+        stage.context,
+        pilot,
+        LeaseRequest(jobs=jobs, free_capacity=pilots.FreeCapacity(free=left, soon=left)),
     )
 
 
@@ -122,8 +126,8 @@ async def test_pilot_is_reserved_for_a_big_job_that_has_waited(stage: Stage) -> 
     assert jobs_by_task(await ask(stage, second, 8, cores=4)) == {small.uid: 4}
     sentence = (await explain_task(stage.context, big.uid)).text
     assert sentence.startswith(
-        "Waiting for capacity: pilot first gets nothing of lower rank until a job fits, which needs 8"
-        " cores, 256 MiB of memory"
+        "Waiting for capacity: pilot first gets nothing of lower rank until a job fits, which needs"
+        " 8 cores, 256 MiB of memory"
     )
     assert jobs_by_task(await ask(stage, first, 8, cores=7)) == {}
     assert jobs_by_task(await ask(stage, first, 8, cores=8)) == {big.uid: 1}
@@ -178,7 +182,9 @@ async def test_pilot_is_reserved_for_a_job_that_needs_more_memory(stage: Stage) 
 async def ask_for(stage: Stage, pilot: UUID, **free: Any) -> LeaseResult:
     left = Amounts(cores=8, ram=16_000, **free)
     return await lease_jobs(
-        stage.context, pilot, LeaseRequest(jobs=8, free_capacity=pilots.FreeCapacity(free=left, soon=left))
+        stage.context,
+        pilot,
+        LeaseRequest(jobs=8, free_capacity=pilots.FreeCapacity(free=left, soon=left)),
     )
 
 

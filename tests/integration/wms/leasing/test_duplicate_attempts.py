@@ -13,7 +13,7 @@ from sluice.contracts.jobs.needs import Resources
 from sluice.contracts.jobs.resources import Amounts
 from sluice.contracts.jobs.steps import RankStep
 from sluice.contracts.jobs.tasks import Task
-from sluice.contracts.pilots.pilots import JobToken, LeaseRequest, FreeCapacity
+from sluice.contracts.pilots.pilots import FreeCapacity, JobToken, LeaseRequest
 from tests.integration.wms.stage import NOW, Stage, make_task
 from wms.db.jobs.leases import ClaimedJob
 from wms.db.pilots.worker_times import WorkKind

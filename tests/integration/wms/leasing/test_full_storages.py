@@ -186,7 +186,9 @@ async def test_report_about_a_storage_of_another_task_is_ignored(
     pilot = await stage.add_pilot()
     (job,) = await stage.lease(pilot)
     foreign = FullStorage(storage=f"{url}/set/file", needed=MAX_NEEDED)
-    report = stage.report_of(job, AttemptOutcome.FAILED, error=ErrorClass.NO_SPACE, no_space=foreign)
+    report = stage.report_of(
+        job, AttemptOutcome.FAILED, error=ErrorClass.NO_SPACE, no_space=foreign
+    )
     await stage.report(pilot, report)
     await watch_space(stage.context, dms)
     assert (await list_storage_waits(stage.context)).waits == []

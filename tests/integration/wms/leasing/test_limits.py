@@ -35,7 +35,9 @@ async def add_licence_task(
 
 async def ask(stage: Stage, pilot: UUID, jobs: int = 10, *, ahead: int = 0) -> list[ClaimedJob]:
     free_capacity = pilots.FreeCapacity(free=PLENTY, soon=PLENTY, ahead=ahead)
-    return (await lease_jobs(stage.context, pilot, LeaseRequest(jobs=jobs, free_capacity=free_capacity))).jobs
+    return (
+        await lease_jobs(stage.context, pilot, LeaseRequest(jobs=jobs, free_capacity=free_capacity))
+    ).jobs
 
 
 async def set_licence_limit(stage: Stage, amount: float, period: LimitPeriod | None = None) -> None:
@@ -120,7 +122,9 @@ async def test_limit_set_while_jobs_run_counts_the_running_jobs(stage: Stage) ->
     free_capacity = pilots.FreeCapacity(
         free=PLENTY.model_copy(update={"named": {"licence": 3}}), soon=PLENTY, ahead=0
     )
-    leased_jobs = (await lease_jobs(stage.context, pilot, LeaseRequest(jobs=9, free_capacity=free_capacity))).jobs
+    leased_jobs = (
+        await lease_jobs(stage.context, pilot, LeaseRequest(jobs=9, free_capacity=free_capacity))
+    ).jobs
     assert len(leased_jobs) == 3
     other = await stage.add_pilot(name="offers none")
     assert await ask(stage, other) == []

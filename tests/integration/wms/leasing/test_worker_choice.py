@@ -6,7 +6,7 @@ from uuid import UUID
 
 from sluice.contracts.jobs.resources import Amounts
 from sluice.contracts.jobs.tasks import Task
-from sluice.contracts.pilots.pilots import LeaseRequest, FreeCapacity
+from sluice.contracts.pilots.pilots import FreeCapacity, LeaseRequest
 from tests.integration.wms.stage import Stage, make_task
 from wms.db.jobs.leases import ClaimedJob
 from wms.db.pilots.worker_times import WorkKind

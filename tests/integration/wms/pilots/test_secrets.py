@@ -14,7 +14,7 @@ from sluice.contracts.access.secrets import NewSecret, SecretRef
 from sluice.contracts.common.problems import Conflict, NotFound
 from sluice.contracts.jobs.resources import Amounts
 from sluice.contracts.jobs.tasks import Task
-from sluice.contracts.pilots.pilots import JobToken, LeaseRequest, FreeCapacity
+from sluice.contracts.pilots.pilots import FreeCapacity, JobToken, LeaseRequest
 from sluice.servicekit.metrics import ServiceMetrics
 from sluice.servicekit.sealing import Sealer
 from sluice.servicekit.web.http import Health, create_app
@@ -47,7 +47,9 @@ async def leased(stage: Stage, pilot: UUID, **changes: object) -> tuple[Task, Jo
     secrets = {"key": REF}
     new_task = make_task(**{"secrets": secrets, **changes})
     task = await stage.add_task(new_task, jobs=1)
-    [job] = (await lease_jobs(stage.context, pilot, LeaseRequest(jobs=1, free_capacity=MIN_SPACE))).jobs
+    [job] = (
+        await lease_jobs(stage.context, pilot, LeaseRequest(jobs=1, free_capacity=MIN_SPACE))
+    ).jobs
     return task, JobToken(id=job.id, attempt=job.attempt)
 
 

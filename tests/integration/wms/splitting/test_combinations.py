@@ -14,7 +14,7 @@ from sluice.contracts.data.datasets import NewDataset
 from sluice.contracts.jobs.needs import Needs
 from sluice.contracts.jobs.resources import Amounts
 from sluice.contracts.jobs.tasks import Task, TaskInput
-from sluice.contracts.pilots.pilots import LeasedJob, LeaseRequest, FreeCapacity
+from sluice.contracts.pilots.pilots import FreeCapacity, LeasedJob, LeaseRequest
 from tests.integration.wms.splitting.test_splitting import Dying, Killed, accept, make_dataset
 from tests.integration.wms.stage import Stage, make_task
 from wms.db.tasks.status import get_job_with_attempts
@@ -109,7 +109,9 @@ async def test_pilot_gets_the_place_with_the_job_and_the_list_with_the_task(
     free_capacity = FreeCapacity(
         free=Amounts(cores=8, ram=8000, disk=8000), soon=Amounts(cores=8, ram=8000, disk=8000)
     )
-    leased = await lease_jobs(stage.context, pilot, LeaseRequest(jobs=10, free_capacity=free_capacity))
+    leased = await lease_jobs(
+        stage.context, pilot, LeaseRequest(jobs=10, free_capacity=free_capacity)
+    )
     jobs = [
         LeasedJob(
             id=job.id,

@@ -124,7 +124,10 @@ def test_template_without_data_set_may_have_a_schedule() -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        (data("{every: {files: 3}}"), "4:16: error: 'sluice:match' does not say of which append-only"),
+        (
+            data("{every: {files: 3}}"),
+            "4:16: error: 'sluice:match' does not say of which append-only",
+        ),
         (data(f"{{{PAGES}, every: 5}}"), "4:37: error: 'sluice:match' every: is a mapping"),
         (data(f"{{{PAGES}, every: {{all: true}}}}"), "every: says 'files', 'hours', or both"),
         (data(f"{{{PAGES}, every: {{file: 1}}}}"), "knows no 'file'; did you mean 'files'?"),

@@ -134,9 +134,19 @@ def test_lease_request_has_the_free_and_the_soon_free_capacity() -> None:
     assert core.count_jobs_to_request(at(11.0)) == 6
     free_capacity = core.free_capacity(at(11.0), 6)
     assert free_capacity is not None
-    assert (free_capacity.free.cores, free_capacity.free.ram, free_capacity.ahead) == (4, 16_000 - 356, 0)
-    assert [left.uuid for left in free_capacity.free.gpus] == ["GPU-0"], "the smaller GPU was enough"
-    assert (free_capacity.soon.cores, free_capacity.soon.ram, free_capacity.soon.gpus) == (5, 15_900, free_capacity.free.gpus)
+    assert (free_capacity.free.cores, free_capacity.free.ram, free_capacity.ahead) == (
+        4,
+        16_000 - 356,
+        0,
+    )
+    assert [left.uuid for left in free_capacity.free.gpus] == ["GPU-0"], (
+        "the smaller GPU was enough"
+    )
+    assert (free_capacity.soon.cores, free_capacity.soon.ram, free_capacity.soon.gpus) == (
+        5,
+        15_900,
+        free_capacity.free.gpus,
+    )
     granted(core, (3, SMALL), (4, SMALL), (5, SMALL), (6, SMALL), boot_time=11.0)
     assert core.count_jobs_to_request(at(11.0)) == 0
     assert pilot(8).free_capacity(at(0), 3) is None

@@ -33,7 +33,9 @@ def test_error_of_the_node_names_the_file_and_the_reason() -> None:
 
 def test_full_storage_and_unavailable_storage_have_different_error_classes() -> None:
     for classify in (stage_in_error, stage_out_error):
-        assert classify("a.dat", StorageFull("file:///out/a.dat")).error_class is ErrorClass.NO_SPACE
+        assert (
+            classify("a.dat", StorageFull("file:///out/a.dat")).error_class is ErrorClass.NO_SPACE
+        )
     full = stage_out_error("a.dat", StorageFull("file:///out/a.dat"), needed=7)
     assert full.no_space == FullStorage(storage="file:///out/a.dat", needed=7), (
         "the task waits until the storage has space"

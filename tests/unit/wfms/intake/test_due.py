@@ -22,7 +22,9 @@ PAGES = {"type": Equals(value="pages")}
 GROWN = Trigger(every=GrowthTrigger(files=10))
 
 
-def dataset(*, append_only: str | None = None, of: SliceOf | None = None, **more: object) -> Dataset:
+def dataset(
+    *, append_only: str | None = None, of: SliceOf | None = None, **more: object
+) -> Dataset:
     fields: dict[str, object] = {"name": "corpus", "meta": {"type": "pages"}, **more}
     return Dataset.model_validate(
         {

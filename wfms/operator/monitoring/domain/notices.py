@@ -364,8 +364,8 @@ def _tried_text(name: str, wait: StorageWait) -> str:
     jobs = f"{count_text(wait.jobs, 'job')} {'waits' if wait.jobs == 1 else 'wait'}"
     sizes = f"{size_text(wait.free or 0)} free now, a job needs {size_text(wait.needed)}"
     return (
-        f"Storage {name} had too little space for what its jobs wrote together ({sizes}): {jobs}, and"
-        " one is tried at a time. More space lets them run together"
+        f"Storage {name} had too little space for what its jobs wrote together ({sizes}): {jobs},"
+        " and one is tried at a time. More space lets them run together"
     )
 
 
