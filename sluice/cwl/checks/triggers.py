@@ -29,7 +29,8 @@ def check_trigger(flow: Dataflow, findings: Findings) -> None:
         findings.error(
             place,
             "'sluice:match' does not say of which append-only data set the workflow takes what"
-            " is new: add 'sluice:type: corpus', where outputs that say 'sluice:collect: corpus' are",
+            " is new: add 'sluice:type: corpus', where outputs that say 'sluice:collect: corpus'"
+            " are",
         )
     for name, port in flow.workflow.inputs.items():
         if name == flow.wiring.data_input or _has_binding(flow, name):
