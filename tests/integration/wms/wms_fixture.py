@@ -112,7 +112,7 @@ def make_draft(seq: int, files: Sequence[int]) -> JobDraft:
 class WmsFixture:
     """A WMS and its tasks.
 
-    Methods such as ``lease`` act as the named pilot. ``sent_messages`` does not remove the messages.
+    Methods such as ``lease`` act as the named pilot. ``sent_messages`` keeps the messages.
     """
 
     context: WmsContext
