@@ -18,9 +18,9 @@ from sluice.contracts.common.problems import ServiceError
 from tests.faults.asking import NothingToStrike, WentWrong, until
 from tests.faults.broker import Tap
 from tests.faults.clocks import Clocks
-from tests.faults.fickle import WAYS, signal_of
-from tests.faults.institute import Visitors
 from tests.faults.keys import StackKeys
+from tests.faults.misbehaving_tool import MISBEHAVIOURS, misbehaviour_signal
+from tests.faults.openid_provider import BrowserUsers
 from tests.faults.schedule import DESTINATIONS, PARTNER, Fault, Kind
 from tests.faults.script import Script
 from tests.faults.sites import Sites
@@ -40,7 +40,7 @@ class People:
 
     sites: Sites
     script: Script
-    visitors: Visitors
+    browser_users: BrowserUsers
 
 
 @dataclass(slots=True)
@@ -139,7 +139,9 @@ class Injector:
                 return await people.script.lose_token(begins)
             case _:
                 hangs = fault.target == "provider/hangs"
-                return await people.visitors.find_provider_down(fault.seconds, begins, hangs=hangs)
+                return await people.browser_users.check_provider_outage(
+                    fault.seconds, begins, hangs=hangs
+                )
 
     async def _kill(self, target: str, record: Struck) -> str:
         name, pid = await self._running(target, record)
@@ -242,7 +244,7 @@ class Injector:
         process = processes[fault.number % len(processes)]
         self._upset_ones.add(process)
         record.began = self._now()
-        _send(process, signal_of(way))
+        _send(process, misbehaviour_signal(way))
 
         async def has_ended() -> bool:
             return not process.is_running() or process.status() == psutil.STATUS_ZOMBIE
@@ -278,7 +280,11 @@ def working_tools(marker: str) -> list[psutil.Process]:
                 marker in argument for argument in process.cmdline()[2:3]
             )
             stands = process.status() in (psutil.STATUS_STOPPED, psutil.STATUS_ZOMBIE)
-            if is_program and not stands and _catches(process.pid, signal_of(WAYS[-1])):
+            if (
+                is_program
+                and not stands
+                and _catches(process.pid, misbehaviour_signal(MISBEHAVIOURS[-1]))
+            ):
                 processes.append(process)
     return processes
 

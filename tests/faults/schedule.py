@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from random import Random
 
-from tests.faults.fickle import WAYS
+from tests.faults.misbehaving_tool import MISBEHAVIOURS
 
 
 class Kind(StrEnum):
@@ -95,7 +95,7 @@ _TARGETS = {
     Kind.FILL: ["storage"],
     Kind.CLOCK: [f"clock/{name}" for name in SERVICES],
     Kind.KEYS: ["keys"],
-    Kind.TOOL: [f"tool/{way}" for way in WAYS],
+    Kind.TOOL: [f"tool/{way}" for way in MISBEHAVIOURS],
     Kind.SITE: [f"site/{GUEST}"],
     Kind.ENROLMENT: [f"site/{PARTNER}"],
     Kind.TOKEN: ["token"],

@@ -19,7 +19,7 @@ from spd.filter_events import main as spd_filter
 from spd.merge_monitoring import main as spd_merge_monitoring
 from spd.verify import main as spd_verify
 
-from tests.faults import fickle
+from tests.faults import misbehaving_tool
 from tests.faults.checker.expectation import (
     INPUT,
     Asked,
@@ -36,7 +36,7 @@ STAMP_WORKFLOW = Path(__file__).with_name("stamp.cwl")
 LOOK_WORKFLOW = Path(__file__).with_name("look.cwl")
 SPD_WORKFLOW = Path(__file__).resolve().parents[2] / "templates" / "spd" / "workflow.cwl"
 #: The marker is in the command line of each process of the warm worker only.
-MARKER = f"fickle-{uuid4()}"
+MARKER = f"misbehaving-tool-{uuid4()}"
 
 DIGEST = Pipeline(
     "digest",
@@ -213,7 +213,7 @@ def asked_in(arrivals: Iterable[Arrival]) -> dict[str, Asked]:
 
 def workflow_text(template: str) -> str:
     """Return the workflow as it is uploaded."""
-    program = f"# {MARKER}\n{Path(fickle.__file__).read_text()}"
+    program = f"# {MARKER}\n{Path(misbehaving_tool.__file__).read_text()}"
     return WORKFLOWS[template].read_text().replace('"@program@"', json.dumps(program))
 
 

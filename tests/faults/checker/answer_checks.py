@@ -14,7 +14,7 @@ from tests.faults.checker.view import RunView, StepView, View
 _AGREE = 2
 
 
-def check_answers_kept(view: View) -> Iterator[str]:
+def check_annotations_complete(view: View) -> Iterator[str]:
     """Require that the stored annotations are those that browsers had confirmed."""
     for run, _, question, items in _list_human_tasks(view):
         for name, item in items.items():
@@ -29,7 +29,7 @@ def check_answers_kept(view: View) -> Iterator[str]:
                     yield f"{run.expected.dataset}: {name} was answered with {row['answer']}"
 
 
-def check_items_given(view: View) -> Iterator[str]:
+def check_items_decided(view: View) -> Iterator[str]:
     """Require that each job had one item, which is decided and returned to its chain."""
     for run, step, question, items in _list_human_tasks(view):
         own = [row for row in view.state.rows("ask", "items") if _is_of(row, step)]
@@ -46,7 +46,7 @@ def check_items_given(view: View) -> Iterator[str]:
                 )
 
 
-def check_answers_in_files(view: View) -> Iterator[str]:
+def check_annotations_in_files(view: View) -> Iterator[str]:
     """Require that an answer file has each confirmed annotation once."""
     for run, step, question, items in _list_human_tasks(view):
         for file in view.files(step.written["answer"]):

@@ -10,7 +10,7 @@ from tests.faults.checker.view import RunView, View
 GONE, KEPT, SAFE = "deleted", "closed", "uploaded"
 
 
-def check_everything_carried(view: View) -> Iterator[str]:
+def check_all_inputs_processed(view: View) -> Iterator[str]:
     """Invariant 1: one chain for each data set, and no other chain."""
     complete = len(view.runs)
     yield from view.missing

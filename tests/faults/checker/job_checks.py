@@ -121,7 +121,7 @@ def check_one_winner(view: View) -> Iterator[str]:
         yield f"attempts at job {job_id}, which does not exist"
 
 
-def check_leases_apart(view: View) -> Iterator[str]:
+def check_leases_do_not_overlap(view: View) -> Iterator[str]:
     """Invariant 6: a job is leased again only after its former leases ended.
 
     A duplicate attempt on another pilot is the exception. Times are those of the database.
@@ -147,7 +147,7 @@ def check_leases_apart(view: View) -> Iterator[str]:
                     )
 
 
-def check_inputs_were_there(view: View) -> Iterator[str]:
+def check_inputs_existed(view: View) -> Iterator[str]:
     """Invariant 4: no attempt missed an input file or found a different one."""
     for row in view.state.rows("wms", "attempts"):
         if row["error_class"] == _INPUT_GONE or _GONE_SENTENCE in row["message"]:

@@ -12,7 +12,7 @@ from tests.faults.checker.view import View
 _UNSPENT = {AttemptOutcome.CANCELED, AttemptOutcome.RETURNED}
 
 
-def check_limits_kept(view: View) -> Iterator[str]:
+def check_limits_respected(view: View) -> Iterator[str]:
     """Require the limit at every time; an attempt uses its resources from its lease to its end."""
     for limit in _limits(view):
         if limit.period is None:
