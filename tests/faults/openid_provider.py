@@ -110,8 +110,8 @@ class BrowserUsers:
     ) -> str:
         """Take the provider down, and check sign-ins, an open session and a token.
 
-        New sign-ins, and those that the provider has redirected, get an error. The open session continues, and later
-        a sign-in succeeds. Raises ``WentWrong`` or ``NothingToStrike``.
+        New sign-ins, and those that the provider has redirected, get an error. The open session
+        continues, and later a sign-in succeeds. Raises ``WentWrong`` or ``NothingToStrike``.
         """
         async with self._browser() as new, self._browser() as signing_in:
             back = await self._provider.authenticate(await self._start_sign_in(signing_in))
