@@ -1,4 +1,4 @@
-"""Reads the table of wrong templates."""
+"""Read the table of wrong templates."""
 
 import re
 from dataclasses import dataclass
