@@ -16,7 +16,7 @@ from contextlib import suppress
 #: with its parent.
 MARK = "TEST_RUN_MARK"
 #: Seconds without a new process after which the guard ends.
-_QUIET = 1.0
+_QUIET_SECONDS = 1.0
 
 
 def start_guard() -> None:
@@ -45,7 +45,7 @@ def main() -> None:
         handle = os.pidfd_open(int(sys.argv[1]))
         select.select([handle], [], [])
     quiet_since = time.monotonic()
-    while time.monotonic() < quiet_since + _QUIET:
+    while time.monotonic() < quiet_since + _QUIET_SECONDS:
         for pid in marked(os.environ[MARK]):
             quiet_since = time.monotonic()
             with suppress(ProcessLookupError, PermissionError):

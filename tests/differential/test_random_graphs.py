@@ -28,16 +28,16 @@ from sluice.contracts.data.datasets import NewDataset
 from sluice.contracts.templates.plan import DataEntries
 from sluice.contracts.templates.templates import NewTemplate, Template
 from tests.differential.answers import answer_of_chain, answer_of_order
-from tests.differential.graphs import SHAPES, Drawn, graphs
+from tests.differential.graphs import SHAPES, DrawnWorkflow, graphs
 from tests.differential.reference import Reference, order_of
 from tests.draws import examples
 from tests.e2e.systems import LiveSystem
 
 GRAPHS = int(os.environ.get("SLUICE_GRAPHS") or examples(30))
 #: Number of graphs that are drawn and run together, which costs less for each.
-TOGETHER = min(10, GRAPHS)
+BATCH_SIZE = min(10, GRAPHS)
 #: This many graphs have every shape.
-ENOUGH = 150
+GRAPHS_FOR_EVERY_SHAPE = 150
 #: The shape of a warm worker, and the number of such graphs that also run with `sluice cwl-runner`.
 KEEPS_LOADED, MAX_BY_RUNNER = "stay_loaded", 5
 
@@ -104,16 +104,16 @@ async def _bring_in(url: str, files: Sequence[Path]) -> Given:
 @pytest.mark.filterwarnings("ignore:Generating overly large repr")
 def test_random_graphs_give_the_same_answer_as_cwltool(bench: Bench) -> None:
     answered: list[bool] = []
-    by_runner: list[Drawn] = []
+    by_runner: list[DrawnWorkflow] = []
 
     @settings(
-        max_examples=GRAPHS // TOGETHER, deadline=None, suppress_health_check=list(HealthCheck)
+        max_examples=GRAPHS // BATCH_SIZE, deadline=None, suppress_health_check=list(HealthCheck)
     )
     @given(
-        drawn=st.lists(graphs(), min_size=TOGETHER, max_size=TOGETHER),
+        drawn=st.lists(graphs(), min_size=BATCH_SIZE, max_size=BATCH_SIZE),
         texts=st.sampled_from(bench.texts),
     )
-    def compare(drawn: list[Drawn], texts: Given) -> None:
+    def compare(drawn: list[DrawnWorkflow], texts: Given) -> None:
         documents = [graph.document for graph in drawn]
         with ThreadPoolExecutor(1) as aside:
             answers = aside.submit(lambda: [_expected(bench, graph, texts) for graph in documents])
@@ -130,17 +130,19 @@ def test_random_graphs_give_the_same_answer_as_cwltool(bench: Bench) -> None:
         answered.extend(any(answer.values()) for answer in expected)
 
     compare()
-    assert len(answered) >= GRAPHS // TOGETHER * TOGETHER
+    assert len(answered) >= GRAPHS // BATCH_SIZE * BATCH_SIZE
     assert sum(answered) > 0.8 * len(answered), "graphs without outputs prove nothing"
-    assert by_runner or len(answered) < ENOUGH
+    assert by_runner or len(answered) < GRAPHS_FOR_EVERY_SHAPE
 
 
 def test_every_shape_is_drawn() -> None:
     shapes: set[str] = set()
 
-    @settings(max_examples=ENOUGH, deadline=None, suppress_health_check=list(HealthCheck))
+    @settings(
+        max_examples=GRAPHS_FOR_EVERY_SHAPE, deadline=None, suppress_health_check=list(HealthCheck)
+    )
     @given(drawn=graphs())
-    def note(drawn: Drawn) -> None:
+    def note(drawn: DrawnWorkflow) -> None:
         shapes.update(drawn.shapes)
 
     note()

@@ -20,7 +20,7 @@ pytestmark = [
 
 TEMPLATES = sorted((Path(__file__).parent / "templates").glob("*.cwl"))
 #: Number of templates that run at the same time.
-TOGETHER = 4
+BATCH_SIZE = 4
 
 TEXTS = {
     "a.txt": "pear\napple\nfig\napple pie\n",
@@ -218,7 +218,7 @@ def _expected(reference: Reference, case: Given) -> Answer | Exception:
 
 
 async def _run_by_sluice(url: str, cases: Sequence[Given]) -> list[Answer | BaseException]:
-    turn = asyncio.Semaphore(TOGETHER)
+    turn = asyncio.Semaphore(BATCH_SIZE)
 
     async def carry(case: Given) -> Answer:
         async with turn:

@@ -16,8 +16,8 @@ from sluice.clients.operator.asking import HumanStepKey
 from sluice.contracts.access.owners import EVERYONE
 from sluice.contracts.human_tasks.asking import AnnotatorAnswer, AnswerFate, AskNext, NextItems
 from sluice.contracts.human_tasks.asking_watch import NewLink
-from tests.faults.asking import PASSING, Ask, WentWrong, insist, until
-from tests.faults.checker.expectation import Asked
+from tests.faults.asking import TRANSIENT_STATUSES, Ask, SystemViolation, insist, until
+from tests.faults.checker.expectation import ExpectedAnnotations
 from tests.faults.work import LOOK, Arrival, asked_in
 
 #: Shorter than the defaults, with which a run would wait for minutes.
@@ -45,7 +45,9 @@ _HEADERS = {"Sluice-Ask": "1"}
 class Browser:
     """The browser of an annotator; ``answered`` has the items with confirmed answers."""
 
-    def __init__(self, http: httpx.AsyncClient, page: str, questions: Mapping[str, Asked]) -> None:
+    def __init__(
+        self, http: httpx.AsyncClient, page: str, questions: Mapping[str, ExpectedAnnotations]
+    ) -> None:
         """``page`` is the path with the link's key; ``questions`` is indexed by names of files."""
         self._http = http
         self._page = page
@@ -54,26 +56,28 @@ class Browser:
         self._unconfirmed = dict[UUID, tuple[str, AnnotatorAnswer]]()
 
     async def enter(self) -> None:
-        """Open the link; raise ``WentWrong`` on failure."""
+        """Open the link; raise ``SystemViolation`` on failure."""
         await self._insist(lambda: self._http.get(self._page), "a browser opens its link")
 
     async def answer_all(self, leaving: asyncio.Event) -> None:
         """Answer items until ``leaving`` is set and all answers are confirmed.
 
-        Raises ``WentWrong``.
+        Raises ``SystemViolation``.
         """
         while not leaving.is_set() or self._unconfirmed:
             page_items = await self._next(0 if leaving.is_set() else _ITEMS_PER_BROWSER)
             for item in page_items.items:
                 if item.id in self.answered:
-                    raise WentWrong(f"{item.title} was shown again to the browser that answered it")
+                    raise SystemViolation(
+                        f"{item.title} was shown again to the browser that answered it"
+                    )
                 word = self._questions[item.title].words[item.title]
                 answer = AnnotatorAnswer(item=item.id, answer=word, seconds=_ANSWER_SECONDS)
                 self._unconfirmed[item.id] = (item.title, answer)
             await asyncio.sleep(_ANSWER_SECONDS)
 
     async def take_items_and_leave(self) -> None:
-        """Take items and answer none of them, so that others get them; raise ``WentWrong``."""
+        """Take items and answer none of them; raise ``SystemViolation`` if there are none."""
 
         async def is_shown() -> bool:
             return bool((await self._next(_ITEMS_PER_BROWSER)).items)
@@ -98,7 +102,7 @@ class Browser:
     def _note(self, item: UUID, fate: AnswerFate) -> None:
         name, _ = self._unconfirmed.pop(item)
         if fate is AnswerFate.UNKNOWN:
-            raise WentWrong(f"the service does not know that it has shown {name}")
+            raise SystemViolation(f"the service does not know that it has shown {name}")
         if fate is not AnswerFate.LATE:
             self.answered.add(item)
             self._questions[name].taken[name] += 1
@@ -111,12 +115,12 @@ class Browser:
             nonlocal last
             with suppress(httpx.TransportError):
                 last = await ask()
-            return last is not None and last.status_code not in PASSING
+            return last is not None and last.status_code not in TRANSIENT_STATUSES
 
         if not await until(is_answered) or last is None:
-            raise WentWrong(f"{what}: no answer")
+            raise SystemViolation(f"{what}: no answer")
         if not last.is_success:
-            raise WentWrong(f"{what}: {last.status_code} {last.text[:200]}")
+            raise SystemViolation(f"{what}: {last.status_code} {last.text[:200]}")
         return last
 
 
@@ -137,17 +141,17 @@ class AnnotatorGroup:
             async with asyncio.TaskGroup() as group:
                 for number in range(people + 1):
                     group.create_task(self._open_page(leaves_at_once=number == 0))
-        except* WentWrong as errors:
+        except* SystemViolation as errors:
             self.problems += map(str, errors.exceptions)
 
     async def leave_when_answered(self) -> None:
-        """Leave when every item has enough annotations, or raise ``WentWrong``."""
+        """Leave when every item has enough annotations, or raise ``SystemViolation``."""
 
         async def answered() -> bool:
             return all(one.taken[name] >= _AGREEMENT for name, one in self._questions.items())
 
         if not await until(answered, _ITEM_TIMEOUT):
-            raise WentWrong("not all items got enough annotations")
+            raise SystemViolation("not all items got enough annotations")
         self.leave()
 
     def leave(self) -> None:

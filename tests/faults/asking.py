@@ -17,18 +17,18 @@ PATIENCE = 60.0
 #: Seconds between two attempts.
 PERIOD = 0.2
 #: Statuses of a service that cannot reach others.
-PASSING = {502, 503, 504}
+TRANSIENT_STATUSES = {502, 503, 504}
 #: Number of consecutive refusals that are required.
 _TIMES = 8
 #: Seconds for which a process may be frozen during an answer.
 FROZEN = 10.0
 
 
-class WentWrong(Exception):
+class SystemViolation(Exception):
     """The system did something that it must not do."""
 
 
-class NothingToStrike(Exception):
+class FaultTargetMissing(Exception):
     """The target of the fault did not exist."""
 
 
@@ -50,7 +50,7 @@ async def insist(call: Callable[[], Awaitable[Result]], seconds: float = PATIENC
             return await call()
         except NotAvailable as error:
             if time.monotonic() > deadline:
-                raise WentWrong(f"no answer within {seconds:g} s: {error.detail}") from error
+                raise SystemViolation(f"no answer within {seconds:g} s: {error.detail}") from error
             await asyncio.sleep(PERIOD)
 
 
@@ -59,7 +59,7 @@ async def answer(
 ) -> httpx.Response:
     """Return the first ``good`` answer.
 
-    Raise ``WentWrong`` if there is none within ``seconds``, and for a 500 at once.
+    Raise ``SystemViolation`` if there is none within ``seconds``, and for a 500 at once.
     """
     deadline = time.monotonic() + seconds
     while True:
@@ -69,17 +69,17 @@ async def answer(
             if good(response):
                 return response
             if response.status_code == httpx.codes.INTERNAL_SERVER_ERROR:
-                raise WentWrong(f"{what}: {last}")
+                raise SystemViolation(f"{what}: {last}")
         except httpx.TransportError as error:
             last = repr(error)
         if time.monotonic() > deadline:
-            raise WentWrong(f"{what}: not within {seconds:g} s; the last answer was {last}")
+            raise SystemViolation(f"{what}: not within {seconds:g} s; the last answer was {last}")
         await asyncio.sleep(PERIOD)
 
 
 async def refused(ask: Ask, what: str, *, within: float) -> None:
     """Require that a request is refused (401) from ``within`` seconds on, or raise
-    ``WentWrong``.
+    ``SystemViolation``.
     """
     began, times = time.monotonic(), 0
     while times < _TIMES:
@@ -91,7 +91,9 @@ async def refused(ask: Ask, what: str, *, within: float) -> None:
             status, message = httpx.codes.SERVICE_UNAVAILABLE, repr(error)
         refused = status == httpx.codes.UNAUTHORIZED
         times = times + 1 if refused else 0
-        late = seconds > (PATIENCE if status in PASSING else within)
+        late = seconds > (PATIENCE if status in TRANSIENT_STATUSES else within)
         if (not refused and late) or status == httpx.codes.INTERNAL_SERVER_ERROR:
-            raise WentWrong(f"{what}: {status} {message}, {seconds:.1f} s after the revocation")
+            raise SystemViolation(
+                f"{what}: {status} {message}, {seconds:.1f} s after the revocation"
+            )
         await asyncio.sleep(PERIOD)

@@ -29,7 +29,7 @@ from tests.faults.openid_provider import OpenIdProvider, browser_users, running_
 from tests.faults.progress import Progress
 from tests.faults.report import Report, begun_beside, finished_by_sites, recoveries
 from tests.faults.schedule import DESTINATIONS, REPLICAS, SERVICES, SITES, Fault, make_schedule
-from tests.faults.script import Badge, script
+from tests.faults.script import ScriptToken, script
 from tests.faults.sites import SitePlace, Sites, token_file
 from tests.faults.stack import StackControl, write_compose
 from tests.faults.storage import SmallDisk
@@ -46,7 +46,7 @@ ENVIRONMENT = {
     **NO_CONTAINERS,
 }
 #: Variables that are passed on to the pilots.
-TOLD = ("SLUICE_PILOT_SANDBOX", "SLUICE_PILOT_EXPRESSIONS")
+PILOT_VARIABLES = ("SLUICE_PILOT_SANDBOX", "SLUICE_PILOT_EXPRESSIONS")
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +112,7 @@ class _Campaign:
         await tap.open()
         async with (
             self._all_people() as people,
-            self._feeder(people.script.badge) as feed,
+            self._feeder(people.script.script_token) as feed,
             self._annotator_group() as annotators,
         ):
             progress = Progress(self._stack.databases)
@@ -133,11 +133,11 @@ class _Campaign:
         await _insist(tap.close)
         state, findings = await self._look()
         findings += [Finding("people who answer", what) for what in annotators.problems]
-        struck = sorted(injector.struck, key=lambda one: one.began)
+        injected = sorted(injector.injected, key=lambda one: one.began)
         return Report(
             seed=seed,
-            struck=struck,
-            recoveries=recoveries(struck, progress),
+            injected=injected,
+            recoveries=recoveries(injected, progress),
             stall=progress.longest_stall(),
             work_seconds=worked,
             rest_seconds=progress.now() - worked,
@@ -172,8 +172,12 @@ class _Campaign:
             watching.cancel()
             annotators.leave()
 
-    def _feeder(self, badge: Badge | None = None) -> AbstractAsyncContextManager[Feeder]:
-        return feeder(self._stack.url("operator"), self._stack.url("dms"), badge=badge)
+    def _feeder(
+        self, script_token: ScriptToken | None = None
+    ) -> AbstractAsyncContextManager[Feeder]:
+        return feeder(
+            self._stack.url("operator"), self._stack.url("dms"), script_token=script_token
+        )
 
     def _annotator_group(self) -> AbstractAsyncContextManager[AnnotatorGroup]:
         return annotator_group(self._stack.url("ask"), self._stack.url("operator"), self._work)
@@ -192,7 +196,7 @@ class _Campaign:
             places = {"operator": url, "dms": self._stack.url("dms")}
             async with (
                 script(admin, places) as robot,
-                browser_users(url, self._scene.provider, robot.badge) as people,
+                browser_users(url, self._scene.provider, robot.script_token) as people,
             ):
                 yield People(sites, robot, people)
 
@@ -233,7 +237,7 @@ def stack_to_break(
     environment["operator"] |= provider.environment
     tokens = {site: token_file(folder / "sites", site) for site in SITES}
     compose = write_compose(folder / "compose", environment, sites=tokens)
-    variables = {name: os.environ[name] for name in TOLD if name in os.environ}
+    variables = {name: os.environ[name] for name in PILOT_VARIABLES if name in os.environ}
     settings = ",".join(f"{name}={value}" for name, value in (ENVIRONMENT | variables).items())
     replicas = ",".join(f"{name}={count}" for name, count in REPLICAS.items())
     options = [

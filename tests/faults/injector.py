@@ -15,7 +15,7 @@ import httpx
 import psutil
 
 from sluice.contracts.common.problems import ServiceError
-from tests.faults.asking import NothingToStrike, WentWrong, until
+from tests.faults.asking import FaultTargetMissing, SystemViolation, until
 from tests.faults.broker import Tap
 from tests.faults.clocks import Clocks
 from tests.faults.keys import StackKeys
@@ -29,9 +29,9 @@ from tests.faults.storage import SmallDisk
 from tests.faults.work import MARKER
 
 #: Seconds to wait for the target of a fault: a starting process, or a message that is not yet sent.
-_PATIENCE = 60.0
+_TARGET_TIMEOUT = 60.0
 #: Seconds until a tool is running, which on a busy machine waits for its turn.
-_PATIENCE_FOR_TOOLS = 300.0
+_TOOL_TIMEOUT = 300.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class People:
 
 
 @dataclass(slots=True)
-class Struck:
+class InjectedFault:
     """A fault that happened; ``began`` and ``ended`` are seconds since the start.
 
     ``what`` describes what was done, and ``failed`` why it was not possible or what went wrong.
@@ -74,7 +74,7 @@ class Injector:
         self._disk = disk
         self._people = people
         self._now = now
-        self.struck: list[Struck] = []
+        self.injected: list[InjectedFault] = []
         self._upset_ones = set[psutil.Process]()
         self._taking_turns = defaultdict[Kind, asyncio.Lock](asyncio.Lock)
 
@@ -86,15 +86,21 @@ class Injector:
 
     async def _strike(self, fault: Fault) -> None:
         await asyncio.sleep(max(0.0, fault.at - self._now()))
-        record = Struck(fault, self._now())
-        self.struck.append(record)
+        record = InjectedFault(fault, self._now())
+        self.injected.append(record)
         try:
             record.what = await self._carry_out(fault, record)
-        except (NothingToStrike, WentWrong, ServiceError, OSError, httpx.HTTPError) as error:
+        except (
+            FaultTargetMissing,
+            SystemViolation,
+            ServiceError,
+            OSError,
+            httpx.HTTPError,
+        ) as error:
             record.failed = str(error) or repr(error)
         record.ended = self._now()
 
-    async def _carry_out(self, fault: Fault, record: Struck) -> str:
+    async def _carry_out(self, fault: Fault, record: InjectedFault) -> str:
         match fault.kind:
             case Kind.KILL:
                 what = await self._kill(fault.target, record)
@@ -123,7 +129,7 @@ class Injector:
                 assert_never(fault.kind)
         return what
 
-    async def _keep_out(self, fault: Fault, record: Struck) -> str:
+    async def _keep_out(self, fault: Fault, record: InjectedFault) -> str:
         """Take away the access of a site, a token or a provider."""
 
         def begins() -> None:
@@ -143,12 +149,12 @@ class Injector:
                     fault.seconds, begins, hangs=hangs
                 )
 
-    async def _kill(self, target: str, record: Struck) -> str:
+    async def _kill(self, target: str, record: InjectedFault) -> str:
         name, pid = await self._running(target, record)
         os.kill(pid, signal.SIGKILL)
         return f"SIGKILL to {name} ({pid})"
 
-    async def _freeze(self, fault: Fault, record: Struck) -> str:
+    async def _freeze(self, fault: Fault, record: InjectedFault) -> str:
         name, pid = await self._running(fault.target, record)
         frozen = [psutil.Process(pid)]
         frozen += frozen[0].children(recursive=True) if fault.amount else []
@@ -171,7 +177,7 @@ class Injector:
         went_down = await until(lambda: self._is_ready(server, False), 15.0)
         back = await until(lambda: self._is_ready(server, True), 120.0)
         if not back:
-            raise NothingToStrike(f"{server} did not come back within two minutes")
+            raise FaultTargetMissing(f"{server} did not come back within two minutes")
         return f"{server} restarted ({mode})" + (
             "" if went_down else "; it was back before anybody looked"
         )
@@ -188,9 +194,9 @@ class Injector:
         delay = f", {fault.amount} s each way" if fault.kind is Kind.DELAY else ""
         return f"{fault.target}: {fault.kind} for {fault.seconds} s{delay}"
 
-    async def _repeat(self, fault: Fault, record: Struck) -> str:
+    async def _repeat(self, fault: Fault, record: InjectedFault) -> str:
         """Repeat messages of the destination, or of another one if it had none yet."""
-        deadline = time.monotonic() + _PATIENCE
+        deadline = time.monotonic() + _TARGET_TIMEOUT
         while time.monotonic() < deadline:
             for destination in (fault.target, *DESTINATIONS):
                 try:
@@ -201,7 +207,7 @@ class Injector:
                     record.began = self._now()
                     return f"{repeated} messages to {destination} delivered once more"
             await asyncio.sleep(0.5)
-        raise NothingToStrike("there was no message to repeat")
+        raise FaultTargetMissing("there was no message to repeat")
 
     async def _fill(self, fault: Fault) -> str:
         await asyncio.to_thread(self._disk.fill)
@@ -229,7 +235,7 @@ class Injector:
             await asyncio.to_thread(keys.forget_old)
         return f"{changed} services have new keys, the old ones known for {fault.seconds} s more"
 
-    async def _upset(self, fault: Fault, record: Struck) -> str:
+    async def _upset(self, fault: Fault, record: InjectedFault) -> str:
         """Make a tool misbehave, and wait for the end of its process."""
         way = fault.target.removeprefix("tool/")
         processes: list[psutil.Process] = []
@@ -239,8 +245,8 @@ class Injector:
             processes[:] = [process for process in working if process not in self._upset_ones]
             return bool(processes)
 
-        if not await until(look, _PATIENCE_FOR_TOOLS):
-            raise NothingToStrike("no warm worker had a job")
+        if not await until(look, _TOOL_TIMEOUT):
+            raise FaultTargetMissing("no warm worker had a job")
         process = processes[fault.number % len(processes)]
         self._upset_ones.add(process)
         record.began = self._now()
@@ -249,11 +255,11 @@ class Injector:
         async def has_ended() -> bool:
             return not process.is_running() or process.status() == psutil.STATUS_ZOMBIE
 
-        if not await until(has_ended, _PATIENCE):
-            raise NothingToStrike(f"the tool ({process.pid}) that should {way} did not end")
+        if not await until(has_ended, _TARGET_TIMEOUT):
+            raise FaultTargetMissing(f"the tool ({process.pid}) that should {way} did not end")
         return f"a loaded tool ({process.pid}): {way}"
 
-    async def _running(self, target: str, record: Struck) -> tuple[str, int]:
+    async def _running(self, target: str, record: InjectedFault) -> tuple[str, int]:
         """Wait for the process, and return its name and id."""
         processes: list[tuple[str, int]] = []
 
@@ -262,8 +268,8 @@ class Injector:
             processes[:] = [(process["name"], process["pid"])] if process["pid"] is not None else []
             return bool(processes)
 
-        if not await until(look, _PATIENCE):
-            raise NothingToStrike(f"{target} was not running")
+        if not await until(look, _TARGET_TIMEOUT):
+            raise FaultTargetMissing(f"{target} was not running")
         record.began = self._now()
         return processes[0]
 

@@ -15,12 +15,12 @@ import httpx
 from sluice.clients.base import API
 from sluice.servicekit.access.provider_sign_in import PROVIDER_PATH
 from stack.ports import free_ports
-from tests.faults.asking import PATIENCE, PERIOD, NothingToStrike, WentWrong, answer, until
-from tests.faults.script import Badge
+from tests.faults.asking import PATIENCE, PERIOD, FaultTargetMissing, SystemViolation, answer, until
+from tests.faults.script import ScriptToken
 
 PERSON, GROUP, ROLE = "anna", "crew", "viewer"
 #: The message for a sign-in while the provider is down.
-DOWN = "the OpenID provider does not answer as it should"
+PROVIDER_ERROR = "the OpenID provider does not answer as it should"
 #: Seconds for an answer: the operator service waits for the provider for 15 s.
 _REQUEST_TIMEOUT = 30.0
 
@@ -43,10 +43,10 @@ class OpenIdProvider:
         }
 
     async def start(self) -> None:
-        """Start the provider and register the people; raise ``NothingToStrike`` on failure."""
+        """Start the provider and register the people; raise ``FaultTargetMissing`` on failure."""
         self._process = await asyncio.to_thread(self._begin)
         if not await until(self._register_person):
-            raise NothingToStrike("the OpenID provider did not start")
+            raise FaultTargetMissing("the OpenID provider did not start")
 
     def _begin(self) -> subprocess.Popen[bytes]:
         command = ("-W", "ignore", "-m", "oidc_provider_mock", "--port", str(self._port))
@@ -90,12 +90,12 @@ class OpenIdProvider:
 
 
 class BrowserUsers:
-    """People in browsers; ``url`` is the operator service, ``badge`` the token of a script."""
+    """People in browsers; ``url`` is the address of the operator service."""
 
-    def __init__(self, url: str, provider: OpenIdProvider, badge: Badge) -> None:
+    def __init__(self, url: str, provider: OpenIdProvider, script_token: ScriptToken) -> None:
         self._url = url
         self._provider = provider
-        self._badge = badge
+        self._script_token = script_token
         self._session = self._browser()
 
     async def enter(self) -> None:
@@ -111,7 +111,9 @@ class BrowserUsers:
         """Take the provider down, and check sign-ins, an open session and a token.
 
         New sign-ins, and those that the provider has redirected, get an error. The open session
-        continues, and later a sign-in succeeds. Raises ``WentWrong`` or ``NothingToStrike``.
+        continues, and later a sign-in succeeds.
+
+        Raises ``SystemViolation`` or ``FaultTargetMissing``.
         """
         async with self._browser() as new, self._browser() as signing_in:
             back = await self._provider.authenticate(await self._start_sign_in(signing_in))
@@ -153,7 +155,8 @@ class BrowserUsers:
         await answer(
             lambda: browser.get(address),
             lambda response: (
-                response.status_code == httpx.codes.SERVICE_UNAVAILABLE and DOWN in response.text
+                response.status_code == httpx.codes.SERVICE_UNAVAILABLE
+                and PROVIDER_ERROR in response.text
             ),
             "somebody signs in by a provider that is down",
         )
@@ -165,7 +168,7 @@ class BrowserUsers:
             lambda response: response.is_success and response.json()["name"] == PERSON,
             "an open session while the provider is down",
         )
-        headers = {"Authorization": f"Bearer {self._badge.secret}"}
+        headers = {"Authorization": f"Bearer {self._script_token.secret}"}
         async with self._browser() as http:
             await answer(
                 lambda: http.get(f"{API}/me", headers=headers),
@@ -196,7 +199,7 @@ class BrowserUsers:
             return (profile.get("name"), profile.get("role")) == (PERSON, ROLE)
 
         if not await until(has_signed_in, PATIENCE):
-            raise WentWrong(f"{PERSON} could not sign in with the provider")
+            raise SystemViolation(f"{PERSON} could not sign in with the provider")
 
     async def _start_sign_in(self, browser: httpx.AsyncClient) -> str:
         """Return the address to which the button of the page sends the browser."""
@@ -226,10 +229,10 @@ def running_provider() -> Iterator[OpenIdProvider]:
 
 @asynccontextmanager
 async def browser_users(
-    url: str, provider: OpenIdProvider, badge: Badge
+    url: str, provider: OpenIdProvider, script_token: ScriptToken
 ) -> AsyncIterator[BrowserUsers]:
     """Yield people in browsers, one of whom has signed in."""
-    users = BrowserUsers(url, provider, badge)
+    users = BrowserUsers(url, provider, script_token)
     await users.enter()
     try:
         yield users

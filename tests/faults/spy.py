@@ -15,7 +15,7 @@ from sluice.pilot_access.auth import PilotAuth
 from tests.faults.asking import FROZEN, insist, refused
 
 #: Seconds after which the WMS knows that a site was revoked.
-_REMEMBERED = 5.0
+_CACHE_SECONDS = 5.0
 
 
 class Spy:
@@ -43,7 +43,7 @@ class Spy:
         """
         own = f"{API}/pilots/{self._pilot.uid}"
         new = self._pilot.model_copy(update={"uid": uuid4()}).model_dump(mode="json")
-        within = _REMEMBERED + FROZEN
+        within = _CACHE_SECONDS + FROZEN
         asks = {
             "heartbeat": lambda: self._known_pilot.post(f"{own}/heartbeat", json={}),
             "lease": lambda: self._known_pilot.post(f"{own}/lease", json={"jobs": 1, "wait": 0}),

@@ -22,7 +22,7 @@ from spd.verify import main as spd_verify
 from tests.faults import misbehaving_tool
 from tests.faults.checker.expectation import (
     INPUT,
-    Asked,
+    ExpectedAnnotations,
     ExpectedFile,
     ExpectedRun,
     Limit,
@@ -200,12 +200,12 @@ def look_arrival(folder: Path, name: str, *, files: int, at: float, seed: int) -
         files=_brought(paths),
         # The files contain who answered when, so that their digests are unknown.
         outputs={"look/answer": [ExpectedFile(path.name, None) for path in paths]},
-        human_task=Asked(words),
+        human_task=ExpectedAnnotations(words),
     )
     return Arrival(expected, paths, at, meta={"type": "look"})
 
 
-def asked_in(arrivals: Iterable[Arrival]) -> dict[str, Asked]:
+def asked_in(arrivals: Iterable[Arrival]) -> dict[str, ExpectedAnnotations]:
     """Return the expected annotations by the names of files."""
     questions = [arrival.expected.human_task for arrival in arrivals]
     return {name: one for one in questions if one is not None for name in one.words}

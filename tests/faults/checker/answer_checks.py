@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from tests.faults.checker.expectation import Asked
+from tests.faults.checker.expectation import ExpectedAnnotations
 from tests.faults.checker.snapshot import Row, group
 from tests.faults.checker.view import RunView, StepView, View
 
 #: Number of equal annotations that decide an item.
-_AGREE = 2
+_AGREEMENT = 2
 
 
 def check_annotations_complete(view: View) -> Iterator[str]:
@@ -58,7 +58,7 @@ def check_annotations_in_files(view: View) -> Iterator[str]:
                 answers = content.get("answers", [])
                 answer_counts = Counter((one["device_uid"], one["answer"]) for one in answers)
                 due = Counter(dict.fromkeys(((one, question.words[name]) for one in browsers), 1))
-                if answer_counts != due or len(answers) < _AGREE:
+                if answer_counts != due or len(answers) < _AGREEMENT:
                     yield f"{where} has {dict(answer_counts)}, not {dict(due)}"
                 if (content.get("answer"), content.get("agreed")) != (
                     question.words[name],
@@ -67,7 +67,9 @@ def check_annotations_in_files(view: View) -> Iterator[str]:
                     yield f"{where} says {content.get('answer')} by {content.get('agreed')}"
 
 
-def _list_human_tasks(view: View) -> Iterator[tuple[RunView, StepView, Asked, dict[str, Row]]]:
+def _list_human_tasks(
+    view: View,
+) -> Iterator[tuple[RunView, StepView, ExpectedAnnotations, dict[str, Row]]]:
     """Yield runs with human tasks, and their items by the names of files."""
     for run in view.runs:
         if run.expected.human_task is not None:

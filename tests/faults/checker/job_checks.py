@@ -16,7 +16,7 @@ _JOB_STATES = (
     "asked",
 )
 #: Outcome of an attempt if a duplicate attempt was faster.
-_GIVEN_UP = "canceled"
+_SUPERSEDED = "canceled"
 #: Error class and message of an attempt whose input file was missing or wrong.
 _INPUT_GONE = "checksum_mismatch"
 _GONE_SENTENCE = "is no longer there"
@@ -109,7 +109,9 @@ def check_one_winner(view: View) -> Iterator[str]:
                 row
                 for row in attempts
                 if row["attempt"] > job["attempt"]
-                and (row["outcome"] == _GIVEN_UP or (over is not None and row["leased_at"] < over))
+                and (
+                    row["outcome"] == _SUPERSEDED or (over is not None and row["leased_at"] < over)
+                )
             ]
             if numbers != list(range(1, job["attempt"] + len(behind) + 1)):
                 yield f"{where} has attempts {numbers}, and counts {job['attempt']}"

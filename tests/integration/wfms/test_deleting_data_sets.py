@@ -16,11 +16,11 @@ from tests.integration.wfms.wfms_fixture import WfmsFixture
 from tests.unit.wfms.chains.plans import plan, step, three_steps
 from wfms.chains.db import deletions
 
-GOING = {DatasetState.DELETING, DatasetState.DELETED}
+DELETION_STATES = {DatasetState.DELETING, DatasetState.DELETED}
 
 
 async def is_going(wfms: WfmsFixture, dataset: Dataset) -> bool:
-    return (await wfms.dms.dataset(dataset.uid)).state in GOING
+    return (await wfms.dms.dataset(dataset.uid)).state in DELETION_STATES
 
 
 async def test_deletion_of_a_needed_data_set_is_refused_and_names_the_chain(
@@ -80,7 +80,7 @@ async def test_forced_deletion_of_a_used_output_cancels_the_downstream_chain(
     assert (await wfms.chains.delete_dataset(uid, force=True)).state is DatasetState.UPLOADED
     await wfms.run_loops()
     assert (await wfms.get_chain(reader.uid)).state is ChainState.CANCELED
-    assert (await wfms.dms.dataset(uid)).state in GOING
+    assert (await wfms.dms.dataset(uid)).state in DELETION_STATES
 
 
 async def test_forced_deletion_cancels_chains_first_despite_crashes(wfms: WfmsFixture) -> None:

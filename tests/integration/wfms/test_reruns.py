@@ -27,7 +27,7 @@ from tests.integration.wfms.wfms_fixture import WfmsFixture
 from tests.unit.wfms.chains.plans import DELETE_ALL, plan, step, three_steps
 
 HOUR = timedelta(hours=1)
-GOING = {DatasetState.DELETING, DatasetState.DELETED}
+DELETION_STATES = {DatasetState.DELETING, DatasetState.DELETED}
 
 
 def two_ends() -> Plan:
@@ -77,7 +77,7 @@ def sent(wfms: WfmsFixture, chain: Chain) -> list[str]:
 
 
 async def is_deleted(wfms: WfmsFixture, uid: UUID) -> bool:
-    return (await wfms.dms.dataset(uid)).state in GOING
+    return (await wfms.dms.dataset(uid)).state in DELETION_STATES
 
 
 async def test_rerun_takes_over_finished_steps_and_all_data_is_deleted_in_the_end(

@@ -21,7 +21,7 @@ SINCE = datetime(2026, 1, 1, tzinfo=UTC)
 
 
 @dataclass
-class Wanting:
+class FixedKindPolicy:
     """A policy that wants a certain kind and records what it is told."""
 
     kind_name: str
@@ -78,7 +78,7 @@ async def test_pilot_that_is_to_load_a_worker_counts_for_the_next_decision(wms: 
     """From its first job on, it counts for all instances."""
     await two_stages(wms, layout=9, read=92)
     assert [await leased_by(wms, "layout") for _ in range(2)] == [["read"], ["read"]]
-    policy = Wanting("read")
+    policy = FixedKindPolicy("read")
     wms.context = replace(wms.context, policy=policy, kinds=TtlCache())
     pilot = await wms.add_pilot()
     for _ in range(3):
@@ -90,13 +90,13 @@ async def test_pilot_that_is_to_load_a_worker_counts_for_the_next_decision(wms: 
 async def test_policy_decides_which_warm_worker_is_used(wms: WmsFixture) -> None:
     await two_stages(wms, layout=9, read=90)
     for kind in ("layout", "read"):
-        wms.context = replace(wms.context, policy=Wanting(kind))
+        wms.context = replace(wms.context, policy=FixedKindPolicy(kind))
         assert await leased_by(wms, "layout") == [kind]
 
 
 async def test_policy_is_told_ready_jobs_run_times_and_loading_times(wms: WmsFixture) -> None:
     await two_stages(wms, layout=9, read=2)
-    policy = Wanting("read")
+    policy = FixedKindPolicy("read")
     wms.context = replace(wms.context, policy=policy)
     await leased_by(wms)
     [kinds] = policy.decisions

@@ -16,7 +16,7 @@ from wms.usecases.pilots.lose_pilots import lose_pilots
 from wms.usecases.pilots.register_pilot import register_pilot
 from wms.usecases.pilots.sign_off_pilot import sign_off_pilot
 
-Happening = Callable[[WmsFixture, UUID], Awaitable[object]]
+Event = Callable[[WmsFixture, UUID], Awaitable[object]]
 
 
 async def registers(wms: WmsFixture, uid: UUID) -> None:
@@ -46,7 +46,7 @@ async def is_silent(wms: WmsFixture, uid: UUID) -> None:
     await lose_pilots(wms.context)
 
 
-HAPPENINGS: list[Happening] = [
+EVENTS: list[Event] = [
     registers,
     is_drained,
     signs_off,
@@ -55,7 +55,7 @@ HAPPENINGS: list[Happening] = [
     is_silent,
 ]
 #: Events that bring a new pilot into a state. A lost pilot may have been draining before.
-WAYS: dict[tuple[Happening, ...], PilotState] = {
+EVENTS_TO_STATES: dict[tuple[Event, ...], PilotState] = {
     (): PilotState.ACTIVE,
     (is_drained,): PilotState.DRAINING,
     (is_silent,): PilotState.LOST,
@@ -73,7 +73,7 @@ async def test_events_of_pilots_make_exactly_the_transitions_of_their_life_cycle
     wms: WmsFixture,
 ) -> None:
     moves: dict[PilotState, set[PilotState]] = {state: set() for state in PilotState}
-    for (way, before), happening in product(WAYS.items(), HAPPENINGS):
+    for (way, before), happening in product(EVENTS_TO_STATES.items(), EVENTS):
         pilot = await wms.add_pilot()
         for step in way:
             await step(wms, pilot)

@@ -15,7 +15,7 @@ from tests.integration.wms.catalogue import deliver, deliver_releases, new_outpu
 from tests.integration.wms.chain_of_steps import ChainOfSteps
 from tests.integration.wms.splitting.test_flow import join
 from tests.integration.wms.splitting.test_gathering import gather
-from tests.integration.wms.splitting.test_splitting import Dying, Killed, accept
+from tests.integration.wms.splitting.test_splitting import DyingDmsClient, ProcessKilled, accept
 from tests.integration.wms.wms_fixture import WmsFixture
 from wms.domain.splitting.tree_merge import SPAN
 from wms.usecases.reports.retry_jobs import retry_job
@@ -240,8 +240,8 @@ async def test_nothing_is_released_while_the_whole_data_set_is_split(
     await chain.run_all(pilot)
     await deliver(chain.wms, dms)
     await accept(chain.wms, chain.steps["b"])
-    with pytest.raises(Killed):
-        await split_waiting_tasks(chain.wms.context, Dying(dms, pages=2), page=3)
+    with pytest.raises(ProcessKilled):
+        await split_waiting_tasks(chain.wms.context, DyingDmsClient(dms, pages=2), page=3)
     await chain.run_all(pilot)
     assert await list_releases(chain) == []
     await chain.wms.execute(

@@ -12,14 +12,19 @@ from sluice.contracts.jobs.tasks import ReusedTask, Task, TaskInput, TaskOutput
 from sluice.contracts.pilots.pilots import AttemptReport
 from sluice.contracts.templates.plan import Boundary
 from tests.integration.wms.catalogue import deliver, new_output
-from tests.integration.wms.splitting.test_splitting import Dying, Killed, accept, make_dataset
+from tests.integration.wms.splitting.test_splitting import (
+    DyingDmsClient,
+    ProcessKilled,
+    accept,
+    make_dataset,
+)
 from tests.integration.wms.wms_fixture import WmsFixture, make_task
 from wms.usecases.leasing.explain import explain_job
 from wms.usecases.reports.check_outputs import OutputCheck
 from wms.usecases.splitting.split_task import split_waiting_tasks
 
 
-class Twice:
+class TaskWithRerun:
     """A task over eight files, and a rerun that takes over its finished jobs."""
 
     def __init__(self, wms: WmsFixture, dms: DmsClient, folder: Path) -> None:
@@ -69,8 +74,8 @@ class Twice:
 
 
 @pytest.fixture
-def twice(wms: WmsFixture, dms: DmsClient, tmp_path: Path) -> Twice:
-    return Twice(wms, dms, tmp_path)
+def twice(wms: WmsFixture, dms: DmsClient, tmp_path: Path) -> TaskWithRerun:
+    return TaskWithRerun(wms, dms, tmp_path)
 
 
 def over(task: Task) -> ReusedTask:
@@ -79,7 +84,7 @@ def over(task: Task) -> ReusedTask:
     )
 
 
-async def test_jobs_whose_outputs_are_lost_run_again(twice: Twice) -> None:
+async def test_jobs_whose_outputs_are_lost_run_again(twice: TaskWithRerun) -> None:
     uid = await make_dataset(twice.dms, twice.folder, files=8)
     first = await twice.first(fail={2}, dat_in_uid=uid)
     (intact_file,) = [
@@ -98,7 +103,7 @@ async def test_jobs_whose_outputs_are_lost_run_again(twice: Twice) -> None:
 
 
 async def test_rerun_runs_only_failed_jobs_and_its_output_is_complete_and_ordered(
-    twice: Twice,
+    twice: TaskWithRerun,
 ) -> None:
     """Invariants 5 and 8: counts add up, and files keep their order."""
     uid = await make_dataset(twice.dms, twice.folder, files=8)
@@ -141,7 +146,7 @@ async def test_rerun_runs_only_failed_jobs_and_its_output_is_complete_and_ordere
 
 
 async def test_counts_in_outputs_that_are_taken_over_are_added_once(
-    twice: Twice,
+    twice: TaskWithRerun,
 ) -> None:
     uid = await make_dataset(twice.dms, twice.folder, files=4)
     first = await twice.task(dat_in_uid=uid, boundary=Boundary(minimum=0.5, sufficient=1.0))
@@ -172,7 +177,7 @@ def counted(report: AttemptReport, **counts: int) -> AttemptReport:
     )
 
 
-async def test_rerun_that_takes_over_all_jobs_ends_at_once(twice: Twice) -> None:
+async def test_rerun_that_takes_over_all_jobs_ends_at_once(twice: TaskWithRerun) -> None:
     uid = await make_dataset(twice.dms, twice.folder, files=4)
     first = await twice.first(fail=set(), dat_in_uid=uid)
     second = await twice.task(dat_in_uid=uid, taken_over=over(first))
@@ -193,7 +198,7 @@ async def test_rerun_that_takes_over_all_jobs_ends_at_once(twice: Twice) -> None
     assert explanation.startswith("Finished: taken over from job ")
 
 
-async def test_boundary_is_judged_over_new_jobs_and_jobs_taken_over(twice: Twice) -> None:
+async def test_boundary_is_judged_over_new_jobs_and_jobs_taken_over(twice: TaskWithRerun) -> None:
     uid = await make_dataset(twice.dms, twice.folder, files=8)
     first = await twice.first(fail={0, 1}, dat_in_uid=uid)
     assert (await twice.wms.status(first)).finished == 6
@@ -207,7 +212,7 @@ async def test_boundary_is_judged_over_new_jobs_and_jobs_taken_over(twice: Twice
     assert (status.state, status.finished, status.failed) == (TaskState.FINISHED, 6, 2)
 
 
-async def test_splitter_killed_at_every_page_takes_over_each_job_once(twice: Twice) -> None:
+async def test_splitter_killed_at_every_page_takes_over_each_job_once(twice: TaskWithRerun) -> None:
     """Invariants 3 and 7: the DMS may have got the files of a page before the kill."""
     uid = await make_dataset(twice.dms, twice.folder, files=8)
     first = await twice.first(fail={3}, dat_in_uid=uid)
@@ -215,8 +220,10 @@ async def test_splitter_killed_at_every_page_takes_over_each_job_once(twice: Twi
     died = 0
     for pages in range(1, 12):
         try:
-            await split_waiting_tasks(twice.wms.context, Dying(twice.dms, pages=pages), page=3)
-        except Killed:
+            await split_waiting_tasks(
+                twice.wms.context, DyingDmsClient(twice.dms, pages=pages), page=3
+            )
+        except ProcessKilled:
             died += 1
             await twice.wms.execute(
                 "UPDATE tasks SET split_until = now(), split_checked_at = NULL"
@@ -232,7 +239,7 @@ async def test_splitter_killed_at_every_page_takes_over_each_job_once(twice: Twi
     assert (await twice.wms.status(second)).finished == 8
 
 
-async def test_jobs_with_other_inputs_run_again(twice: Twice) -> None:
+async def test_jobs_with_other_inputs_run_again(twice: TaskWithRerun) -> None:
     uid = await make_dataset(twice.dms, twice.folder, files=4)
     other = await make_dataset(twice.dms, twice.folder / "b", files=6)
     shared = TaskInput(port="all", dat_in_uid=uid, mode=InputMode.ALL)
@@ -250,7 +257,7 @@ async def test_jobs_with_other_inputs_run_again(twice: Twice) -> None:
 
 
 async def test_rerun_waits_for_files_that_the_catalogue_does_not_know_yet(
-    twice: Twice,
+    twice: TaskWithRerun,
 ) -> None:
     uid = await make_dataset(twice.dms, twice.folder, files=4)
     first = await twice.first(fail={1}, dat_in_uid=uid, deliver=False)
@@ -265,7 +272,7 @@ async def test_rerun_waits_for_files_that_the_catalogue_does_not_know_yet(
     assert (status.finished, status.ready) == (3, 1)
 
 
-async def test_rerun_fails_if_the_files_to_take_over_are_deleted(twice: Twice) -> None:
+async def test_rerun_fails_if_the_files_to_take_over_are_deleted(twice: TaskWithRerun) -> None:
     uid = await make_dataset(twice.dms, twice.folder, files=4)
     first = await twice.first(fail={1}, dat_in_uid=uid)
     second = await twice.task(dat_in_uid=uid, taken_over=over(first))

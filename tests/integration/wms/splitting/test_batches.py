@@ -8,7 +8,12 @@ from sluice.clients.dms import DmsClient
 from sluice.contracts.common.states import AttemptOutcome, InputMode, ReportAnswer, TaskState
 from sluice.contracts.pilots.pilots import AttemptReport, OutputFile
 from tests.integration.wms.splitting.test_joined_splitting import inputs_of, side
-from tests.integration.wms.splitting.test_splitting import Dying, Killed, accept, make_dataset
+from tests.integration.wms.splitting.test_splitting import (
+    DyingDmsClient,
+    ProcessKilled,
+    accept,
+    make_dataset,
+)
 from tests.integration.wms.wms_fixture import CHECKSUM, NOW, WmsFixture, make_task
 from wms.usecases.splitting.split_task import split_waiting_tasks
 
@@ -26,8 +31,8 @@ async def test_batches_are_the_same_after_a_kill_at_any_page(
     died = 0
     for pages in range(1, 12):
         try:
-            await split_waiting_tasks(wms.context, Dying(dms, pages=pages), page=3)
-        except Killed:
+            await split_waiting_tasks(wms.context, DyingDmsClient(dms, pages=pages), page=3)
+        except ProcessKilled:
             died += 1
             await wms.execute("UPDATE tasks SET split_until = now(), split_checked_at = NULL")
     jobs = await inputs_of(wms, task)
@@ -49,8 +54,8 @@ async def test_batches_over_several_data_sets_are_the_same_after_a_kill(
     totals = []
     for pages in range(1, 24):
         try:
-            await split_waiting_tasks(wms.context, Dying(dms, pages=pages), page=2)
-        except Killed:
+            await split_waiting_tasks(wms.context, DyingDmsClient(dms, pages=pages), page=2)
+        except ProcessKilled:
             await wms.execute("UPDATE tasks SET split_until = now(), split_checked_at = NULL")
         totals.append((await wms.status(task)).total)
     assert 0 in totals

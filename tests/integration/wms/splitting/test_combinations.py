@@ -15,7 +15,12 @@ from sluice.contracts.jobs.needs import Needs
 from sluice.contracts.jobs.resources import Amounts
 from sluice.contracts.jobs.tasks import Task, TaskInput
 from sluice.contracts.pilots.pilots import FreeCapacity, LeasedJob, LeaseRequest
-from tests.integration.wms.splitting.test_splitting import Dying, Killed, accept, make_dataset
+from tests.integration.wms.splitting.test_splitting import (
+    DyingDmsClient,
+    ProcessKilled,
+    accept,
+    make_dataset,
+)
 from tests.integration.wms.wms_fixture import WmsFixture, make_task
 from wms.db.tasks.status import get_job_with_attempts
 from wms.usecases.leasing.lease_jobs import lease_jobs
@@ -218,8 +223,8 @@ async def test_splitter_killed_within_a_row_makes_no_duplicate_jobs(
     totals = []
     for pages in range(1, 40):
         try:
-            await split_waiting_tasks(wms.context, Dying(dms, pages=pages), page=3)
-        except Killed:
+            await split_waiting_tasks(wms.context, DyingDmsClient(dms, pages=pages), page=3)
+        except ProcessKilled:
             await wms.execute("UPDATE tasks SET split_until = now(), split_checked_at = NULL")
         totals.append((await wms.status(task)).total)
     assert 0 < totals[5] < 25

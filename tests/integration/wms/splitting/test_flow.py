@@ -13,7 +13,7 @@ from sluice.contracts.templates.plan import Boundary
 from sluice.servicekit.database import Transaction
 from tests.integration.wms.catalogue import deliver
 from tests.integration.wms.chain_of_steps import ChainOfSteps
-from tests.integration.wms.splitting.test_splitting import Dying, Killed, accept
+from tests.integration.wms.splitting.test_splitting import DyingDmsClient, ProcessKilled, accept
 from tests.integration.wms.wms_fixture import WmsFixture
 from tests.waiting import eventually
 from wms.db.dataflow.flows import begin_flow
@@ -379,8 +379,10 @@ async def test_splitter_killed_at_every_page_finds_the_missing_files(
     died = 0
     for pages in range(8):
         try:
-            await split_waiting_tasks(chain.wms.context, Dying(chain.dms, pages=pages), page=3)
-        except Killed:
+            await split_waiting_tasks(
+                chain.wms.context, DyingDmsClient(chain.dms, pages=pages), page=3
+            )
+        except ProcessKilled:
             died += 1
             await chain.wms.execute(
                 "UPDATE tasks SET split_until = now() WHERE split_until < 'infinity'"

@@ -14,7 +14,7 @@ from sluice.contracts.jobs.tasks import ReusedTask
 from sluice.contracts.templates.plan import Boundary, MergeGroups
 from tests.integration.wms.catalogue import deliver, new_output
 from tests.integration.wms.chain_of_steps import ChainOfSteps
-from tests.integration.wms.splitting.test_splitting import Dying, Killed, accept
+from tests.integration.wms.splitting.test_splitting import DyingDmsClient, ProcessKilled, accept
 from tests.integration.wms.wms_fixture import WmsFixture
 from wms.db.jobs.leases import ClaimedJob
 from wms.domain.splitting.tree_merge import SPAN
@@ -22,7 +22,7 @@ from wms.usecases.reports.retry_jobs import retry_job, retry_task
 from wms.usecases.splitting.split_task import split_waiting_tasks
 from wms.usecases.tasks.cancel_task import cancel_task
 
-GATHERED: dict[str, dict[str, Any]] = {
+GROUPING_FIELDS: dict[str, dict[str, Any]] = {
     "groups": {"mode": TaskMode.MERGE, "groups": MergeGroups(files=3)},
     "bytes": {"mode": TaskMode.MERGE, "groups": MergeGroups(bytes=3000)},
     "tree": {"mode": TaskMode.MERGE, "groups": MergeGroups(files=3, tree=True)},
@@ -38,7 +38,7 @@ def chain(wms: WmsFixture, dms: DmsClient) -> ChainOfSteps:
 
 def gather(chain: ChainOfSteps, step: str, how: str) -> None:
     """Make the step gather files instead of mapping them."""
-    task, group = chain.steps[step], GATHERED[how]
+    task, group = chain.steps[step], GROUPING_FIELDS[how]
     mode = InputMode.ALL if group["mode"] is TaskMode.MERGE else InputMode.EACH
     read = task.main_input.model_copy(update={"mode": mode})
     parts = uuid4() if how == "tree" else None
@@ -81,7 +81,7 @@ async def test_group_is_ready_when_its_files_exist(chain: ChainOfSteps, tmp_path
 
 
 @pytest.mark.parametrize("seed", range(5))
-@pytest.mark.parametrize("how", GATHERED)
+@pytest.mark.parametrize("how", GROUPING_FIELDS)
 async def test_dataflow_makes_the_same_jobs_as_the_whole_data_set(
     chain: ChainOfSteps, tmp_path: Path, how: str, seed: int
 ) -> None:
@@ -143,8 +143,10 @@ async def test_splitter_killed_at_every_page_records_each_entry_once(
     died = 0
     for pages in range(8):
         try:
-            await split_waiting_tasks(chain.wms.context, Dying(chain.dms, pages=pages), page=3)
-        except Killed:
+            await split_waiting_tasks(
+                chain.wms.context, DyingDmsClient(chain.dms, pages=pages), page=3
+            )
+        except ProcessKilled:
             died += 1
             await chain.wms.execute(
                 "UPDATE tasks SET split_until = now() WHERE split_until < 'infinity'"

@@ -11,7 +11,12 @@ from sluice.clients.dms import DmsClient
 from sluice.contracts.common.states import InputMode, Pick, TaskMode, TaskState
 from sluice.contracts.jobs.tasks import NextInput, Task, TaskInput
 from sluice.contracts.templates.plan import MergeGroups
-from tests.integration.wms.splitting.test_splitting import Dying, Killed, accept, make_dataset
+from tests.integration.wms.splitting.test_splitting import (
+    DyingDmsClient,
+    ProcessKilled,
+    accept,
+    make_dataset,
+)
 from tests.integration.wms.wms_fixture import WmsFixture, make_task
 from wms.usecases.splitting.split_task import split_waiting_tasks
 
@@ -78,8 +83,8 @@ async def test_splitter_killed_while_reading_several_data_sets_makes_no_duplicat
     totals = []
     for pages in range(1, 20):
         try:
-            await split_waiting_tasks(wms.context, Dying(dms, pages=pages), page=3)
-        except Killed:
+            await split_waiting_tasks(wms.context, DyingDmsClient(dms, pages=pages), page=3)
+        except ProcessKilled:
             await wms.execute("UPDATE tasks SET split_until = now(), split_checked_at = NULL")
         totals.append((await wms.status(task)).total)
     assert 0 < totals[5] < 20
@@ -117,7 +122,7 @@ async def test_map_gives_a_whole_data_set_to_every_job(
     task = await accept(
         wms, make_task(dat_in_uid=first, side_inputs=[side("b", second, InputMode.ALL)])
     )
-    await split_waiting_tasks(wms.context, Dying(dms, pages=3), page=2)
+    await split_waiting_tasks(wms.context, DyingDmsClient(dms, pages=3), page=2)
     assert await inputs_of(wms, task) == [(n, [("", n)]) for n in range(3)]
     assert await shared_of(wms, task) == [("b", 0), ("b", 1), ("b", 2)]
     lease = await wms.request_lease(await wms.add_pilot(), known_tasks=[task.uid])

@@ -95,8 +95,8 @@ async def test_merge_groups_are_the_same_after_a_kill_at_every_page(
     died = 0
     for pages in range(1, 10):
         try:
-            await split_waiting_tasks(wms.context, Dying(dms, pages=pages), page=4)
-        except Killed:
+            await split_waiting_tasks(wms.context, DyingDmsClient(dms, pages=pages), page=4)
+        except ProcessKilled:
             died += 1
             await wms.execute("UPDATE tasks SET split_until = now(), split_checked_at = NULL")
     jobs = await jobs_of(wms, task)
@@ -114,8 +114,8 @@ async def test_map_killed_at_every_page_makes_no_duplicate_jobs(
     uid = await make_dataset(dms, tmp_path, files=25)
     task = await accept(wms, make_task(dat_in_uid=uid))
     for _ in range(7):
-        with pytest.raises(Killed):
-            await split_waiting_tasks(wms.context, Dying(dms, pages=1), page=3)
+        with pytest.raises(ProcessKilled):
+            await split_waiting_tasks(wms.context, DyingDmsClient(dms, pages=1), page=3)
         await wms.execute("UPDATE tasks SET split_until = now(), split_checked_at = NULL")
     assert 0 < (await wms.status(task)).total < 25
     assert len(await wms.lease(await wms.add_pilot(), 5)) == 5  # jobs run while splitting goes on
@@ -207,14 +207,14 @@ async def test_task_canceled_during_splitting_gets_no_more_jobs(
     """Invariant 5: a final task stays final, however far its splitting was."""
     task = await accept(wms, make_task(dat_in_uid=await make_dataset(dms, tmp_path, files=10)))
 
-    class Cancels(DmsClient):
+    class CancelingDmsClient(DmsClient):
         async def files(self, uid: UUID, **changes: Any) -> Any:
             page = await dms.files(uid, **changes)
             if changes["after"] is not None:
                 await cancel_task(wms.context, task.uid)
             return page
 
-    await split_waiting_tasks(wms.context, Cancels(dms._http), page=4)
+    await split_waiting_tasks(wms.context, CancelingDmsClient(dms._http), page=4)
     status = await wms.status(task)
     assert (status.state, status.total, status.canceled) == (TaskState.CANCELED, 4, 4)
     assert await wms.states(task) == {JobState.CANCELED: 4}
@@ -230,8 +230,8 @@ async def test_boundary_is_judged_only_after_splitting(
         boundary=Boundary(minimum=0.8, sufficient=1.0),
     )
     await accept(wms, task)
-    with pytest.raises(Killed):
-        await split_waiting_tasks(wms.context, Dying(dms, pages=1), page=4)
+    with pytest.raises(ProcessKilled):
+        await split_waiting_tasks(wms.context, DyingDmsClient(dms, pages=1), page=4)
     pilot = await wms.add_pilot()
     await wms.fail(pilot, *await wms.lease(pilot, 4))
     assert (await wms.status(task)).state is TaskState.SPLITTING
@@ -241,11 +241,11 @@ async def test_boundary_is_judged_only_after_splitting(
     assert (status.state, status.failed, status.canceled) == (TaskState.FAILED, 4, 6)
 
 
-class Killed(BaseException):
+class ProcessKilled(BaseException):
     """The death of the process, which nothing handles."""
 
 
-class Dying(DmsClient):
+class DyingDmsClient(DmsClient):
     """A client that dies when it is asked for a page more than ``pages``."""
 
     def __init__(self, dms: DmsClient, *, pages: int) -> None:
@@ -254,6 +254,6 @@ class Dying(DmsClient):
 
     async def files(self, uid: UUID, **changes: Any) -> Any:
         if self._left == 0:
-            raise Killed
+            raise ProcessKilled
         self._left -= 1
         return await super().files(uid, **changes)

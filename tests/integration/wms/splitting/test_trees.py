@@ -14,7 +14,12 @@ from sluice.contracts.common.naming import output_name
 from sluice.contracts.common.states import ErrorClass, JobState, TaskMode, TaskState
 from sluice.contracts.jobs.tasks import NextInput, Task
 from sluice.contracts.templates.plan import MergeGroups
-from tests.integration.wms.splitting.test_splitting import Dying, Killed, accept, make_dataset
+from tests.integration.wms.splitting.test_splitting import (
+    DyingDmsClient,
+    ProcessKilled,
+    accept,
+    make_dataset,
+)
 from tests.integration.wms.wms_fixture import WmsFixture, make_draft, make_task
 from wms.db.jobs.leases import ClaimedJob
 from wms.db.jobs.splitting import SplitPlace
@@ -113,8 +118,8 @@ async def test_tree_over_an_empty_data_set_is_one_job_without_inputs(
 ) -> None:
     """Invariants 3 and 7: a killed splitter and a lost attempt add no second file."""
     task = await tree_task(wms, dms, tmp_path, files=0, group=2)
-    with pytest.raises(Killed):
-        await split_waiting_tasks(wms.context, Dying(dms, pages=0))
+    with pytest.raises(ProcessKilled):
+        await split_waiting_tasks(wms.context, DyingDmsClient(dms, pages=0))
     await wms.execute("UPDATE tasks SET split_until = now(), split_checked_at = NULL")
     await split_waiting_tasks(wms.context, dms)
     pilot = await wms.add_pilot()
@@ -258,8 +263,10 @@ async def test_tree_is_the_same_in_any_order_of_ends(
     files, group = random.randint(2, 23), random.randint(2, 4)
     task = await tree_task(wms, dms, tmp_path, files=files, group=group, retry=100, backoff=0.0)
     pilot, jobs = await wms.add_pilot(), list[ClaimedJob]()
-    with suppress(Killed):
-        await split_waiting_tasks(wms.context, Dying(dms, pages=random.randint(0, 3)), page=2)
+    with suppress(ProcessKilled):
+        await split_waiting_tasks(
+            wms.context, DyingDmsClient(dms, pages=random.randint(0, 3)), page=2
+        )
     await wms.execute("UPDATE tasks SET split_until = now(), split_checked_at = NULL")
     while not (await wms.status(task)).state.final:
         jobs += await wms.lease(pilot, random.randint(1, 5))
