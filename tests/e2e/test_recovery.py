@@ -31,7 +31,7 @@ pytestmark = [
 _RESTART_SECONDS = 30.0
 #: Seconds until a lost pilot's jobs must run elsewhere: leases have to end, and new jobs come
 #: first.
-PATIENCE = 90.0
+RECOVERY_SECONDS = 90.0
 
 _HELD = """
     SELECT id, attempt FROM jobs
@@ -121,7 +121,7 @@ async def _await_settled(
     await eventually(
         are_settled,
         what=lambda: f"another lease for {len(attempts)} jobs, not {len(again)}",
-        seconds=PATIENCE,
+        seconds=RECOVERY_SECONDS,
         period=0.1,
     )
     assert again or blow is signal.SIGKILL, "some jobs must get another lease"

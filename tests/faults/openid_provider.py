@@ -15,7 +15,14 @@ import httpx
 from sluice.clients.base import API
 from sluice.servicekit.access.provider_sign_in import PROVIDER_PATH
 from stack.ports import free_ports
-from tests.faults.asking import PATIENCE, PERIOD, FaultTargetMissing, SystemViolation, answer, until
+from tests.faults.asking import (
+    POLL_SECONDS,
+    RETRY_SECONDS,
+    FaultTargetMissing,
+    SystemViolation,
+    answer,
+    until,
+)
 from tests.faults.script import ScriptToken
 
 PERSON, GROUP, ROLE = "anna", "crew", "viewer"
@@ -128,7 +135,7 @@ class BrowserUsers:
                 )
                 while time.monotonic() < began + seconds:
                     await self._require_access()
-                    await asyncio.sleep(PERIOD)
+                    await asyncio.sleep(POLL_SECONDS)
             finally:
                 lasted = time.monotonic() - began
                 await self._come_back(hangs)
@@ -198,7 +205,7 @@ class BrowserUsers:
             profile = me.json() if me.is_success else {}
             return (profile.get("name"), profile.get("role")) == (PERSON, ROLE)
 
-        if not await until(has_signed_in, PATIENCE):
+        if not await until(has_signed_in, RETRY_SECONDS):
             raise SystemViolation(f"{PERSON} could not sign in with the provider")
 
     async def _start_sign_in(self, browser: httpx.AsyncClient) -> str:

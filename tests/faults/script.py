@@ -12,7 +12,7 @@ from sluice.clients.operator import OperatorClient
 from sluice.contracts.access.access import Role
 from sluice.contracts.access.people import NewAccount, NewToken
 from sluice.contracts.common.problems import Conflict, NotFound
-from tests.faults.asking import FROZEN, FaultTargetMissing, insist, refused, until
+from tests.faults.asking import FREEZE_SECONDS, FaultTargetMissing, insist, refused, until
 
 #: The account of the script.
 ROBOT = "robot"
@@ -73,8 +73,10 @@ class Script:
         begins()
         with suppress(NotFound):  # The answer of an earlier attempt was lost.
             await insist(lambda: self._admin.revoke_token(old_token))
-        await self._is_refused("operator", f"{API}/me", old, within=FROZEN)
-        await self._is_refused("dms", f"{API}/storages", old, within=_CACHE_SECONDS + FROZEN)
+        await self._is_refused("operator", f"{API}/me", old, within=FREEZE_SECONDS)
+        await self._is_refused(
+            "dms", f"{API}/storages", old, within=_CACHE_SECONDS + FREEZE_SECONDS
+        )
         if not await until(self._was_refused):
             raise FaultTargetMissing("the script sent no request with the revoked token")
         times = self.script_token.refused

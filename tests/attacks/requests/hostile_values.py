@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from schemathesis import Case
 from schemathesis.core import NOT_SET
 
-from tests.attacks.whole_contents import Known
+from tests.attacks.whole_contents import KnownValues
 
 #: A table in each database that no service uses.
 CANARY = "canary"
@@ -85,7 +85,7 @@ class HostileRequest:
         return httpx.Request(self.method, url, content=content, headers=headers)
 
 
-def plain_requests(operation: Any, known_values: Known, number: int) -> list[HostileRequest]:
+def plain_requests(operation: Any, known_values: KnownValues, number: int) -> list[HostileRequest]:
     """Return valid requests that name existing objects."""
     requests: list[HostileRequest] = []
 
@@ -104,7 +104,7 @@ def plain_requests(operation: Any, known_values: Known, number: int) -> list[Hos
     return requests
 
 
-def _to_request(case: Case[Any], known_values: Known) -> HostileRequest:
+def _to_request(case: Case[Any], known_values: KnownValues) -> HostileRequest:
     places = dict((name, place) for place, name in _PART.findall(case.path))
     parts = {
         name: quote(str(known_values.get(places.get(name, ""), [value])[0]), safe="")

@@ -20,7 +20,7 @@ from tests.attacks.requests.hostile_values import (
     plain_requests,
     requests_naming,
 )
-from tests.attacks.whole_contents import Known, filled
+from tests.attacks.whole_contents import KnownValues, filled
 from tests.attacks.whole_system import CALLERS, WholeSystem, whole_system
 from tests.draws import examples
 from tests.servers.postgres import PostgresServer
@@ -37,7 +37,7 @@ SQL_ERRORS = ("syntax error", "unterminated quoted", "there is no parameter", CA
 @dataclass
 class Scene:
     system: WholeSystem
-    known_values: Known
+    known_values: KnownValues
     server: PostgresServer
 
     def log(self) -> str:

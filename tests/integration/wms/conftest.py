@@ -42,7 +42,7 @@ async def database_url(make_database: DatabaseFactory) -> str:
 
 @pytest.fixture
 async def wms(database_url: str) -> AsyncIterator[WmsFixture]:
-    """A WMS whose database refuses illegal state transitions."""
+    """Yield a WMS whose database refuses illegal state transitions."""
     database = Database(database_url, source="wms")
     async with running(database):
         async with database.connection() as connection:
@@ -52,7 +52,7 @@ async def wms(database_url: str) -> AsyncIterator[WmsFixture]:
 
 @pytest.fixture
 async def other_wms(wms: WmsFixture, database_url: str) -> AsyncIterator[WmsFixture]:
-    """Another instance of the service on the same database."""
+    """Yield another instance of the service on the same database."""
     database = Database(database_url, source="wms")
     async with running(database):
         yield WmsFixture(WmsContext(database, rules=RULES), tasks=wms.tasks)
@@ -79,13 +79,13 @@ async def dms_and_database(
 
 @pytest.fixture
 def dms(dms_and_database: tuple[DmsClient, Database]) -> DmsClient:
-    """The real DMS without background loops, with an input storage at ``tmp_path``."""
+    """Return the real DMS without background loops, with an input storage at ``tmp_path``."""
     return dms_and_database[0]
 
 
 @pytest.fixture
 def catalogue(dms_and_database: tuple[DmsClient, Database]) -> Database:
-    """The database of the same DMS, for messages to it."""
+    """Return the database of the same DMS, for messages to it."""
     return dms_and_database[1]
 
 

@@ -27,7 +27,7 @@ from wms.usecases.leasing.lease_jobs import lease_jobs
 from wms.usecases.splitting.split_task import split_waiting_tasks
 
 #: Port, and number or place, of each input of a job.
-Given = list[tuple[str, int]]
+InputPairs = list[tuple[str, int]]
 
 
 def over_values(dataset: UUID, **lists: list[Any]) -> dict[str, Any]:
@@ -42,7 +42,7 @@ def task_of(fields: dict[str, Any], **more: Any) -> Task:
     return make_task().model_copy(update={**fields, **more})
 
 
-async def inputs_by_job(wms: WmsFixture, task: Task) -> list[tuple[int, Given]]:
+async def inputs_by_job(wms: WmsFixture, task: Task) -> list[tuple[int, InputPairs]]:
     async with wms.database.connection() as connection:
         rows: list[Any] = await connection.fetch(
             "SELECT seq, inputs FROM jobs WHERE task_uid = $1 ORDER BY id", task.uid

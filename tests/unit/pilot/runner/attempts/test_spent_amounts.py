@@ -7,7 +7,7 @@ import pytest
 from sluice.contracts.common.states import AttemptOutcome
 from tests.unit.pilot.attempts import log_of, run
 from tests.unit.pilot.builders import SHA, input_file, task, tool
-from tests.unit.pilot.runner.attempts.attempts_with_checkpoints import AttemptAlone
+from tests.unit.pilot.runner.attempts.attempts_with_checkpoints import StandaloneAttempt
 from tests.unit.pilot.runner.inner_workflow.test_workflows import around
 from tests.unit.pilot.slot_runner import Runner
 
@@ -90,11 +90,13 @@ def test_file_of_spent_amounts_is_not_an_output(
 
 
 def test_file_of_spent_amounts_is_not_kept_in_checkpoints(tmp_path: Path) -> None:
-    first = AttemptAlone(tmp_path / "store", 1, files=("*.json",))
+    first = StandaloneAttempt(tmp_path / "store", 1, files=("*.json",))
     first.write("sluice.spent.json", '{"places": 11}')
     first.write("state.json", "{}")
     first.keep()
-    assert AttemptAlone(tmp_path / "store", 2, files=("*.json",)).go_on() == {"state.json": "{}"}
+    assert StandaloneAttempt(tmp_path / "store", 2, files=("*.json",)).go_on() == {
+        "state.json": "{}"
+    }
 
 
 def test_tool_that_never_started_spent_nothing(runner: Runner, root: Path) -> None:
