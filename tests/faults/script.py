@@ -62,7 +62,7 @@ class Script:
     async def lose_token(self, begins: Callable[[], None]) -> str:
         """Revoke the token while the script works, and give it a new one.
 
-        Every service must refuse the old token and accept the new one. Raises ``WentWrong`` or
+        Every service must refuse the old token and accept the new one. Raises ``SystemViolation`` or
         ``FaultTargetMissing``.
         """
         if not await until(self._has_asked):

@@ -39,7 +39,7 @@ class Spy:
     async def is_nobody(self) -> None:
         """Require that all requests are refused some seconds after the revocation.
 
-        Raises ``WentWrong``.
+        Raises ``SystemViolation``.
         """
         own = f"{API}/pilots/{self._pilot.uid}"
         new = self._pilot.model_copy(update={"uid": uuid4()}).model_dump(mode="json")
