@@ -90,16 +90,16 @@ def _can_stream(plan: Plan, step: PlanStep, before: Iterable[str]) -> bool:
 
     A tree does not, because its levels wait for each other.
     """
-    coming = [source.step for step_input in step.inputs_that_come for source in step_input.sources]
+    coming = [source.step for step_input in step.streamed_inputs for source in step_input.sources]
     spread = any(output.spread for name in before for output in plan.step(name).outputs)
     in_order = all(plan.step(name).mode is TaskMode.MAP for name in before)
     return (
-        step.takes_as_they_come
+        step.can_stream
         and not step.groups.tree
         and in_order
         and not spread
         and set(before) <= set(coming)
-        and all(not step_input.next_sources for step_input in step.inputs_that_come)
+        and all(not step_input.next_sources for step_input in step.streamed_inputs)
     )
 
 

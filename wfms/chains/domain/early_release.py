@@ -53,10 +53,6 @@ def count_file_readers(plan: Plan, step: str, port: str) -> int:
 def reads_by_file(reader: PlanStep, source: Source) -> bool:
     """Return whether each job of the step gets files of this source that no other job gets."""
     step_inputs = [read for read in reader.inputs if source in read.sources]
-    return reader.takes_as_they_come and all(
-        read in reader.inputs_that_come
-        and not read.next_sources
-        and read.pick is None
-        and not read.optional
-        for read in step_inputs
+    return reader.streams(source) and all(
+        not read.next_sources and read.pick is None and not read.optional for read in step_inputs
     )

@@ -68,9 +68,6 @@ def _is_available(chain: ChainView, reader: PlanStep, source: Source) -> bool:
     if source.step is None:
         return True
     state = chain.steps[source.step].state
-    is_streamed = reader.takes_as_they_come and all(
-        step_input in reader.inputs_that_come
-        for step_input in reader.inputs
-        if source in step_input.sources
+    return state is StepState.FINISHED or (
+        state is StepState.IN_PROGRESS and reader.streams(source)
     )
-    return state is StepState.FINISHED or (state is StepState.IN_PROGRESS and is_streamed)

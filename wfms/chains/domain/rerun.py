@@ -234,7 +234,7 @@ def _is_sure(
     """
     step = plan.step(name)
     same_inputs = all(
-        source.step not in runs or (step_input in step.inputs_that_come and source.step in sure)
+        source.step not in runs or (step_input in step.streamed_inputs and source.step in sure)
         for step_input in step.inputs
         for source in step_input.sources
     )

@@ -236,7 +236,7 @@ def test_random_chain_without_failures_finishes_and_releases_its_data_sets(
         if what == "start":
             reader = chain_plan.step(name)
             started_states = [StepState.FINISHED]
-            if reader.takes_as_they_come:
+            if reader.can_stream:
                 started_states.append(StepState.IN_PROGRESS)
             source = reader.main_input.source.step
             assert source is None or chain.view.steps[source].state in started_states
