@@ -40,8 +40,8 @@ def read_left(state: Snapshot) -> None:
     state.rows("dms", "file_reads").append({"seq": 1})
 
 
-def readers_left(state: Snapshot) -> None:
-    state.rows("wms", "input_readers").append({"task_uid": None})
+def downstream_counts_left(state: Snapshot) -> None:
+    state.rows("wms", "downstream_counts").append({"task_uid": None})
 
 
 #: Check → corruptions that it must find.
@@ -52,5 +52,5 @@ RELEASE_SPOILS: dict[str, list[Spoil]] = {
         output_file_released,
     ],
     "counts of released": [released_miscounted],
-    "releases done": [removal_left, read_left, readers_left],
+    "releases done": [removal_left, read_left, downstream_counts_left],
 }

@@ -77,7 +77,7 @@ class WaitingFacts:
         paused: Number of its ready jobs that pause before a retry.
         next_in: Seconds until the next of these may be retried.
         priority: What people have set for its step.
-        upstream: The upstream task whose files it takes as they come.
+        upstream: The upstream task whose files it streams.
         reserved_jobs: Ready jobs that an idle pilot leaves for a busy one.
         untrusted_pilots: Names and hosts of pilots where its jobs fail and elsewhere succeed.
         reserved_pilot_name: The name of the pilot that is reserved for it.
@@ -214,7 +214,7 @@ def _explain_none_ready(task: TaskStatus, facts: WaitingFacts, done: str) -> str
 
 def _explain_flow(task: TaskStatus, upstream: UpstreamProgress) -> str:
     return (
-        f"Takes what step {upstream.step} gives as it comes: {upstream.files} of"
+        f"Streams the files of step {upstream.step}: {upstream.files} of"
         f" {format_count(upstream.total, 'job')} so far, {upstream.total - upstream.ended} to end,"
         f" and its own {format_count(task.total, 'job')} made of that have ended."
     )

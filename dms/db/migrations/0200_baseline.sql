@@ -219,7 +219,7 @@ CREATE TABLE storage_folders (
 CREATE TABLE file_reads (
     dataset_uid uuid NOT NULL,
     seq bigint NOT NULL,
-    readers uuid[] NOT NULL,
+    released_by uuid[] NOT NULL,
     wanted integer NOT NULL CHECK (wanted > 0),
     PRIMARY KEY (dataset_uid, seq)
 );

@@ -45,14 +45,14 @@ async def test_each_task_knows_the_inputs_whose_files_are_deleted_after_use(worl
     first = await begin(world, line(), fail="filter")
     tasks = {task.step: task for task in world.wms.tasks.values()}
     read = dataset_of(first, "decode")
-    assert world.wms.readers == {tasks["filter"].uid: {read: 1}}
+    assert world.wms.downstream_counts == {tasks["filter"].uid: {read: 1}}
     second = await again(world, first)
-    world.wms.readers.clear()
+    world.wms.downstream_counts.clear()
     await run(world)
     tasks = {task.step: task for task in world.wms.tasks.values() if task.chain_uid == second.uid}
     assert tasks.keys() == {"filter", "last"}
     written = dataset_of(await world.chain(second.uid), "filter")
-    assert world.wms.readers == {tasks["last"].uid: {written: 1}}
+    assert world.wms.downstream_counts == {tasks["last"].uid: {written: 1}}
 
 
 async def test_rerun_takes_over_finished_jobs_if_their_inputs_are_deleted(world: World) -> None:

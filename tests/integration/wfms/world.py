@@ -31,11 +31,11 @@ from sluice.contracts.jobs.tasks import Task
 from sluice.contracts.messages import (
     DMS_DELETIONS,
     DMS_UPLOADS,
-    WMS_READERS,
+    WMS_DOWNSTREAM_COUNTS,
     WMS_TASKS,
     CloudEvent,
     DeleteDataset,
-    InputReaders,
+    DownstreamCounts,
     ReleaseFiles,
     UploadDataset,
 )
@@ -279,9 +279,9 @@ class World:
             match event.type:
                 case name if name == WMS_TASKS:
                     self.wms.accept(Task.model_validate(event.data))
-                case name if name == WMS_READERS:
-                    readers = InputReaders.model_validate(event.data)
-                    self.wms.readers[readers.task_uid] = readers.readers
+                case name if name == WMS_DOWNSTREAM_COUNTS:
+                    message = DownstreamCounts.model_validate(event.data)
+                    self.wms.downstream_counts[message.task_uid] = message.counts
                 case name if name == DMS_UPLOADS:
                     await apply_upload(transaction, UploadDataset.model_validate(event.data))
                 case name if name == DMS_DELETIONS:
@@ -349,7 +349,9 @@ class World:
 
     async def release(self, dataset: UUID, *seqs: int) -> None:
         """Release files, as if the only downstream step were done with them."""
-        message = ReleaseFiles(dataset_uid=dataset, reader=uuid4(), readers=1, seqs=list(seqs))
+        message = ReleaseFiles(
+            dataset_uid=dataset, task_uid=uuid4(), downstream_count=1, seqs=list(seqs)
+        )
         async with self.dms_database.transaction() as transaction:
             await apply_release(transaction, message)
 

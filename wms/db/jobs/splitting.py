@@ -27,14 +27,14 @@ WHERE uid = (
     SELECT uid FROM tasks
     WHERE state NOT IN ('{task.ACTIVE}', '{task.FINISHED}', '{task.FAILED}', '{task.CANCELED}')
         AND (split_until IS NULL OR split_until < now() OR split_token = uid AND EXISTS (
-            SELECT FROM flows AS f JOIN tasks AS w ON w.uid = f.writer
-            WHERE f.reader = tasks.uid AND (f.due OR w.ended_at IS NOT NULL)))
+            SELECT FROM flows AS f JOIN tasks AS w ON w.uid = f.upstream_uid
+            WHERE f.downstream_uid = tasks.uid AND (f.due OR w.ended_at IS NOT NULL)))
         AND (split_checked_at IS NULL OR split_checked_at < coalesce($2, now()))
     ORDER BY rank DESC, created_at LIMIT 1 FOR NO KEY UPDATE SKIP LOCKED)
 RETURNING uid, state, split_checked_at, split_cursor, split_skip, split_group, split_last_seq,
     taken_over, owner, owner_group,
-    (SELECT f.writer FROM flows AS f WHERE f.reader = tasks.uid) AS writer,
-    (SELECT f.dataset_uid FROM flows AS f WHERE f.reader = tasks.uid) AS dataset
+    (SELECT f.upstream_uid FROM flows AS f WHERE f.downstream_uid = tasks.uid) AS upstream_uid,
+    (SELECT f.dataset_uid FROM flows AS f WHERE f.downstream_uid = tasks.uid) AS dataset
 """)
 
 _RELEASE_TASK = """
@@ -92,7 +92,7 @@ class SplitClaim:
     Attributes:
         claimed_at: By the database's clock.
         reused_task: The task whose finished jobs it takes over.
-        reading: The upstream task and data set whose files it takes as they come.
+        reading: The upstream task and data set whose files it streams.
         holders: The group and person whose quotas count, in the order in which they are locked.
     """
 
@@ -130,7 +130,9 @@ async def claim_task(
         reused_task=(
             None if row["taken_over"] is None else ReusedTask.model_validate(row["taken_over"])
         ),
-        reading=None if row["writer"] is None else UpstreamRead(row["writer"], row["dataset"]),
+        reading=None
+        if row["upstream_uid"] is None
+        else UpstreamRead(row["upstream_uid"], row["dataset"]),
         holders=quota_holders(group=row["owner_group"], owner=row["owner"]),
     )
 

@@ -30,7 +30,7 @@ async def release(context: WmsContext, claim: SplitClaim, reason: str) -> None:
 
 
 async def park(context: WmsContext, claim: SplitClaim, reason: str) -> None:
-    """Let a task that takes files as they come wait for the ends of upstream jobs.
+    """Let a task that streams files wait for the ends of upstream jobs.
 
     ``reason`` says for people why it waits.
     """

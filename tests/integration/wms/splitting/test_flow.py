@@ -246,7 +246,7 @@ async def test_open_data_set_is_paired_with_a_closed_data_set(
 async def test_task_over_two_open_data_sets_waits_until_one_is_closed(
     line: Line, tmp_path: Path
 ) -> None:
-    """Then it takes the files of the other data set as they come."""
+    """Then it streams the files of the other data set."""
     await line.lay(tmp_path, files=3)
     a, b, c = (line.steps[step] for step in "abc")
     read = [
@@ -322,8 +322,8 @@ async def test_explanation_says_how_many_upstream_jobs_a_task_waits_for(
     await line.stage.finish(pilot, *(await line.stage.lease(pilot, 3)))
     explanation = await explain_task(line.stage.context, line.steps["b"].uid)
     assert explanation.text == (
-        "Takes what step a gives as it comes: 3 of 4 jobs so far, 1 to end, and its own 3 jobs made"
-        " of that have ended."
+        "Streams the files of step a: 3 of 4 jobs so far, 1 to end, and its own 3 jobs made of that"
+        " have ended."
     )
 
 

@@ -123,12 +123,12 @@ class _Tree:
                 *(
                     _Branch(
                         NodeKind.STEP,
-                        reader.name,
-                        reader.main_input.source.port,
-                        reader,
-                        self._columns[reader.name],
+                        downstream.name,
+                        downstream.main_input.source.port,
+                        downstream,
+                        self._columns[downstream.name],
                     )
-                    for reader in steps.get(name, ())
+                    for downstream in steps.get(name, ())
                 ),
                 *(
                     _Branch(
