@@ -69,7 +69,7 @@ from wfms.intake.api.unmatched import unmatched_router
 from wfms.intake.usecases.context import IntakeContext
 from wfms.intake.usecases.match_datasets import match_datasets
 from wfms.intake.usecases.start_chains import start_chains
-from wfms.intake.usecases.start_due import start_due
+from wfms.intake.usecases.start_triggered_chains import start_triggered_chains
 from wfms.watcher.api.watches import watches_router
 from wfms.watcher.usecases.context import FollowRules, WatcherContext
 from wfms.watcher.usecases.follow_watches import follow_watches
@@ -254,8 +254,8 @@ class World:
     async def collect_outputs(self) -> bool:
         return await collect_outputs(self.chains_context)
 
-    async def start_due(self) -> bool:
-        return await start_due(self.intake_context)
+    async def start_triggered_chains(self) -> bool:
+        return await start_triggered_chains(self.intake_context)
 
     async def take_in(self, page: int = 100) -> bool:
         return await match_datasets(replace(self.intake_context, page=page))
