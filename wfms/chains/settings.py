@@ -38,9 +38,9 @@ class ChainsSettings(ServiceSettings):
     keep_failed: float = Field(default=43_200.0, ge=0)
     #: Added to the rank of tasks whose chain input lies on a storage above its high watermark,
     #: until the storage is below the low one (`sluice storage marks`). 0: ranks do not change.
-    relief_rank: float = Field(default=10.0, ge=0, le=1e6)
+    watermark_rank: float = Field(default=10.0, ge=0, le=1e6)
     #: Interval at which the chain service checks the watermarks.
-    relief_period: float = Field(default=10.0, gt=0)
+    watermark_period: float = Field(default=10.0, gt=0)
 
     @property
     def start_rules(self) -> StartRules:
