@@ -25,7 +25,7 @@ class ChainsSettings(ServiceSettings):
     start_batch: int = Field(default=16, ge=1)
     #: How long a claim on the start of a step lasts. After that another instance takes the step
     #: over, for example after a crash.
-    start_hold: float = Field(default=30.0, ge=0)
+    start_claim_duration: float = Field(default=30.0, ge=0)
     #: First pause after a start that failed. It doubles with each attempt.
     first_pause: float = Field(default=0.5, ge=0)
     #: Longest pause between attempts to start a step.
@@ -46,7 +46,7 @@ class ChainsSettings(ServiceSettings):
     def start_rules(self) -> StartRules:
         """Return the settings that the start loop needs."""
         return StartRules(
-            hold=timedelta(seconds=self.start_hold),
+            claim_duration=timedelta(seconds=self.start_claim_duration),
             batch=self.start_batch,
             first_pause=timedelta(seconds=self.first_pause),
             longest_pause=timedelta(seconds=self.longest_pause),

@@ -16,13 +16,13 @@ class StartRules:
     """How steps are started.
 
     Attributes:
-        hold: How long a claim lasts.
+        claim_duration: How long a claim lasts.
         batch: Number of steps started at the same time.
         first_pause: Pause after the first start that failed. It doubles with each attempt.
         longest_pause: The longest such pause.
     """
 
-    hold: timedelta = timedelta(seconds=30)
+    claim_duration: timedelta = timedelta(seconds=30)
     batch: int = 16
     first_pause: timedelta = timedelta(seconds=0.5)
     longest_pause: timedelta = timedelta(seconds=30)
