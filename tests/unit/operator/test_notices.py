@@ -198,15 +198,13 @@ def test_jobs_without_any_pilot_have_a_notice() -> None:
 
 
 def test_disabled_steps_with_waiting_jobs_have_notices() -> None:
-    disabled = StepPriority(
-        step="words", priority=DISABLED, by="Ann", reason="new model", since=NOW
-    )
-    here = disabled.model_copy(update={"template": "maps"})
+    words = StepPriority(step="words", priority=DISABLED, by="Ann", reason="new model", since=NOW)
+    here = words.model_copy(update={"template": "maps"})
     loads = [
-        StepLoad(step="words", template="a", waiting=1000, priority=disabled),
-        StepLoad(step="words", template="b", waiting=4, priority=disabled),
+        StepLoad(step="words", template="a", waiting=1000, priority=words),
+        StepLoad(step="words", template="b", waiting=4, priority=words),
         StepLoad(step="words", template="maps", waiting=1, priority=here),
-        StepLoad(step="words", template="c", flying=3, priority=disabled),
+        StepLoad(step="words", template="c", flying=3, priority=words),
         StepLoad(step="lines", template="a", waiting=9),
     ]
     since = f"since {NOW:%F %T} (new model): no job of it is given away"
