@@ -75,7 +75,7 @@ WISHES = {
         lambda: {"name": f"s-{uuid4().hex[:8]}", "value": "x" * 20, "templates": ["*"]},
     ),
     "limit all others": Wish("PUT", "/api/v1/limits", lambda: {"name": "licence", "amount": 1}),
-    "switch a step off": Wish("PUT", "/api/v1/steps/words/priority", lambda: {"priority": -1}),
+    "disable a step": Wish("PUT", "/api/v1/steps/words/priority", lambda: {"priority": -1}),
     "read metrics": Wish("GET", "/metrics"),
     "read the catalogue": Wish("GET", f"{DMS}/datasets"),
     "fill the catalogue": Wish("POST", f"{DMS}/datasets", _dataset),

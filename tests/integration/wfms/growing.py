@@ -43,14 +43,14 @@ def grown(**every: Any) -> Plan:
     return collecting(
         into=None,
         match=PAGES,
-        due=Trigger(every=GrowthTrigger(**every)),
+        trigger=Trigger(every=GrowthTrigger(**every)),
         retention=Retention(input="keep"),
     )
 
 
 def scheduled(schedule: str, zone: str = "UTC", **more: Any) -> Plan:
     """Return a plan with a schedule, without a data set unless it matches some."""
-    template = collecting(into=None, due=Trigger(schedule=schedule, zone=zone), **more)
+    template = collecting(into=None, trigger=Trigger(schedule=schedule, zone=zone), **more)
     if more.get("match"):
         return template
     nothing = StepInput(
@@ -118,8 +118,8 @@ async def corpus(world: World) -> AppendOnlyDataset:
 
 
 async def take(world: World) -> list[Chain]:
-    """Start what is due, and return all chains of triggered templates, the oldest first."""
-    await world.start_due()
+    """Start what is triggered, and return all chains of triggered templates, the oldest first."""
+    await world.start_triggered_chains()
     await world.close_slices()
     await world.take_in()
     while await world.start_chains():

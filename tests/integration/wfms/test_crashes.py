@@ -198,7 +198,7 @@ async def test_outage_of_a_service_only_delays_the_chain(world: World) -> None:
 
 async def test_stopped_instance_returns_its_claims(world: World) -> None:
     """The claims would otherwise expire after an hour."""
-    world.hold = timedelta(hours=1)
+    world.claim_duration = timedelta(hours=1)
     world.template(
         plan(step("only"), outputs=[("only", "out")], match={"kind": Equals(value="raw")})
     )

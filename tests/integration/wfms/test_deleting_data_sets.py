@@ -202,7 +202,7 @@ async def test_deletion_waiting_for_a_chain_does_not_block_later_deletions(
 async def test_failing_deletion_does_not_block_other_deletions(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    world.hold = timedelta(hours=1)
+    world.claim_duration = timedelta(hours=1)
     bad, good = await promised(world, 2)
     deletions_seen(world, monkeypatch, refused=bad.uid)
     await world.delete_requested()
@@ -215,7 +215,7 @@ async def test_failing_deletion_does_not_block_other_deletions(
 async def test_concurrent_instances_request_each_deletion_once(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    world.hold = timedelta(hours=1)
+    world.claim_duration = timedelta(hours=1)
     datasets = await promised(world, 6)
     deleted_uids = deletions_seen(world, monkeypatch)
     await asyncio.gather(world.delete_requested(), world.delete_requested())
@@ -224,7 +224,7 @@ async def test_concurrent_instances_request_each_deletion_once(
 
 async def test_interrupted_instance_returns_its_claimed_deletions(world: World) -> None:
     """The claims would otherwise expire after an hour."""
-    world.hold = timedelta(hours=1)
+    world.claim_duration = timedelta(hours=1)
     for place in range(1, 8):
         await world.rows("wfms.chains", "DELETE FROM deletions RETURNING 1")
         datasets = await promised(world, 2)
@@ -258,7 +258,7 @@ async def test_late_refusal_does_not_remove_a_forced_deletion(world: World) -> N
 async def test_deletion_forced_during_a_refusal_is_retried_at_once(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    world.hold = timedelta(hours=1)
+    world.claim_duration = timedelta(hours=1)
     (dataset,) = await promised(world, 1)
     await world.rows("wfms.chains", "UPDATE deletions SET force = false RETURNING 1")
     delete = world.dms.delete_dataset

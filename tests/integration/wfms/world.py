@@ -69,7 +69,7 @@ from wfms.intake.api.unmatched import unmatched_router
 from wfms.intake.usecases.context import IntakeContext
 from wfms.intake.usecases.match_datasets import match_datasets
 from wfms.intake.usecases.start_chains import start_chains
-from wfms.intake.usecases.start_due import start_due
+from wfms.intake.usecases.start_triggered_chains import start_triggered_chains
 from wfms.watcher.api.watches import watches_router
 from wfms.watcher.usecases.context import FollowRules, WatcherContext
 from wfms.watcher.usecases.follow_watches import follow_watches
@@ -96,7 +96,7 @@ class World:
     fuse: Fuse = field(default_factory=Fuse)
     http: dict[str, FragileHttp] = field(default_factory=dict)
     #: How long the claims of a dead instance last.
-    hold: timedelta = NONE
+    claim_duration: timedelta = NONE
     #: How long the intermediate data of a failed chain are kept.
     keep_failed: timedelta = NONE
     #: How many chains of a trigger cycle start one after the other.
@@ -182,7 +182,9 @@ class World:
             wms=self.wms_client,
             watcher=self.watcher,
             operator=self.operator,
-            start_rules=StartRules(hold=self.hold, first_pause=NONE, longest_pause=NONE),
+            start_rules=StartRules(
+                claim_duration=self.claim_duration, first_pause=NONE, longest_pause=NONE
+            ),
             keep_failed=self.keep_failed,
             cancel_again=NONE,
         )
@@ -194,7 +196,7 @@ class World:
             dms=self.dms,
             operator=self.operator,
             chains=self.chains,
-            hold=self.hold,
+            claim_duration=self.claim_duration,
             longest_pause=NONE,
             generations=self.generations,
         )
@@ -235,7 +237,7 @@ class World:
         return await expire_rerun_data(self.databases["wfms.chains"])
 
     async def delete_requested(self) -> bool:
-        return await delete_requested(self.chains_context, hold=self.hold)
+        return await delete_requested(self.chains_context, claim_duration=self.claim_duration)
 
     async def hand_over_releases(self) -> bool:
         return await hand_over_releases(self.chains_context)
@@ -246,7 +248,7 @@ class World:
             wms=self.wms_client,
             dms=self.dms,
             chains=self.chains,
-            rules=FollowRules(hold=self.hold, unknown_after=NONE),
+            rules=FollowRules(claim_duration=self.claim_duration, unknown_after=NONE),
         )
         await follow_watches(context)
         return False
@@ -254,8 +256,8 @@ class World:
     async def collect_outputs(self) -> bool:
         return await collect_outputs(self.chains_context)
 
-    async def start_due(self) -> bool:
-        return await start_due(self.intake_context)
+    async def start_triggered_chains(self) -> bool:
+        return await start_triggered_chains(self.intake_context)
 
     async def take_in(self, page: int = 100) -> bool:
         return await match_datasets(replace(self.intake_context, page=page))

@@ -296,7 +296,7 @@ async def test_job_without_speculation_or_with_named_resources_gets_no_duplicate
     assert await lease(stage, quick) == []
 
 
-async def test_step_that_is_switched_off_gets_no_duplicate(stage: Stage) -> None:
+async def test_disabled_step_gets_no_duplicate(stage: Stage) -> None:
     slow, quick = await two_pilots(stage)
     await stage.learn(*[(pilot, 10.0) for pilot in (slow, quick)])
     await start_straggler(stage, slow)

@@ -21,7 +21,7 @@ from wms.db.jobs.splitting import claim_task
 from wms.db.tasks.tasks import UpstreamRead, lock_tasks
 from wms.domain.task_completion import TaskEnding
 from wms.usecases.leasing.explain import explain_task
-from wms.usecases.splitting.claimed_task import CLAIM_SPAN
+from wms.usecases.splitting.claimed_task import CLAIM_DURATION
 from wms.usecases.splitting.split_task import split_waiting_tasks
 from wms.usecases.tasks.cancel_task import cancel_task
 from wms.usecases.tasks.end_task import end_task
@@ -194,7 +194,7 @@ async def test_report_concurrent_with_a_new_downstream_task_makes_its_job(
     a, b = line.steps["a"], line.steps["b"]
     async with line.stage.database.transaction() as transaction:
         connection = transaction.connection
-        claim = await claim_task(connection, uuid4(), before=None, span=CLAIM_SPAN)
+        claim = await claim_task(connection, uuid4(), before=None, claim_duration=CLAIM_DURATION)
         assert claim is not None
         await lock_tasks(connection, [a.uid, b.uid])
         reading = UpstreamRead(a.uid, a.main_output.dat_out_uid)

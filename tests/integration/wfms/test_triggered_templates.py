@@ -92,7 +92,7 @@ async def test_crash_at_any_place_gives_each_file_to_a_template_once(world: Worl
         through = 0
         await collect(world, f"d{place}", files=1)
         for crank in (
-            world.start_due,
+            world.start_triggered_chains,
             world.close_slices,
             world.take_in,
             world.start_chains,
@@ -108,7 +108,7 @@ async def test_crash_at_any_place_gives_each_file_to_a_template_once(world: Worl
 async def test_concurrent_instances_cut_one_slice(world: World) -> None:
     world.template(grown(files=1))
     await collect(world, "a")
-    await asyncio.gather(*(world.start_due() for _ in range(3)))
+    await asyncio.gather(*(world.start_triggered_chains() for _ in range(3)))
     chains = await take(world)
     assert len(await files_given(world, chains)) == 2
 
@@ -131,7 +131,7 @@ async def test_slice_is_matched_only_with_its_own_template(world: World) -> None
 async def test_slice_of_a_deleted_template_becomes_unmatched(world: World) -> None:
     template = world.template(grown(files=1))
     await collect(world, "a")
-    await world.start_due()
+    await world.start_triggered_chains()
     world.templates.remove(template)
     world.template(grown(files=1), name="other")
     await world.close_slices()
@@ -211,7 +211,7 @@ async def test_crash_at_any_place_starts_one_chain_for_a_time(
         place += 1
         through = 0
         clock.time += timedelta(hours=1)
-        for crank in (world.start_due, world.start_chains):
+        for crank in (world.start_triggered_chains, world.start_chains):
             through += await crash_at(world, place, crank)
         assert len(await take(world)) == place, f"crash at place {place}"
     assert place > 8
@@ -223,7 +223,7 @@ async def test_concurrent_instances_start_one_chain_for_a_time(
     world.template(scheduled("0 * * * *"))
     await take(world)
     clock.time += timedelta(hours=1)
-    await asyncio.gather(*(world.start_due() for _ in range(3)))
+    await asyncio.gather(*(world.start_triggered_chains() for _ in range(3)))
     assert len(await take(world)) == 1
 
 
@@ -250,7 +250,7 @@ async def test_retried_time_cuts_one_slice_despite_new_files(world: World, clock
         place += 1
         await collect(world, f"d{place}", files=1)
         clock.time += timedelta(hours=1)
-        through = await crash_at(world, place, world.start_due)
+        through = await crash_at(world, place, world.start_triggered_chains)
         await collect(world, f"e{place}", files=1)
         chains = await take(world)
         assert len(chains) == place, f"crash at place {place}"

@@ -7,7 +7,7 @@ from sluice.contracts.data.append_only import Collect, GrowthTrigger, Trigger
 from sluice.contracts.data.append_only_list import AppendOnlyDataset
 from sluice.contracts.templates.plan import Equals, Plan
 from tests.integration.wfms.growing import SetClock, carry, collect, collecting, scheduled, take
-from tests.integration.wfms.test_due_templates import clock, schedule
+from tests.integration.wfms.test_triggered_templates import clock, schedule
 from tests.integration.wfms.world import World
 
 __all__ = ["clock"]
@@ -20,7 +20,7 @@ def grown(takes: Collect, gives: Collect | None) -> Plan:
     return collecting(
         into=gives,
         match={"type": Equals(value=takes.type)},
-        due=Trigger(every=GrowthTrigger(files=1)),
+        trigger=Trigger(every=GrowthTrigger(files=1)),
     )
 
 
@@ -103,5 +103,5 @@ async def test_trigger_cycle_by_schedule_stops_and_its_outcome_says_so(
     assert len(await take(world)) == MOST
     assert await schedule(world) == (
         clock.time.replace(hour=3),
-        "nothing of loop-a, as templates form a ring",
+        "nothing of loop-a, because the templates form a trigger cycle",
     )
