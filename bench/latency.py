@@ -20,7 +20,7 @@ from sluice.contracts.chains.chains import Chain
 from sluice.contracts.data.datasets import NewDataset
 from sluice.contracts.templates.templates import NewTemplate
 
-#: Seconds after which a downstream step is ready for files as they come.
+#: Seconds after which a downstream step is ready to stream files.
 _STREAMING_DELAY = 0.5
 
 _TOOL = """\

@@ -14,7 +14,7 @@ from sluice.servicekit.database import Connection
 
 NOTE_READS = """
 -- Skip released files. $4 is the task that is done with the files, one of $3 tasks.
-INSERT INTO file_reads (dataset_uid, seq, readers, wanted)
+INSERT INTO file_reads (dataset_uid, seq, released_by, wanted)
 SELECT DISTINCT $1::uuid, given.seq, ARRAY[$4::uuid], $3::integer
 FROM unnest($2::bigint[]) AS given (seq)
 WHERE NOT EXISTS (
@@ -23,15 +23,15 @@ WHERE NOT EXISTS (
 )
 ORDER BY given.seq
 ON CONFLICT (dataset_uid, seq) DO UPDATE
-SET readers = file_reads.readers || excluded.readers
-WHERE NOT file_reads.readers @> excluded.readers
+SET released_by = file_reads.released_by || excluded.released_by
+WHERE NOT file_reads.released_by @> excluded.released_by
 """
 
 SELECT_DONE = """
 -- The numbers of files that all downstream tasks are done with.
 SELECT given.seq FROM unnest($2::bigint[]) AS given (seq)
 JOIN file_reads AS r ON r.dataset_uid = $1 AND r.seq = given.seq
-WHERE cardinality(r.readers) >= r.wanted
+WHERE cardinality(r.released_by) >= r.wanted
 """
 
 RELEASE = """
@@ -91,7 +91,11 @@ class Removal:
 async def note_reads(connection: Connection, message: ReleaseFiles) -> None:
     """Record that a task no longer needs files; files that are released already are skipped."""
     await connection.execute(
-        NOTE_READS, message.dataset_uid, message.seqs, message.readers, message.reader
+        NOTE_READS,
+        message.dataset_uid,
+        message.seqs,
+        message.downstream_count,
+        message.task_uid,
     )
 
 

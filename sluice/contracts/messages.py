@@ -34,7 +34,7 @@ class CloudEvent(BaseModel):
 
 # Queues. Each has one consumer service.
 WMS_TASKS = "wms.tasks"
-WMS_READERS = "wms.readers"
+WMS_DOWNSTREAM_COUNTS = "wms.downstream-counts"
 DMS_FILES = "dms.files"
 DMS_RELEASES = "dms.releases"
 DMS_DELETIONS = "dms.deletions"
@@ -48,16 +48,16 @@ WATCHER_WAKE = "wfms.watcher.wake"
 WMS_WAKE = "wms.wake"
 
 
-class InputReaders(Contract):
-    """Message ``wms.readers``: the numbers of tasks that read the inputs of a task.
+class DownstreamCounts(Contract):
+    """Message ``wms.downstream-counts``: how many tasks read each input of a task.
 
-    ``readers`` has the data sets that all their readers take by single files or by groups. The
-    number includes this task. A file is no longer needed when each reader has finished a job with
-    it. The task itself does not contain the numbers, because an older WMS would refuse it.
+    ``counts`` has the data sets that all their downstream tasks take by single files or by groups.
+    A count includes this task. A file is no longer needed when each downstream task has finished a
+    job with it. The task itself does not contain the counts, because an older WMS would refuse it.
     """
 
     task_uid: UUID
-    readers: dict[UUID, Annotated[int, Field(ge=1)]]
+    counts: dict[UUID, Annotated[int, Field(ge=1)]]
 
 
 class RegisterFiles(Contract):
@@ -72,15 +72,15 @@ class RegisterFiles(Contract):
 
 
 class ReleaseFiles(Contract):
-    """Message ``dms.releases``: task ``reader`` no longer needs the files with these numbers.
+    """Message ``dms.releases``: task ``task_uid`` no longer needs the files with these numbers.
 
-    A file is deleted when ``readers`` tasks have released it. A file may be registered after its
-    release.
+    A file is deleted when ``downstream_count`` tasks have released it. A file may be registered
+    after its release.
     """
 
     dataset_uid: UUID
-    reader: UUID
-    readers: Annotated[int, Field(ge=1)]
+    task_uid: UUID
+    downstream_count: Annotated[int, Field(ge=1)]
     seqs: Annotated[list[Annotated[int, Field(ge=0)]], Field(min_length=1)]
 
 
@@ -115,7 +115,7 @@ class TaskEndedEvent(Contract):
 #: generated from this table.
 PAYLOADS: dict[str, type[Contract]] = {
     WMS_TASKS: Task,
-    WMS_READERS: InputReaders,
+    WMS_DOWNSTREAM_COUNTS: DownstreamCounts,
     DMS_FILES: RegisterFiles,
     DMS_RELEASES: ReleaseFiles,
     DMS_DELETIONS: DeleteDataset,
@@ -127,7 +127,7 @@ PAYLOADS: dict[str, type[Contract]] = {
 #: Queue → types of the messages that it receives.
 QUEUES: dict[str, frozenset[str]] = {
     WMS_TASKS: frozenset({WMS_TASKS}),
-    WMS_READERS: frozenset({WMS_READERS}),
+    WMS_DOWNSTREAM_COUNTS: frozenset({WMS_DOWNSTREAM_COUNTS}),
     DMS_FILES: frozenset({DMS_FILES}),
     DMS_RELEASES: frozenset({DMS_RELEASES}),
     DMS_DELETIONS: frozenset({DMS_DELETIONS}),
@@ -148,7 +148,7 @@ DELIVERY_LIMITS: dict[str, int] = {}
 #: Queue → its consumer service.
 CONSUMER: dict[str, str] = {
     WMS_TASKS: "wms",
-    WMS_READERS: "wms",
+    WMS_DOWNSTREAM_COUNTS: "wms",
     DMS_FILES: "dms",
     DMS_RELEASES: "dms",
     DMS_DELETIONS: "dms",
@@ -161,7 +161,7 @@ CONSUMER: dict[str, str] = {
 #: Destination (queue or event) → the services that send to it.
 SENDERS: dict[str, frozenset[str]] = {
     WMS_TASKS: frozenset({"wfms.chains"}),
-    WMS_READERS: frozenset({"wfms.chains"}),
+    WMS_DOWNSTREAM_COUNTS: frozenset({"wfms.chains"}),
     DMS_FILES: frozenset({"wms"}),
     DMS_RELEASES: frozenset({"wms"}),
     DMS_DELETIONS: frozenset({"wfms.watcher"}),

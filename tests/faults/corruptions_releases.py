@@ -40,8 +40,8 @@ def leave_file_read(state: Snapshot) -> None:
     state.rows("dms", "file_reads").append({"seq": 1})
 
 
-def leave_input_readers(state: Snapshot) -> None:
-    state.rows("wms", "input_readers").append({"task_uid": None})
+def leave_downstream_counts(state: Snapshot) -> None:
+    state.rows("wms", "downstream_counts").append({"task_uid": None})
 
 
 #: Check → corruptions that it must find.
@@ -52,5 +52,5 @@ RELEASE_CORRUPTIONS: dict[str, list[Corruption]] = {
         release_output_file,
     ],
     "counts of released": [miscount_released_files],
-    "releases done": [leave_removal, leave_file_read, leave_input_readers],
+    "releases done": [leave_removal, leave_file_read, leave_downstream_counts],
 }

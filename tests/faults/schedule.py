@@ -76,7 +76,7 @@ LINKS = [
 #: Queues and events whose messages are repeated.
 DESTINATIONS = [
     "wms.tasks",
-    "wms.readers",
+    "wms.downstream-counts",
     "dms.files",
     "dms.releases",
     "dms.deletions",

@@ -62,8 +62,9 @@ class Script:
     async def lose_token(self, begins: Callable[[], None]) -> str:
         """Revoke the token while the script works, and give it a new one.
 
-        Every service must refuse the old token and accept the new one. Raises ``SystemViolation`` or
-        ``FaultTargetMissing``.
+        Every service must refuse the old token and accept the new one.
+
+        Raises ``SystemViolation`` or ``FaultTargetMissing``.
         """
         if not await until(self._has_asked):
             raise FaultTargetMissing("the script sent no request")

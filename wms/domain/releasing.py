@@ -15,15 +15,15 @@ Inputs = Sequence[Mapping[str, Any]]
 
 @dataclass(frozen=True, slots=True)
 class ReleasableFiles:
-    """Files of a data set, by number, that the task has read, of ``readers`` tasks in all."""
+    """Files of a data set, by number, that one of ``downstream_count`` tasks has read."""
 
     dataset: UUID
-    readers: int
+    downstream_count: int
     seqs: list[int]
 
 
 def find_releasable_files(
-    task: Task, jobs: Iterable[tuple[int, Inputs]], *, readers: Mapping[str, int]
+    task: Task, jobs: Iterable[tuple[int, Inputs]], *, downstream_counts: Mapping[str, int]
 ) -> list[ReleasableFiles]:
     """Return the files that finished jobs release.
 
@@ -32,9 +32,10 @@ def find_releasable_files(
     Args:
         task: The task.
         jobs: Numbers and inputs of its finished jobs.
-        readers: Number of reading tasks of each data set whose files are deleted one by one.
+        downstream_counts: Number of downstream tasks of each data set whose files are deleted one
+            by one.
     """
-    if not readers and task.parts_uid is None:
+    if not downstream_counts and task.parts_uid is None:
         return []
     ports = _map_datasets(task)
     seqs_by_dataset: dict[UUID, list[int]] = {}
@@ -42,10 +43,10 @@ def find_releasable_files(
         parts = task.parts_uid if get_level(seq) else None
         for file in inputs:
             dataset = parts or ports.get(file.get("port", ""))
-            if dataset is not None and (parts or str(dataset) in readers):
+            if dataset is not None and (parts or str(dataset) in downstream_counts):
                 seqs_by_dataset.setdefault(dataset, []).append(file["seq"])
     return [
-        ReleasableFiles(dataset, readers.get(str(dataset), 1), sorted(set(seqs)))
+        ReleasableFiles(dataset, downstream_counts.get(str(dataset), 1), sorted(set(seqs)))
         for dataset, seqs in seqs_by_dataset.items()
     ]
 

@@ -1,7 +1,7 @@
 """The pages of a run, and the order of its steps.
 
-A step that takes each file as it comes is a further stage of the pages of the step before. Every
-other step waits until all steps before it have passed, and has pages of its own.
+A step that streams files is a further stage of the pages of the step before. Every other step waits
+until all steps before it have passed, and has pages of its own.
 """
 
 from bisect import bisect_left
@@ -86,20 +86,22 @@ def _list_steps_before(
 
 
 def _can_stream(plan: Plan, step: PlanStep, before: Iterable[str]) -> bool:
-    """Return whether the plan lets the step take each file of the steps before as it comes.
+    """Return whether the plan lets the step stream the files of the steps before.
 
     A tree does not, because its levels wait for each other.
     """
-    coming = [source.step for step_input in step.inputs_that_come for source in step_input.sources]
+    streamed_steps = [
+        source.step for step_input in step.streamed_inputs for source in step_input.sources
+    ]
     spread = any(output.spread for name in before for output in plan.step(name).outputs)
     in_order = all(plan.step(name).mode is TaskMode.MAP for name in before)
     return (
-        step.takes_as_they_come
+        step.can_stream
         and not step.groups.tree
         and in_order
         and not spread
-        and set(before) <= set(coming)
-        and all(not step_input.next_sources for step_input in step.inputs_that_come)
+        and set(before) <= set(streamed_steps)
+        and all(not step_input.next_sources for step_input in step.streamed_inputs)
     )
 
 

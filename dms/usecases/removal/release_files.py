@@ -40,7 +40,7 @@ async def apply_release(transaction: Transaction, message: ReleaseFiles) -> None
         UnknownDataset: The data set is not registered yet; the message is tried again.
         NotIntermediate: The data set is not intermediate, or is to be uploaded.
     """
-    with log_ids(dataset=message.dataset_uid, task=message.reader):
+    with log_ids(dataset=message.dataset_uid, task=message.task_uid):
         connection, uid = transaction.connection, message.dataset_uid
         row = await lock_dataset(connection, uid)
         if row is None:
@@ -50,7 +50,7 @@ async def apply_release(transaction: Transaction, message: ReleaseFiles) -> None
             return
         if dataset.type is not DatasetType.INTERMEDIATE or row.to_upload:
             raise NotIntermediate(uid, dataset.name, dataset.type)
-        if message.readers == 1:
+        if message.downstream_count == 1:
             unknown = await release(connection, uid, message.seqs)
             if unknown:
                 await note_reads(connection, message.model_copy(update={"seqs": unknown}))

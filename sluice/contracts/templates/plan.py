@@ -259,18 +259,26 @@ class PlanStep(Contract):
         return self.inputs[0]
 
     @property
-    def takes_as_they_come(self) -> bool:
+    def can_stream(self) -> bool:
         """Return whether jobs can be created before all input files exist."""
         in_parts = self.mode is TaskMode.MAP or self.groups != MergeGroups()
         by_number = not self.cross and not self.needs.items and not self.by_place
         return in_parts and by_number and not self.single and self.flow is None
 
     @property
-    def inputs_that_come(self) -> list[StepInput]:
+    def streamed_inputs(self) -> list[StepInput]:
         """Return the inputs of which a job gets one file or one group of files."""
         if self.mode is TaskMode.MERGE:
             return [self.main_input]
         return [step_input for step_input in self.inputs if step_input.mode is InputMode.EACH]
+
+    def streams(self, source: Source) -> bool:
+        """Return whether jobs can be created before all files of ``source`` exist."""
+        return self.can_stream and all(
+            step_input in self.streamed_inputs
+            for step_input in self.inputs
+            if source in step_input.sources
+        )
 
     @property
     def sources(self) -> list[Source]:
@@ -319,7 +327,7 @@ class Plan(Contract):
     parameters: dict[str, Parameter] = Field(default_factory=dict)
     match: dict[str, Condition] = Field(default_factory=dict)
     #: The trigger. ``match`` then applies to the append-only data sets whose slices it takes.
-    due: Trigger | None = None
+    trigger: Trigger | None = None
     priority: int = 0
     bind: dict[str, str] = Field(default_factory=dict)
     #: Parameters whose values are secrets. Nobody gives values for them.

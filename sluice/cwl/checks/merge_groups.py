@@ -22,35 +22,35 @@ from sluice.text.visible_text import quoted
 
 
 def check_shared_files(flow: Dataflow, findings: Findings) -> None:
-    """Report grouped merges whose readers need exactly one file.
+    """Report grouped merges whose downstream steps need exactly one file.
 
-    Readers need one file for every job, or one list to scatter over. A grouped merge writes
-    several.
+    Downstream steps need one file for every job, or one list to scatter over. A grouped merge
+    writes several.
     """
     workflow, wiring = flow.workflow, flow.wiring
     for (name, port), origin in wiring.origins.items():
         stream = wiring.streams.get(origin)
         is_list = stream is not None and stream.spread and port in workflow.steps[name].scatter
-        writer = find_grouped_merge(origin.step, flow) if is_list else None
+        merge = find_grouped_merge(origin.step, flow) if is_list else None
         place = workflow.steps[name].links[port].source_place
-        if writer is not None and not findings.has_error_at(place):
+        if merge is not None and not findings.has_error_at(place):
             findings.error(
                 place,
                 f"step {quoted(name)} scatters over the list that {quoted(origin.step)} gives, and"
-                f" there is one for each group of step {quoted(writer)}: leave 'sluice:merge' of"
-                f" {quoted(writer)} out",
+                f" there is one for each group of step {quoted(merge)}: leave 'sluice:merge' of"
+                f" {quoted(merge)} out",
             )
     for name, sides in wiring.side_links.items():
         for side in sides:
             single = side.mode is InputMode.ONE and find_pick(side.link) is None
             source = wiring.origins[name, side.link.name].step
-            writer = find_grouped_merge(source, flow) if single else None
-            if writer is not None:
+            merge = find_grouped_merge(source, flow) if single else None
+            if merge is not None:
                 findings.error(
                     side.link.source_place,
                     f"every job of step {quoted(name)} takes one file at {quoted(side.link.name)},"
-                    f" and step {quoted(writer)} writes one for each group: leave 'sluice:merge' of"
-                    f" {quoted(writer)} out",
+                    f" and step {quoted(merge)} writes one for each group: leave 'sluice:merge' of"
+                    f" {quoted(merge)} out",
                 )
 
 

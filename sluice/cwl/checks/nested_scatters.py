@@ -69,16 +69,16 @@ def _scatters(workflow: CommentedMap, data: set[str]) -> bool:
         for step in named_nodes(workflow.get("steps"))
         if step.body is not None
     ]
-    readers: dict[str, list[str]] = {}
+    steps_by_source: dict[str, list[str]] = {}
     for name, _, links in steps:
         for _, source in links:
-            readers.setdefault(
+            steps_by_source.setdefault(
                 source if source in data else f"{source.partition('/')[0]}/", []
             ).append(name)
     downstream_steps: set[str] = set()
     pending = list(data)
     while pending:
-        new_steps = set(readers.get(pending.pop(), ())) - downstream_steps
+        new_steps = set(steps_by_source.get(pending.pop(), ())) - downstream_steps
         downstream_steps |= new_steps
         pending += [f"{name}/" for name in new_steps]
     for _, body, links in steps:

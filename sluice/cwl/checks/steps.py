@@ -167,7 +167,7 @@ def check_outputs(step: Step, mode: TaskMode | None, findings: Findings) -> None
 def check_secondary_files(flow: Dataflow, findings: Findings) -> None:
     """Report required ``secondaryFiles`` that the source of the file does not declare.
 
-    Within a workflow a file has only the secondary files that its writer declares.
+    Within a workflow a file has only the secondary files that the step that writes it declares.
     """
     for (name, port), origin in flow.wiring.origins.items():
         step = flow.workflow.steps[name]

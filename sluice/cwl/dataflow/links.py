@@ -239,17 +239,17 @@ def _refuse_cycles(workflow: Workflow, wiring: Wiring, findings: Findings) -> No
 
 def _cycle_from(start: str, upstream_steps: dict[str, set[str]]) -> list[str]:
     """Return the shortest cycle from ``start`` back to it, or an empty list."""
-    readers: dict[str, str] = {}
+    downstream_steps: dict[str, str] = {}
     queue = [start]
     for name in queue:
         for upstream_step in sorted(upstream_steps[name]):
             if upstream_step == start:
                 path = [name]
                 while path[-1] != start:
-                    path.append(readers[path[-1]])
+                    path.append(downstream_steps[path[-1]])
                 return [start, *path[:-1]]
-            if upstream_step not in readers:
-                readers[upstream_step] = name
+            if upstream_step not in downstream_steps:
+                downstream_steps[upstream_step] = name
                 queue.append(upstream_step)
     return []
 

@@ -46,9 +46,9 @@ class Numbering:
 
     def __post_init__(self) -> None:
         upstream_steps: dict[str, set[str]] = {name: set() for name in self.workflow.steps}
-        for reader, _, origin in self.wiring.all_sources():
+        for step_name, _, origin in self.wiring.all_sources():
             if origin.step is not None:
-                upstream_steps[reader].add(origin.step)
+                upstream_steps[step_name].add(origin.step)
         self._order = [
             self.workflow.steps[name] for name in TopologicalSorter(upstream_steps).static_order()
         ]

@@ -102,10 +102,10 @@ class EntryStreams:
 
         They are declared for an output, or inside what a step runs, or a step passes such files on.
         """
-        readers: dict[SourcePort, list[str]] = {}
-        for (reader, _), origins in self.links.items():
+        downstream_steps: dict[SourcePort, list[str]] = {}
+        for (step_name, _), origins in self.links.items():
             for origin in origins:
-                readers.setdefault(origin, []).append(reader)
+                downstream_steps.setdefault(origin, []).append(step_name)
         passing_outputs: dict[str, list[SourcePort]] = {}
         pending = [
             SourcePort(None, name)
@@ -131,8 +131,8 @@ class EntryStreams:
                 self._secondary.add(origin)
                 pending += [
                     output
-                    for reader in readers.get(origin, ())
-                    for output in passing_outputs.get(reader, ())
+                    for step_name in downstream_steps.get(origin, ())
+                    for output in passing_outputs.get(step_name, ())
                 ]
 
     def _is_data(self, name: str, port: Port) -> bool:

@@ -77,7 +77,7 @@ REQUESTS = {
     "limit all others": ForbiddenRequest(
         "PUT", "/api/v1/limits", lambda: {"name": "licence", "amount": 1}
     ),
-    "switch a step off": ForbiddenRequest(
+    "disable a step": ForbiddenRequest(
         "PUT", "/api/v1/steps/words/priority", lambda: {"priority": -1}
     ),
     "read metrics": ForbiddenRequest("GET", "/metrics"),

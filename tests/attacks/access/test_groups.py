@@ -45,7 +45,7 @@ ROUTES_WITHOUT_NAMES = {
     "/api/v1/datasets/{uid}/status", "/api/v1/jobs/{job}/explain", "/api/v1/jobs/{job}/log/live",
     "/api/v1/tasks/{uid}/explain", "/api/v1/tasks/{uid}/outlook",
     "/datasets/{uid}/files/{file}/image", "/run-templates/{template_id}/files",
-    "/templates/{name}/files", "/api/v1/templates/{name}/due",
+    "/templates/{name}/files", "/api/v1/templates/{name}/trigger",
 }  # fmt: skip
 
 

@@ -98,8 +98,8 @@ class ExpectedRun:
     def files_read(self, step: Step) -> int:
         if step.reads == INPUT:
             return len(self.files)
-        writer = self.pipeline.step(step.reads.split("/")[0])
-        return self.jobs_of(writer) - self.failed_jobs(writer)
+        upstream = self.pipeline.step(step.reads.split("/")[0])
+        return self.jobs_of(upstream) - self.failed_jobs(upstream)
 
     def failed_jobs(self, step: Step) -> int:
         return len(self.refused) if step.reads == INPUT else 0

@@ -11,9 +11,9 @@ def check_files_released_after_reading(view: View) -> Iterator[str]:
     """Invariant 4: all jobs that read a released file had finished before."""
     between: set[Any] = set()
     for run in view.runs:
-        for writer in run.steps.values():
-            for port, dataset in writer.written.items():
-                place = f"{writer.step.name}/{port}"
+        for upstream in run.steps.values():
+            for port, dataset in upstream.written.items():
+                place = f"{upstream.step.name}/{port}"
                 if place not in run.expected.pipeline.outputs:
                     between.add(dataset["uid"])
                     yield from _released_unread(view, run, place, dataset)
@@ -36,13 +36,14 @@ def check_counts_of_released(view: View) -> Iterator[str]:
 
 def check_releases_done(view: View) -> Iterator[str]:
     """Require that no replica waits for its removal and that no records of ended tasks are left."""
-    for service, table in (("dms", "removals"), ("dms", "file_reads"), ("wms", "input_readers")):
+    tables = (("dms", "removals"), ("dms", "file_reads"), ("wms", "downstream_counts"))
+    for service, table in tables:
         if rows := view.state.rows(service, table):
             yield f"{len(rows)} rows are left in {table}"
 
 
 def _released_unread(view: View, run: RunView, place: str, dataset: Row) -> Iterator[str]:
-    readers = [step for step in run.steps.values() if step.step.reads == place]
+    downstream = [step for step in run.steps.values() if step.step.reads == place]
     ends = [
         {
             name: job["ended_at"]
@@ -50,7 +51,7 @@ def _released_unread(view: View, run: RunView, place: str, dataset: Row) -> Iter
             if job["state"] == "finished"
             for name in stored_inputs(job)
         }
-        for step in readers
+        for step in downstream
     ]
     for file in view.files(dataset):
         if file.released_at is None:
@@ -58,7 +59,7 @@ def _released_unread(view: View, run: RunView, place: str, dataset: Row) -> Iter
         if any(file.name not in end or end[file.name] > file.released_at for end in ends):
             read = ", ".join(
                 f"{step.step.name} {end.get(file.name, 'never')}"
-                for step, end in zip(readers, ends, strict=True)
+                for step, end in zip(downstream, ends, strict=True)
             )
             yield (
                 f"{run.expected.dataset}: {place}: {file.name} was released at"

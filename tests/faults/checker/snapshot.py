@@ -35,7 +35,7 @@ TABLES: Mapping[str, tuple[str, ...]] = {
         "pilots",
         "sites",
         "limits",
-        "input_readers",
+        "downstream_counts",
         "outbox",
         "inbox",
     ),

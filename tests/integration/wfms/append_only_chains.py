@@ -43,14 +43,14 @@ def growth_plan(**every: Any) -> Plan:
     return collecting_plan(
         into=None,
         match=PAGES,
-        due=Trigger(every=GrowthTrigger(**every)),
+        trigger=Trigger(every=GrowthTrigger(**every)),
         retention=Retention(input="keep"),
     )
 
 
 def scheduled_plan(schedule: str, zone: str = "UTC", **more: Any) -> Plan:
     """Return a plan with a schedule, without a data set unless it matches some."""
-    template = collecting_plan(into=None, due=Trigger(schedule=schedule, zone=zone), **more)
+    template = collecting_plan(into=None, trigger=Trigger(schedule=schedule, zone=zone), **more)
     if more.get("match"):
         return template
     nothing = StepInput(
@@ -120,8 +120,8 @@ async def get_corpus(wfms: WfmsFixture) -> AppendOnlyDataset:
 
 
 async def start_triggered_chains(wfms: WfmsFixture) -> list[Chain]:
-    """Start what is due, and return all chains of triggered templates, the oldest first."""
-    await wfms.start_due()
+    """Start what is triggered, and return all chains of triggered templates, the oldest first."""
+    await wfms.start_triggered_chains()
     await wfms.close_complete_datasets()
     await wfms.match_datasets()
     while await wfms.start_chains():

@@ -32,7 +32,7 @@ class FakeWms:
         self.messages: list[UUID] = []
         #: Task → number of tasks that use each of its inputs, for inputs that are deleted file by
         #: file.
-        self.readers: dict[UUID, dict[UUID, int]] = {}
+        self.downstream_counts: dict[UUID, dict[UUID, int]] = {}
         #: Requests to raise ranks.
         self.boosts: list[Boosts] = []
         #: The step whose tasks fail.

@@ -202,7 +202,7 @@ async def test_outage_of_a_service_only_delays_the_chain(wfms: WfmsFixture) -> N
 
 async def test_stopped_instance_returns_its_claims(wfms: WfmsFixture) -> None:
     """The claims would otherwise expire after an hour."""
-    wfms.hold = timedelta(hours=1)
+    wfms.claim_duration = timedelta(hours=1)
     wfms.add_template(
         plan(step("only"), outputs=[("only", "out")], match={"kind": Equals(value="raw")})
     )

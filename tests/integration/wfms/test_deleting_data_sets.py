@@ -211,7 +211,7 @@ async def test_deletion_waiting_for_a_chain_does_not_block_later_deletions(
 async def test_failing_deletion_does_not_block_other_deletions(
     wfms: WfmsFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    wfms.hold = timedelta(hours=1)
+    wfms.claim_duration = timedelta(hours=1)
     bad, good = await promised(wfms, 2)
     deletions_seen(wfms, monkeypatch, refused=bad.uid)
     await wfms.delete_requested()
@@ -224,7 +224,7 @@ async def test_failing_deletion_does_not_block_other_deletions(
 async def test_concurrent_instances_request_each_deletion_once(
     wfms: WfmsFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    wfms.hold = timedelta(hours=1)
+    wfms.claim_duration = timedelta(hours=1)
     datasets = await promised(wfms, 6)
     deleted_uids = deletions_seen(wfms, monkeypatch)
     await asyncio.gather(wfms.delete_requested(), wfms.delete_requested())
@@ -233,7 +233,7 @@ async def test_concurrent_instances_request_each_deletion_once(
 
 async def test_interrupted_instance_returns_its_claimed_deletions(wfms: WfmsFixture) -> None:
     """The claims would otherwise expire after an hour."""
-    wfms.hold = timedelta(hours=1)
+    wfms.claim_duration = timedelta(hours=1)
     for place in range(1, 8):
         await wfms.rows("wfms.chains", "DELETE FROM deletions RETURNING 1")
         datasets = await promised(wfms, 2)
@@ -267,7 +267,7 @@ async def test_late_refusal_does_not_remove_a_forced_deletion(wfms: WfmsFixture)
 async def test_deletion_forced_during_a_refusal_is_retried_at_once(
     wfms: WfmsFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    wfms.hold = timedelta(hours=1)
+    wfms.claim_duration = timedelta(hours=1)
     (dataset,) = await promised(wfms, 1)
     await wfms.rows("wfms.chains", "UPDATE deletions SET force = false RETURNING 1")
     delete = wfms.dms.delete_dataset

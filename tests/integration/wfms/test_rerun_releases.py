@@ -47,14 +47,14 @@ async def test_each_task_knows_the_inputs_whose_files_are_deleted_after_use(
     first = await begin(wfms, line(), fail="filter")
     tasks = {task.step: task for task in wfms.wms.tasks.values()}
     read = dataset_of(first, "decode")
-    assert wfms.wms.readers == {tasks["filter"].uid: {read: 1}}
+    assert wfms.wms.downstream_counts == {tasks["filter"].uid: {read: 1}}
     second = await again(wfms, first)
-    wfms.wms.readers.clear()
+    wfms.wms.downstream_counts.clear()
     await run(wfms)
     tasks = {task.step: task for task in wfms.wms.tasks.values() if task.chain_uid == second.uid}
     assert tasks.keys() == {"filter", "last"}
     written = dataset_of(await wfms.get_chain(second.uid), "filter")
-    assert wfms.wms.readers == {tasks["last"].uid: {written: 1}}
+    assert wfms.wms.downstream_counts == {tasks["last"].uid: {written: 1}}
 
 
 async def test_rerun_takes_over_finished_jobs_if_their_inputs_are_deleted(

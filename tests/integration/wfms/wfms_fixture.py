@@ -31,11 +31,11 @@ from sluice.contracts.jobs.tasks import Task
 from sluice.contracts.messages import (
     DMS_DELETIONS,
     DMS_UPLOADS,
-    WMS_READERS,
+    WMS_DOWNSTREAM_COUNTS,
     WMS_TASKS,
     CloudEvent,
     DeleteDataset,
-    InputReaders,
+    DownstreamCounts,
     ReleaseFiles,
     UploadDataset,
 )
@@ -69,7 +69,7 @@ from wfms.intake.api.unmatched import unmatched_router
 from wfms.intake.usecases.context import IntakeContext
 from wfms.intake.usecases.match_datasets import match_datasets
 from wfms.intake.usecases.start_chains import start_chains
-from wfms.intake.usecases.start_due import start_due
+from wfms.intake.usecases.start_triggered_chains import start_triggered_chains
 from wfms.watcher.api.watches import watches_router
 from wfms.watcher.usecases.context import FollowRules, WatcherContext
 from wfms.watcher.usecases.follow_watches import follow_watches
@@ -96,7 +96,7 @@ class WfmsFixture:
     fuse: Fuse = field(default_factory=Fuse)
     http: dict[str, FragileHttp] = field(default_factory=dict)
     #: How long the claims of a dead instance last.
-    hold: timedelta = NONE
+    claim_duration: timedelta = NONE
     #: How long the intermediate data of a failed chain are kept.
     keep_failed: timedelta = NONE
     #: How many chains of a trigger cycle start one after the other.
@@ -182,7 +182,9 @@ class WfmsFixture:
             wms=self.wms_client,
             watcher=self.watcher,
             operator=self.operator,
-            start_rules=StartRules(hold=self.hold, first_pause=NONE, longest_pause=NONE),
+            start_rules=StartRules(
+                claim_duration=self.claim_duration, first_pause=NONE, longest_pause=NONE
+            ),
             keep_failed=self.keep_failed,
             cancel_again=NONE,
         )
@@ -194,7 +196,7 @@ class WfmsFixture:
             dms=self.dms,
             operator=self.operator,
             chains=self.chains,
-            hold=self.hold,
+            claim_duration=self.claim_duration,
             longest_pause=NONE,
             generations=self.generations,
         )
@@ -235,7 +237,7 @@ class WfmsFixture:
         return await expire_rerun_data(self.databases["wfms.chains"])
 
     async def delete_requested(self) -> bool:
-        return await delete_requested(self.chains_context, hold=self.hold)
+        return await delete_requested(self.chains_context, claim_duration=self.claim_duration)
 
     async def hand_over_releases(self) -> bool:
         return await hand_over_releases(self.chains_context)
@@ -246,7 +248,7 @@ class WfmsFixture:
             wms=self.wms_client,
             dms=self.dms,
             chains=self.chains,
-            rules=FollowRules(hold=self.hold, unknown_after=NONE),
+            rules=FollowRules(claim_duration=self.claim_duration, unknown_after=NONE),
         )
         await follow_watches(context)
         return False
@@ -254,8 +256,8 @@ class WfmsFixture:
     async def collect_outputs(self) -> bool:
         return await collect_outputs(self.chains_context)
 
-    async def start_due(self) -> bool:
-        return await start_due(self.intake_context)
+    async def start_triggered_chains(self) -> bool:
+        return await start_triggered_chains(self.intake_context)
 
     async def match_datasets(self, page: int = 100) -> bool:
         return await match_datasets(replace(self.intake_context, page=page))
@@ -279,9 +281,9 @@ class WfmsFixture:
             match event.type:
                 case name if name == WMS_TASKS:
                     self.wms.accept(Task.model_validate(event.data))
-                case name if name == WMS_READERS:
-                    readers = InputReaders.model_validate(event.data)
-                    self.wms.readers[readers.task_uid] = readers.readers
+                case name if name == WMS_DOWNSTREAM_COUNTS:
+                    message = DownstreamCounts.model_validate(event.data)
+                    self.wms.downstream_counts[message.task_uid] = message.counts
                 case name if name == DMS_UPLOADS:
                     await apply_upload(transaction, UploadDataset.model_validate(event.data))
                 case name if name == DMS_DELETIONS:
@@ -349,7 +351,9 @@ class WfmsFixture:
 
     async def release(self, dataset: UUID, *seqs: int) -> None:
         """Release files, as if the only downstream step were done with them."""
-        message = ReleaseFiles(dataset_uid=dataset, reader=uuid4(), readers=1, seqs=list(seqs))
+        message = ReleaseFiles(
+            dataset_uid=dataset, task_uid=uuid4(), downstream_count=1, seqs=list(seqs)
+        )
         async with self.dms_database.transaction() as transaction:
             await apply_release(transaction, message)
 

@@ -55,7 +55,7 @@ from wms.usecases.leasing.renew_leases import renew_leases
 from wms.usecases.pilots.register_pilot import register_pilot
 from wms.usecases.reports.attempt_end_buffer import AttemptEnd
 from wms.usecases.reports.report_attempts import report_attempts
-from wms.usecases.splitting.claimed_task import CLAIM_SPAN
+from wms.usecases.splitting.claimed_task import CLAIM_DURATION
 from wms.usecases.tasks.accept_task import accept_task
 from wms.usecases.times.learn_times import learn_times
 
@@ -146,7 +146,12 @@ class WmsFixture:
                 claim.token,
             )
             assert await count_page(
-                connection, claim, jobs=len(drafts), place=place, last=last, span=CLAIM_SPAN
+                connection,
+                claim,
+                jobs=len(drafts),
+                place=place,
+                last=last,
+                claim_duration=CLAIM_DURATION,
             )
             await insert_jobs(connection, task.uid, drafts)
 
@@ -209,7 +214,7 @@ class WmsFixture:
                 JobToken(id=job.id, attempt=job.attempt),
                 task=job.task_uid,
                 pilot=pilot,
-                lease=self.context.rules.span,
+                lease=self.context.rules.lease_duration,
                 most=most,
             )
 

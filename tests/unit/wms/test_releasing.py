@@ -30,19 +30,19 @@ def inputs(*seqs: int, ports: tuple[str, ...] = ("",)) -> list[dict[str, Any]]:
 
 
 def test_files_of_two_data_sets_are_distinguished_by_port() -> None:
-    readers = {str(uid): number for number, uid in enumerate((FIRST, SECOND, SHARED), 1)}
+    counts = {str(uid): number for number, uid in enumerate((FIRST, SECOND, SHARED), 1)}
     releasable_files = find_releasable_files(
-        joined(), [(5, inputs(5, ports=("", "y")))], readers=readers
+        joined(), [(5, inputs(5, ports=("", "y")))], downstream_counts=counts
     )
     assert releasable_files == [ReleasableFiles(FIRST, 1, [5]), ReleasableFiles(SECOND, 2, [5])]
 
 
 def test_files_of_a_data_set_that_is_released_as_a_whole_are_left_out() -> None:
     releasable_files = find_releasable_files(
-        joined(), [(5, inputs(5, ports=("", "y")))], readers={str(SECOND): 3}
+        joined(), [(5, inputs(5, ports=("", "y")))], downstream_counts={str(SECOND): 3}
     )
     assert releasable_files == [ReleasableFiles(SECOND, 3, [5])]
-    assert find_releasable_files(joined(), [(5, inputs(5))], readers={}) == []
+    assert find_releasable_files(joined(), [(5, inputs(5))], downstream_counts={}) == []
 
 
 def test_jobs_on_a_higher_level_of_a_merge_tree_release_parts() -> None:
@@ -53,11 +53,13 @@ def test_jobs_on_a_higher_level_of_a_merge_tree_release_parts() -> None:
         parts_uid=PARTS,
     )
     jobs = [(0, inputs(0, 1)), (SPAN, inputs(0, 1)), (2 * SPAN, inputs(SPAN, SPAN + 1))]
-    assert find_releasable_files(tree, jobs, readers={str(FIRST): 1}) == [
+    assert find_releasable_files(tree, jobs, downstream_counts={str(FIRST): 1}) == [
         ReleasableFiles(FIRST, 1, [0, 1]),
         ReleasableFiles(PARTS, 1, [0, 1, SPAN, SPAN + 1]),
     ]
-    assert find_releasable_files(tree, jobs[1:2], readers={}) == [ReleasableFiles(PARTS, 1, [0, 1])]
+    assert find_releasable_files(tree, jobs[1:2], downstream_counts={}) == [
+        ReleasableFiles(PARTS, 1, [0, 1])
+    ]
 
 
 @given(st.lists(st.lists(st.integers(0, 10**8), min_size=1, max_size=5, unique=True), max_size=8))
@@ -67,7 +69,7 @@ def test_file_of_several_jobs_is_released_once_and_in_order(jobs: list[list[int]
     drafts = [(seqs[0], inputs(*seqs)) for seqs in jobs]
     released_numbers = [
         seq
-        for one in find_releasable_files(task, drafts, readers={str(FIRST): 1})
+        for one in find_releasable_files(task, drafts, downstream_counts={str(FIRST): 1})
         for seq in one.seqs
     ]
     assert released_numbers == sorted({seq for seqs in jobs for seq in seqs})

@@ -14,7 +14,7 @@ from uuid import UUID
 
 from sluice.contracts.templates.plan import Plan, PlanStep, Source
 from wfms.chains.domain.chain import ChainView
-from wfms.chains.domain.graph import output_ports, readers
+from wfms.chains.domain.graph import downstream_steps, output_ports
 
 
 def early_released_inputs(
@@ -30,33 +30,29 @@ def early_released_inputs(
     Returns:
         The number of steps that read each data set, whether their tasks were sent or not.
     """
-    reader_counts = {}
+    downstream_counts = {}
     for source in step.sources:
         if source.step is None or chain.steps[source.step].taken_from is not None:
             continue
-        count = count_file_readers(chain.plan, source.step, source.port)
+        count = count_downstream_steps(chain.plan, source.step, source.port)
         if count:
-            reader_counts[sources[source]] = count
-    return reader_counts
+            downstream_counts[sources[source]] = count
+    return downstream_counts
 
 
-def count_file_readers(plan: Plan, step: str, port: str) -> int:
+def count_downstream_steps(plan: Plan, step: str, port: str) -> int:
     """Return how many steps read ``port`` of ``step``; 0 if its files are kept until the end."""
-    reading_steps = readers(plan, step, port)
+    steps = downstream_steps(plan, step, port)
     source = Source(step=step, port=port)
     passes = (step, port) not in output_ports(plan) and all(
-        reads_by_file(reader, source) for reader in reading_steps
+        reads_by_file(downstream, source) for downstream in steps
     )
-    return len(reading_steps) if passes else 0
+    return len(steps) if passes else 0
 
 
-def reads_by_file(reader: PlanStep, source: Source) -> bool:
+def reads_by_file(step: PlanStep, source: Source) -> bool:
     """Return whether each job of the step gets files of this source that no other job gets."""
-    step_inputs = [read for read in reader.inputs if source in read.sources]
-    return reader.takes_as_they_come and all(
-        read in reader.inputs_that_come
-        and not read.next_sources
-        and read.pick is None
-        and not read.optional
-        for read in step_inputs
+    step_inputs = [read for read in step.inputs if source in read.sources]
+    return step.streams(source) and all(
+        not read.next_sources and read.pick is None and not read.optional for read in step_inputs
     )

@@ -29,12 +29,12 @@ def _list_link_problems(plan: Plan) -> Iterator[str]:
         yield f"steps wait for one another: {', '.join(map(repr, error.args[1]))}"
 
 
-def readers(plan: Plan, step: str | None, port: str) -> list[PlanStep]:
+def downstream_steps(plan: Plan, step: str | None, port: str) -> list[PlanStep]:
     """Return the steps that read ``port`` of ``step`` (None: of the workflow itself)."""
     return [
-        reader
-        for reader in plan.steps
-        if any((source.step, source.port) == (step, port) for source in reader.sources)
+        downstream
+        for downstream in plan.steps
+        if any((source.step, source.port) == (step, port) for source in downstream.sources)
     ]
 
 
@@ -64,13 +64,8 @@ def startable(chain: ChainView) -> list[str]:
     ]
 
 
-def _is_available(chain: ChainView, reader: PlanStep, source: Source) -> bool:
+def _is_available(chain: ChainView, step: PlanStep, source: Source) -> bool:
     if source.step is None:
         return True
     state = chain.steps[source.step].state
-    is_streamed = reader.takes_as_they_come and all(
-        step_input in reader.inputs_that_come
-        for step_input in reader.inputs
-        if source in step_input.sources
-    )
-    return state is StepState.FINISHED or (state is StepState.IN_PROGRESS and is_streamed)
+    return state is StepState.FINISHED or (state is StepState.IN_PROGRESS and step.streams(source))

@@ -21,7 +21,7 @@ class NextActions:
         state: The chain's state after these actions.
         start: Pending steps that become starting.
         cancel: Steps that end before their task was sent.
-        ready: Data sets whose writer has ended.
+        ready: Data sets whose step has ended.
         upload: Workflow outputs that the DMS is asked to upload.
         release: Data sets that nobody needs.
     """

@@ -31,7 +31,7 @@ from uuid import UUID
 
 from sluice.contracts.common.states import ChainDatasetStatus, ChainState, DatasetType, StepState
 from wfms.chains.domain.chain import ChainView, DatasetView, StepView
-from wfms.chains.domain.graph import output_ports, readers, writes_output
+from wfms.chains.domain.graph import downstream_steps, output_ports, writes_output
 
 
 def releasable(chain: ChainView) -> list[UUID]:
@@ -76,7 +76,8 @@ def _is_data_done(chain: ChainView, dataset: DatasetView) -> bool:
     step, port = str(dataset.step), str(dataset.port)
     if not chain.steps[step].state.final:
         return False
-    if not all(chain.steps[reader.name].state.final for reader in readers(chain.plan, step, port)):
+    downstream = downstream_steps(chain.plan, step, port)
+    if not all(chain.steps[each.name].state.final for each in downstream):
         return False
     if chain.keeps_nothing and dataset.uid not in chain.used:
         return True
@@ -99,7 +100,7 @@ def _is_useful_for_rerun(chain: ChainView, step: str, port: str) -> bool:
         return False
     step_and_downstream = [
         chain.steps[step],
-        *(chain.steps[reader.name] for reader in readers(chain.plan, step, port)),
+        *(chain.steps[each.name] for each in downstream_steps(chain.plan, step, port)),
     ]
     return (step, port) in output_ports(chain.plan) or any(
         affected.state is not StepState.FINISHED or _has_failures(affected)

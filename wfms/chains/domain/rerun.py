@@ -23,7 +23,7 @@ from sluice.contracts.common.states import StepState, TaskMode
 from sluice.contracts.templates.plan import Plan, PlanStep, Source
 from sluice.text.visible_text import quoted
 from wfms.chains.domain.chain import ChainView
-from wfms.chains.domain.graph import output_ports, readers
+from wfms.chains.domain.graph import downstream_steps, output_ports
 from wfms.chains.domain.parameters import arguments, given_files
 
 
@@ -234,15 +234,15 @@ def _is_sure(
     """
     step = plan.step(name)
     same_inputs = all(
-        source.step not in runs or (step_input in step.inputs_that_come and source.step in sure)
+        source.step not in runs or (step_input in step.streamed_inputs and source.step in sure)
         for step_input in step.inputs
         for source in step_input.sources
     )
     return same_inputs and all(
-        reader.name in sure
+        downstream.name in sure
         for output in step.outputs
         if (name, output.port) in data.released
-        for reader in readers(plan, name, output.port)
+        for downstream in downstream_steps(plan, name, output.port)
     )
 
 
@@ -361,18 +361,18 @@ def _missing(
 ) -> list[str]:
     sentences = []
     for port, uid in from_outside(plan, request).items():
-        readers = [
+        steps = [
             step.name
             for step in plan.steps
             if step.name in runs and Source(step=None, port=port) in step.sources
         ]
-        if readers and uid not in readable:
+        if steps and uid not in readable:
             source = (
                 "its input" if port == plan.data_input else f"the file that is its parameter {port}"
             )
-            steps = ", ".join(readers)
+            names = ", ".join(steps)
             sentences.append(
-                f"step {steps} would have to run, and {source}, data set {uid}, has been deleted"
+                f"step {names} would have to run, and {source}, data set {uid}, has been deleted"
             )
     return sentences
 

@@ -7,9 +7,10 @@ from sluice.contracts.common.states import ChainDatasetStatus, ChainState, StepS
 from sluice.contracts.messages import DMS_UPLOADS, UploadDataset
 from sluice.servicekit.database import Transaction
 from wfms.chains.db import chains, datasets, steps
+from wfms.chains.db.chains import StoredChain
 from wfms.chains.db.collections import ask_to_collect
 from wfms.chains.domain.collecting import list_outputs_to_collect
-from wfms.chains.domain.next_actions import next_actions
+from wfms.chains.domain.next_actions import NextActions, next_actions
 
 
 async def advance_chain(transaction: Transaction, uid: UUID, *, now: datetime) -> ChainState | None:
@@ -23,11 +24,26 @@ async def advance_chain(transaction: Transaction, uid: UUID, *, now: datetime) -
     Returns:
         None if there is no such chain.
     """
-    connection = transaction.connection
-    stored = await chains.lock_chain(connection, uid)
-    if stored is None:
-        return None
-    todo = next_actions(stored.view)
+    while True:
+        stored = await chains.lock_chain(transaction.connection, uid)
+        if stored is None:
+            return None
+        todo = next_actions(stored.view)
+        await _store_actions(transaction, stored, todo, now=now)
+        starts_to_upload = (
+            todo.state is ChainState.UPLOADING and todo.state is not stored.view.state
+        )
+        # A rerun may have taken over all its outputs. It then has nothing to upload, and no later
+        # message moves it on: its next state follows at once.
+        if not starts_to_upload or todo.upload:
+            return todo.state
+
+
+async def _store_actions(
+    transaction: Transaction, stored: StoredChain, todo: NextActions, *, now: datetime
+) -> None:
+    """Store the next actions of a locked chain, and send its requests to the DMS."""
+    connection, uid = transaction.connection, stored.uid
     if todo.start:
         await steps.move_steps(connection, uid, todo.start, to=StepState.STARTING, now=now)
     if todo.cancel:
@@ -62,7 +78,3 @@ async def advance_chain(transaction: Transaction, uid: UUID, *, now: datetime) -
         await chains.move_chain(connection, uid, to=todo.state, now=now)
         if collected := list_outputs_to_collect(stored.view, todo.state):
             await ask_to_collect(connection, uid, collected, now=now)
-        # This is a rerun that has taken over all its outputs.
-        if todo.state is ChainState.UPLOADING and not todo.upload:
-            return await advance_chain(transaction, uid, now=now)
-    return todo.state

@@ -24,7 +24,7 @@ from sluice.contracts.common.states import (
 )
 from sluice.contracts.data.datasets import Dataset
 from sluice.contracts.jobs.tasks import ReusedTask, Task
-from sluice.contracts.messages import WMS_READERS, WMS_TASKS, InputReaders
+from sluice.contracts.messages import WMS_DOWNSTREAM_COUNTS, WMS_TASKS, DownstreamCounts
 from sluice.contracts.templates.plan import Source
 from sluice.servicekit.database import TRANSIENT_ERRORS, Transaction, to_not_available
 from sluice.servicekit.running.logging import log_ids
@@ -59,10 +59,10 @@ Folders = Mapping[str | None, str]
 
 @dataclass(frozen=True, slots=True)
 class _Start:
-    """A step that is ready to start; ``readers`` comes from ``early_released_inputs``."""
+    """A step that is ready to start; ``downstream_counts`` comes from ``early_released_inputs``."""
 
     task: Task
-    readers: Mapping[UUID, int] = field(default_factory=dict)
+    downstream_counts: Mapping[UUID, int] = field(default_factory=dict)
 
 
 class DatasetNameConflict(Conflict):
@@ -82,16 +82,19 @@ class DatasetNameConflict(Conflict):
 async def start_steps(context: ChainsContext) -> bool:
     """Start the steps that are due, and return whether there may be more.
 
-    A step becomes in progress, and its task is sent (``wms.tasks``, ``wms.readers``). It fails,
-    with its chain, if another service refuses a request. It is canceled if its chain is ending.
-    Otherwise it waits, with a visible reason. After a step has started, downstream steps that
-    stream its files may be starting.
+    A step becomes in progress, and its task is sent (``wms.tasks``, ``wms.downstream-counts``). It
+    fails, with its chain, if another service refuses a request. It is canceled if its chain is
+    ending. Otherwise it waits, with a visible reason. After a step has started, downstream steps
+    that stream its files may be starting.
     """
     token = uuid4()
     try:
         async with context.database.connection() as connection:
             claims = await steps.claim_steps(
-                connection, token, hold=context.start_rules.hold, limit=context.start_rules.batch
+                connection,
+                token,
+                claim_duration=context.start_rules.claim_duration,
+                limit=context.start_rules.batch,
             )
         started = await asyncio.gather(*(_start(context, claim) for claim in claims))
     except asyncio.CancelledError:  # at a stop, another instance goes on at once
@@ -302,9 +305,9 @@ def _send(transaction: Transaction, start: _Start, *, rank: float) -> None:
     ranked_task = task.model_copy(update={"rank": add_ranks(task.rank, rank)})
     ids = {"chain": task.chain_uid, "task": task.uid}
     transaction.send(WMS_TASKS, ranked_task, subject=task.uid, **ids)
-    if start.readers:
-        readers = InputReaders(task_uid=task.uid, readers=dict(start.readers))
-        transaction.send(WMS_READERS, readers, subject=task.uid, **ids)
+    if start.downstream_counts:
+        counts = DownstreamCounts(task_uid=task.uid, counts=dict(start.downstream_counts))
+        transaction.send(WMS_DOWNSTREAM_COUNTS, counts, subject=task.uid, **ids)
 
 
 def _find_reused_task(chain: StoredChain, step: str) -> ReusedTask | None:
@@ -332,6 +335,7 @@ def _select_source_datasets(chain: StoredChain, sources: Iterable[Source]) -> di
     for source in sources:
         if source.step is not None:
             dataset = chain.view.dataset(source.step, source.port)
-            assert dataset is not None  # noqa: S101 - a step starts only after the one it reads has been sent, data sets noted
+            # A step starts after its upstream tasks were sent. Their data sets are stored by then.
+            assert dataset is not None  # noqa: S101 - see above
             uids[source] = dataset.uid
     return uids

@@ -1,4 +1,4 @@
-"""Statements on dataflow scheduling: tasks that take files of an upstream task as they come.
+"""Statements on dataflow scheduling: tasks that stream the files of an upstream task.
 
 The rows of both tasks are locked in order of uid; see the lock rule of ``wms/db/tasks/tasks.py``.
 """
@@ -13,7 +13,7 @@ from wms.db.statement import statement
 from wms.db.tasks.tasks import IS_HUMAN_TASK, UpstreamRead
 from wms.domain.splitting.grouping import JobDraft
 
-_SELECT_WRITER = statement("""
+_SELECT_UPSTREAM_TASK = statement("""
 -- The live task of the chain that writes the data set. A chain has few tasks.
 SELECT uid FROM tasks
 WHERE chain_uid = $1 AND state NOT IN ('{task.FINISHED}', '{task.FAILED}', '{task.CANCELED}')
@@ -32,11 +32,12 @@ WITH reading AS (
     WHERE uid = $1 AND split_token = $2 AND state = '{task.WAITING}'
     RETURNING uid
 ), written AS (
-    UPDATE tasks SET readers = readers + 1 WHERE uid = $3 AND EXISTS (SELECT FROM reading)
+    UPDATE tasks SET downstream_tasks = downstream_tasks + 1
+    WHERE uid = $3 AND EXISTS (SELECT FROM reading)
 )
-INSERT INTO flows (reader, writer, dataset_uid, due, gathers)
+INSERT INTO flows (downstream_uid, upstream_uid, dataset_uid, due, gathers)
 SELECT uid, $3, $4, $6, $7 FROM reading
-RETURNING reader
+RETURNING downstream_uid
 """)
 
 _PARK_TASK = """
@@ -45,7 +46,7 @@ UPDATE tasks SET split_token = uid, split_until = 'infinity', reason = $3
 WHERE uid = $1 AND split_token = $2
 """
 
-_SET_CAUGHT_UP = "UPDATE flows SET due = false WHERE reader = $1"
+_SET_CAUGHT_UP = "UPDATE flows SET due = false WHERE downstream_uid = $1"
 
 _ADD_JOBS = statement(f"""
 -- Add jobs for the files that arrived, in any order, and skip existing ones. They are leased in the
@@ -72,25 +73,26 @@ WHERE uid = $1 AND a.ready + a.asked > 0
 RETURNING a.ready + a.asked
 """)
 
-_FORGET_ENTRIES = "DELETE FROM flow_entries WHERE reader = $1"
+_FORGET_ENTRIES = "DELETE FROM flow_entries WHERE downstream_uid = $1"
 
 _LOCK_FLOWS = """
 -- If both tasks end at the same time, the second transaction sees the end of the first task.
-SELECT FROM flows WHERE reader = $1 OR writer = $1 ORDER BY reader FOR UPDATE
+SELECT FROM flows WHERE downstream_uid = $1 OR upstream_uid = $1 ORDER BY downstream_uid FOR UPDATE
 """
 
 _FORGET_FLOWS = """
 -- Both tasks have ended.
 DELETE FROM flows AS f USING tasks AS r, tasks AS w
-WHERE (f.reader = $1 OR f.writer = $1) AND r.uid = f.reader AND w.uid = f.writer
+WHERE (f.downstream_uid = $1 OR f.upstream_uid = $1)
+    AND r.uid = f.downstream_uid AND w.uid = f.upstream_uid
     AND r.ended_at IS NOT NULL AND w.ended_at IS NOT NULL
 """
 
 
-async def find_writer(connection: Connection, dataset: UUID, *, chain: UUID) -> UUID | None:
+async def find_upstream_task(connection: Connection, dataset: UUID, *, chain: UUID) -> UUID | None:
     """Return the live task of the chain that writes the data set, or None."""
-    writer: UUID | None = await connection.fetchval(_SELECT_WRITER, chain, str(dataset))
-    return writer
+    upstream: UUID | None = await connection.fetchval(_SELECT_UPSTREAM_TASK, chain, str(dataset))
+    return upstream
 
 
 async def begin_flow(
@@ -113,7 +115,7 @@ async def begin_flow(
         _BEGIN_FLOW,
         claim.uid,
         claim.token,
-        reading.writer,
+        reading.upstream,
         reading.dataset,
         stored,
         has_missing_jobs,
@@ -130,12 +132,12 @@ async def park_task(connection: Connection, claim: SplitClaim, *, reason: str) -
     await connection.execute(_PARK_TASK, claim.uid, claim.token, reason)
 
 
-async def set_caught_up(connection: Connection, reader: UUID) -> None:
+async def set_caught_up(connection: Connection, downstream: UUID) -> None:
     """Record that all existing files have a job and that each later file will get one.
 
     The caller must hold the locks of both tasks.
     """
-    await connection.execute(_SET_CAUGHT_UP, reader)
+    await connection.execute(_SET_CAUGHT_UP, downstream)
 
 
 async def add_jobs(

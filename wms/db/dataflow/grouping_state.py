@@ -1,4 +1,4 @@
-"""Statements on tasks that put the files of an upstream task into groups as they come.
+"""Statements on tasks that stream the files of an upstream task and put them into groups.
 
 An entry is kept until all entries before it exist or are known to be missing. The caller must hold
 the lock of the downstream task.
@@ -17,21 +17,21 @@ from wms.db.statement import statement
 from wms.domain.splitting.flow import GroupedJobs
 from wms.domain.splitting.grouping import JobDraft
 
-_SELECT_GROUPING = "SELECT entries, taken_seq, made, below FROM flows WHERE reader = $1"
+_SELECT_GROUPING = "SELECT entries, taken_seq, made, below FROM flows WHERE downstream_uid = $1"
 
-_SET_BELOW = "UPDATE flows SET below = $2 WHERE reader = $1"
+_SET_BELOW = "UPDATE flows SET below = $2 WHERE downstream_uid = $1"
 
-_FORGET_BELOW = "UPDATE flows SET below = 0 WHERE reader = ANY($1::uuid[]) AND below > 0"
+_FORGET_BELOW = "UPDATE flows SET below = 0 WHERE downstream_uid = ANY($1::uuid[]) AND below > 0"
 
 _KEEP_ENTRIES = """
 -- Store entries that the task has not got yet.
 WITH kept AS (
-    INSERT INTO flow_entries (reader, seq, size, inputs)
+    INSERT INTO flow_entries (downstream_uid, seq, size, inputs)
     SELECT $1, n.* FROM jsonb_to_recordset($2) AS n(seq bigint, size bigint, inputs jsonb)
-    WHERE n.seq > (SELECT taken_seq FROM flows WHERE reader = $1)
+    WHERE n.seq > (SELECT taken_seq FROM flows WHERE downstream_uid = $1)
     ON CONFLICT DO NOTHING RETURNING seq
 )
-UPDATE flows SET entries = entries + (SELECT count(*) FROM kept) WHERE reader = $1
+UPDATE flows SET entries = entries + (SELECT count(*) FROM kept) WHERE downstream_uid = $1
 """
 
 SELECT_COMPLETE_BELOW = statement("""
@@ -42,7 +42,7 @@ SELECT_COMPLETE_BELOW = statement("""
 WITH RECURSIVE line AS (
     SELECT $1::uuid AS uid
     UNION ALL
-    SELECT f.writer FROM line JOIN flows AS f ON f.reader = line.uid AND NOT f.gathers
+    SELECT f.upstream_uid FROM line JOIN flows AS f ON f.downstream_uid = line.uid AND NOT f.gathers
 )
 SELECT min(CASE WHEN t.state = '{task.FINISHED}' THEN 9223372036854775807 ELSE least(
     (SELECT j.seq FROM jobs AS j
@@ -52,28 +52,28 @@ SELECT min(CASE WHEN t.state = '{task.FINISHED}' THEN 9223372036854775807 ELSE l
     CASE
         WHEN t.state = '{task.ACTIVE}' THEN 9223372036854775807
         WHEN t.state <> '{task.SPLITTING}' THEN 0
-        WHEN f.reader IS NULL OR f.gathers THEN t.split_last_seq + 1
+        WHEN f.downstream_uid IS NULL OR f.gathers THEN t.split_last_seq + 1
         WHEN f.due THEN 0
         ELSE 9223372036854775807
     END) END)
-FROM line JOIN tasks AS t USING (uid) LEFT JOIN flows AS f ON f.reader = t.uid
+FROM line JOIN tasks AS t USING (uid) LEFT JOIN flows AS f ON f.downstream_uid = t.uid
 """)
 
 _MEASURE_ENTRIES = """
 SELECT count(*) AS files, coalesce(sum(size), 0) AS bytes FROM flow_entries
-WHERE reader = $1 AND seq < $2
+WHERE downstream_uid = $1 AND seq < $2
 """
 
 _SELECT_ENTRIES = """
-SELECT seq, inputs FROM flow_entries WHERE reader = $1 AND seq < $2 ORDER BY seq LIMIT $3
+SELECT seq, inputs FROM flow_entries WHERE downstream_uid = $1 AND seq < $2 ORDER BY seq LIMIT $3
 """
 
 _TAKE_ENTRIES = """
 -- $2 jobs were created from entries up to $3.
 WITH taken AS (
-    DELETE FROM flow_entries WHERE reader = $1 AND seq <= $3
+    DELETE FROM flow_entries WHERE downstream_uid = $1 AND seq <= $3
 )
-UPDATE flows SET taken_seq = greatest(taken_seq, $3), made = made + $2 WHERE reader = $1
+UPDATE flows SET taken_seq = greatest(taken_seq, $3), made = made + $2 WHERE downstream_uid = $1
 """
 
 _LOCK_GROUPING = statement("""
@@ -87,7 +87,7 @@ WHERE uid = $1 AND split_token = $2 AND state = '{task.SPLITTING}'
 RETURNING uid
 """)
 
-_SET_DUE = "UPDATE flows SET due = true WHERE reader = $1 AND NOT due"
+_SET_DUE = "UPDATE flows SET due = true WHERE downstream_uid = $1 AND NOT due"
 
 _SET_DUE_BEHIND = """
 -- Mark downstream tasks that gather the output of these tasks, directly or through tasks that take
@@ -96,11 +96,12 @@ _SET_DUE_BEHIND = """
 WITH RECURSIVE line AS (
     SELECT unnest($1::uuid[]) AS uid, false AS gathers
     UNION ALL
-    SELECT f.reader, f.gathers FROM line JOIN flows AS f ON f.writer = line.uid
+    SELECT f.downstream_uid, f.gathers FROM line JOIN flows AS f ON f.upstream_uid = line.uid
     WHERE NOT line.gathers
 ), due AS (
-    UPDATE flows SET due = true WHERE reader IN (SELECT uid FROM line WHERE gathers) AND NOT due
-    RETURNING reader
+    UPDATE flows SET due = true
+    WHERE downstream_uid IN (SELECT uid FROM line WHERE gathers) AND NOT due
+    RETURNING downstream_uid
 )
 SELECT count(*) FROM due
 """
@@ -111,8 +112,9 @@ _SELECT_DOWNSTREAM = """
 WITH RECURSIVE line AS (
     SELECT $1::uuid AS uid, false AS gathers, -1::bigint AS taken_seq
     UNION ALL
-    SELECT f.reader, f.gathers, f.taken_seq
-    FROM line JOIN flows AS f ON f.writer = line.uid JOIN tasks AS r ON r.uid = f.reader
+    SELECT f.downstream_uid, f.gathers, f.taken_seq
+    FROM line JOIN flows AS f ON f.upstream_uid = line.uid
+        JOIN tasks AS r ON r.uid = f.downstream_uid
     WHERE NOT line.gathers AND r.ended_at IS NULL
 )
 SELECT array_agg(uid) AS tasks, max(taken_seq) AS taken FROM line
@@ -149,13 +151,15 @@ class Downstream:
     last_grouped: int
 
 
-async def get_grouping_state(connection: Connection, reader: UUID) -> GroupingState | None:
-    """Return the state of the grouping, or None if the task takes no files as they come."""
-    row = await connection.fetchrow(_SELECT_GROUPING, reader)
+async def get_grouping_state(connection: Connection, downstream: UUID) -> GroupingState | None:
+    """Return the state of the grouping, or None if the task streams no files."""
+    row = await connection.fetchrow(_SELECT_GROUPING, downstream)
     return None if row is None else GroupingState(**row)
 
 
-async def keep_entries(connection: Connection, reader: UUID, entries: Sequence[JobDraft]) -> None:
+async def keep_entries(
+    connection: Connection, downstream: UUID, entries: Sequence[JobDraft]
+) -> None:
     """Store those of the entries that are neither stored nor in a job."""
     rows = [
         {
@@ -165,11 +169,11 @@ async def keep_entries(connection: Connection, reader: UUID, entries: Sequence[J
         }
         for entry in entries
     ]
-    await connection.execute(_KEEP_ENTRIES, reader, rows)
+    await connection.execute(_KEEP_ENTRIES, downstream, rows)
 
 
 async def find_complete_below(
-    connection: Connection, writer: UUID, *, reader: UUID, state: GroupingState
+    connection: Connection, upstream: UUID, *, downstream: UUID, state: GroupingState
 ) -> int:
     """Return the number below which the upstream task writes nothing more.
 
@@ -177,28 +181,30 @@ async def find_complete_below(
     are.
     """
     after = max(state.taken_seq, state.below - 1)
-    below: int = await connection.fetchval(SELECT_COMPLETE_BELOW, writer, after)
+    below: int = await connection.fetchval(SELECT_COMPLETE_BELOW, upstream, after)
     if below > state.below:
-        await connection.execute(_SET_BELOW, reader, below)
+        await connection.execute(_SET_BELOW, downstream, below)
     return below
 
 
-async def forget_below(connection: Connection, readers: Sequence[UUID]) -> None:
+async def forget_below(connection: Connection, downstream: Sequence[UUID]) -> None:
     """Reset the results of ``find_complete_below``, because jobs that had ended are retried."""
-    await connection.execute(_FORGET_BELOW, readers)
+    await connection.execute(_FORGET_BELOW, downstream)
 
 
-async def measure_entries(connection: Connection, reader: UUID, *, below: int) -> tuple[int, int]:
+async def measure_entries(
+    connection: Connection, downstream: UUID, *, below: int
+) -> tuple[int, int]:
     """Return the number and the bytes of the entries below a number that are in no job."""
-    [row] = await connection.fetch(_MEASURE_ENTRIES, reader, below)
+    [row] = await connection.fetch(_MEASURE_ENTRIES, downstream, below)
     return int(row["files"]), int(row["bytes"])
 
 
 async def read_entries(
-    connection: Connection, reader: UUID, *, below: int, limit: int
+    connection: Connection, downstream: UUID, *, below: int, limit: int
 ) -> list[JobDraft]:
     """Return the first entries below a number that are in no job, in order."""
-    rows = await connection.fetch(_SELECT_ENTRIES, reader, below, limit)
+    rows = await connection.fetch(_SELECT_ENTRIES, downstream, below, limit)
     return [
         JobDraft(row["seq"], [InputFile.model_construct(**file) for file in row["inputs"]])
         for row in rows
@@ -206,32 +212,34 @@ async def read_entries(
 
 
 async def add_grouped_jobs(
-    connection: Connection, reader: UUID, jobs: GroupedJobs, *, taken_seq: int
+    connection: Connection, downstream: UUID, jobs: GroupedJobs, *, taken_seq: int
 ) -> None:
     """Add jobs of groups and delete their entries.
 
     ``taken_seq`` is the last entry in a job so far. It stays if the new jobs contain no entry.
     """
-    await add_jobs(connection, reader, jobs.drafts, last_complete_seq=jobs.drafts[-1].last_seq)
+    await add_jobs(connection, downstream, jobs.drafts, last_complete_seq=jobs.drafts[-1].last_seq)
     last_entry = taken_seq if jobs.last_entry is None else jobs.last_entry
-    await connection.execute(_TAKE_ENTRIES, reader, len(jobs.drafts), last_entry)
+    await connection.execute(_TAKE_ENTRIES, downstream, len(jobs.drafts), last_entry)
 
 
 async def lock_grouping(
-    connection: Connection, claim: SplitClaim, *, last: bool, span: timedelta
+    connection: Connection, claim: SplitClaim, *, last: bool, claim_duration: timedelta
 ) -> bool:
     """Renew the claim, or activate the task if these are its ``last`` jobs.
 
     Returns:
         False if the claim has expired or the task has ended.
     """
-    locked_uid = await connection.fetchval(_LOCK_GROUPING, claim.uid, claim.token, span, last)
+    locked_uid = await connection.fetchval(
+        _LOCK_GROUPING, claim.uid, claim.token, claim_duration, last
+    )
     return locked_uid is not None
 
 
-async def set_due(connection: Connection, reader: UUID) -> None:
+async def set_due(connection: Connection, downstream: UUID) -> None:
     """Mark the task as due, so that jobs are made of its entries."""
-    await connection.execute(_SET_DUE, reader)
+    await connection.execute(_SET_DUE, downstream)
 
 
 async def set_due_behind(connection: Connection, tasks: Sequence[UUID]) -> int:
@@ -244,6 +252,6 @@ async def set_due_behind(connection: Connection, tasks: Sequence[UUID]) -> int:
 
 
 async def find_downstream(connection: Connection, task: UUID) -> Downstream:
-    """Return the task and its downstream tasks that take its files as they come."""
+    """Return the task and its downstream tasks that stream its files."""
     [row] = await connection.fetch(_SELECT_DOWNSTREAM, task)
     return Downstream(row["tasks"], row["taken"])

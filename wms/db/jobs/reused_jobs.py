@@ -36,9 +36,9 @@ UPDATE tasks SET
 WHERE uid = $1
 """
 
-_SET_READERS_DUE = """
+_SET_DOWNSTREAM_DUE = """
 -- Downstream tasks that take files one by one find these files in the catalogue.
-UPDATE flows SET due = true WHERE writer = $1 AND NOT due
+UPDATE flows SET due = true WHERE upstream_uid = $1 AND NOT due
 """
 
 
@@ -98,4 +98,4 @@ async def insert_reused_jobs(
     await connection.execute(
         _COUNT_REUSED, task, len(jobs), {str(uid): count for uid, count in files.items()}
     )
-    await connection.execute(_SET_READERS_DUE, task)
+    await connection.execute(_SET_DOWNSTREAM_DUE, task)

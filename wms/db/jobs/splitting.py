@@ -27,14 +27,14 @@ WHERE uid = (
     SELECT uid FROM tasks
     WHERE state NOT IN ('{task.ACTIVE}', '{task.FINISHED}', '{task.FAILED}', '{task.CANCELED}')
         AND (split_until IS NULL OR split_until < now() OR split_token = uid AND EXISTS (
-            SELECT FROM flows AS f JOIN tasks AS w ON w.uid = f.writer
-            WHERE f.reader = tasks.uid AND (f.due OR w.ended_at IS NOT NULL)))
+            SELECT FROM flows AS f JOIN tasks AS w ON w.uid = f.upstream_uid
+            WHERE f.downstream_uid = tasks.uid AND (f.due OR w.ended_at IS NOT NULL)))
         AND (split_checked_at IS NULL OR split_checked_at < coalesce($2, now()))
     ORDER BY rank DESC, created_at LIMIT 1 FOR NO KEY UPDATE SKIP LOCKED)
 RETURNING uid, state, split_checked_at, split_cursor, split_skip, split_group, split_last_seq,
     taken_over, owner, owner_group,
-    (SELECT f.writer FROM flows AS f WHERE f.reader = tasks.uid) AS writer,
-    (SELECT f.dataset_uid FROM flows AS f WHERE f.reader = tasks.uid) AS dataset
+    (SELECT f.upstream_uid FROM flows AS f WHERE f.downstream_uid = tasks.uid) AS upstream_uid,
+    (SELECT f.dataset_uid FROM flows AS f WHERE f.downstream_uid = tasks.uid) AS dataset
 """)
 
 _RELEASE_TASK = """
@@ -92,7 +92,7 @@ class SplitClaim:
     Attributes:
         claimed_at: By the database's clock.
         reused_task: The task whose finished jobs it takes over.
-        reading: The upstream task and data set whose files it takes as they come.
+        reading: The upstream task and data set whose files it streams.
         holders: The group and person whose quotas count, in the order in which they are locked.
     """
 
@@ -107,16 +107,16 @@ class SplitClaim:
 
 
 async def claim_task(
-    connection: Connection, token: UUID, *, before: datetime | None, span: timedelta
+    connection: Connection, token: UUID, *, before: datetime | None, claim_duration: timedelta
 ) -> SplitClaim | None:
-    """Claim the highest-ranked task that is to be split, for the time ``span``.
+    """Claim the highest-ranked task that is to be split, for the time ``claim_duration``.
 
     ``before`` excludes tasks that were looked at since then, by the database's clock.
 
     Returns:
         None if no such task is left.
     """
-    row = await connection.fetchrow(_CLAIM_TASK, token, before, span)
+    row = await connection.fetchrow(_CLAIM_TASK, token, before, claim_duration)
     if row is None:
         return None
     return SplitClaim(
@@ -130,7 +130,9 @@ async def claim_task(
         reused_task=(
             None if row["taken_over"] is None else ReusedTask.model_validate(row["taken_over"])
         ),
-        reading=None if row["writer"] is None else UpstreamRead(row["writer"], row["dataset"]),
+        reading=None
+        if row["upstream_uid"] is None
+        else UpstreamRead(row["upstream_uid"], row["dataset"]),
         holders=quota_holders(group=row["owner_group"], owner=row["owner"]),
     )
 
@@ -158,7 +160,7 @@ async def count_page(
     jobs: int,
     place: SplitPlace,
     last: bool,
-    span: timedelta,
+    claim_duration: timedelta,
 ) -> bool:
     """Lock the task and count the jobs that this transaction adds.
 
@@ -177,7 +179,7 @@ async def count_page(
         place.group,
         place.last_seq,
         last,
-        span,
+        claim_duration,
     )
     return uid is not None
 

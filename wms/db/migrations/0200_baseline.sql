@@ -74,7 +74,7 @@ CREATE TABLE tasks (
     -- NULL: not counted yet.
     times jsonb,
     -- Downstream tasks that take its files by dataflow scheduling.
-    readers integer NOT NULL DEFAULT 0 CHECK (readers >= 0),
+    downstream_tasks integer NOT NULL DEFAULT 0 CHECK (downstream_tasks >= 0),
     -- Of such a downstream task: when its first upstream task was created, whose turn it shares.
     -- NULL: it has its own turn.
     turn_at timestamptz,
@@ -284,11 +284,12 @@ CREATE TABLE limits (
     begun timestamptz CHECK ((begun IS NULL) = (period IS NULL))
 );
 
--- Dataflow scheduling: task reader gets a job for each file that task writer registers in the data
--- set, in the transaction that ends the job of the file. due: earlier files are still to be read.
+-- Dataflow scheduling: the downstream task gets a job for each file that the upstream task
+-- registers in the data set. The transaction that ends the job of the file makes the new job. due:
+-- earlier files are still to be read.
 CREATE TABLE flows (
-    reader uuid PRIMARY KEY,
-    writer uuid NOT NULL,
+    downstream_uid uuid PRIMARY KEY,
+    upstream_uid uuid NOT NULL,
     dataset_uid uuid NOT NULL,
     due boolean NOT NULL DEFAULT true,
     -- A job of the downstream task takes several entries, in order.
@@ -303,15 +304,15 @@ CREATE TABLE flows (
     below bigint NOT NULL DEFAULT 0
 );
 
-CREATE INDEX flows_by_writer ON flows (writer);
+CREATE INDEX flows_by_upstream ON flows (upstream_uid);
 
 -- Entries of a downstream task that are in no job yet.
 CREATE TABLE flow_entries (
-    reader uuid NOT NULL,
+    downstream_uid uuid NOT NULL,
     seq bigint NOT NULL,
     size bigint NOT NULL,
     inputs jsonb NOT NULL,
-    PRIMARY KEY (reader, seq)
+    PRIMARY KEY (downstream_uid, seq)
 );
 
 -- Levels of a tree, except the first. made: jobs so far; taken_seq: the last part in a job;
@@ -372,9 +373,9 @@ CREATE INDEX worker_times_seen ON worker_times (seen_at);
 
 -- Input data sets of a task that all their tasks read file by file -> number of these tasks. The
 -- row arrives apart from the task, and perhaps before it.
-CREATE TABLE input_readers (
+CREATE TABLE downstream_counts (
     task_uid uuid PRIMARY KEY,
-    readers jsonb NOT NULL
+    counts jsonb NOT NULL
 );
 
 -- Sites: places whose pilots enrol with a token of the site.

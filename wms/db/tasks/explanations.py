@@ -43,7 +43,7 @@ _SELECT_UPSTREAM = """
 -- The upstream task whose files this task takes one by one.
 SELECT w.step, w.finished + w.failed + w.canceled AS ended, w.total,
     coalesce((w.registered->>(f.dataset_uid::text))::bigint, 0) AS files
-FROM flows AS f JOIN tasks AS w ON w.uid = f.writer WHERE f.reader = $1
+FROM flows AS f JOIN tasks AS w ON w.uid = f.upstream_uid WHERE f.downstream_uid = $1
 """
 
 #: Most steps that an explanation names for one limited resource.

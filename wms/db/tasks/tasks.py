@@ -53,7 +53,7 @@ DEMAND = f"""t.uid, t.template, t.step, t.owner_group, t.rank + {PRIORITY} AS ra
     {WAITS_FOR_SPACE} AS is_trial"""
 
 #: SQL: whether task ``t`` may get pilots. It reads only live tasks and no jobs. A negative priority
-#: switches a step off. A task whose storage is full gets none.
+#: disables a step. A task whose storage is full gets none.
 IN_DEMAND = f"""t.state IN ('{{task.SPLITTING}}', '{{task.ACTIVE}}') AND t.ready > 0
     AND {PRIORITY} >= 0 AND NOT {CLOSED_FOR_SPACE}"""
 
@@ -64,9 +64,9 @@ uid, chain_uid, state, ready, leased, running, finished, failed, canceled, quara
 errors, registered, split_last_seq, root_seq
 """
 
-#: SQL: the readers of the inputs of task ``uid``.
-_INPUT_READERS = (
-    "(SELECT i.readers FROM input_readers AS i WHERE i.task_uid = uid) AS input_readers"
+#: SQL: how many tasks read each input of task ``uid``.
+_DOWNSTREAM_COUNTS = (
+    "(SELECT c.counts FROM downstream_counts AS c WHERE c.task_uid = uid) AS downstream_counts"
 )
 
 _LOCK_TASKS = f"""
@@ -80,15 +80,15 @@ WHERE uid = ANY(ARRAY(SELECT DISTINCT task_uid FROM jobs WHERE id = ANY($1::bigi
 ORDER BY uid FOR NO KEY UPDATE
 """
 
-_LOCK_TASKS_AND_READERS = f"""
+_LOCK_TASKS_AND_DOWNSTREAM = f"""
 -- The same, with downstream tasks that take their files one by one.
 WITH own AS MATERIALIZED (SELECT DISTINCT task_uid FROM jobs WHERE id = ANY($1::bigint[]))
-SELECT {_LOCKED_COLUMNS}, {_INPUT_READERS}, readers, f.writer, f.dataset_uid,
-    uid IN (SELECT task_uid FROM own) AS own
-FROM tasks LEFT JOIN flows AS f ON f.reader = uid
+SELECT {_LOCKED_COLUMNS}, {_DOWNSTREAM_COUNTS}, downstream_tasks, f.upstream_uid,
+    f.dataset_uid, uid IN (SELECT task_uid FROM own) AS own
+FROM tasks LEFT JOIN flows AS f ON f.downstream_uid = uid
 WHERE uid = ANY(ARRAY(
     SELECT task_uid FROM own
-    UNION ALL SELECT r.reader FROM own JOIN flows AS r ON r.writer = own.task_uid))
+    UNION ALL SELECT r.downstream_uid FROM own JOIN flows AS r ON r.upstream_uid = own.task_uid))
 ORDER BY uid FOR NO KEY UPDATE OF tasks
 """
 
@@ -106,9 +106,9 @@ RETURNING registered
 
 @dataclass(frozen=True, slots=True)
 class UpstreamRead:
-    """The files that task ``writer`` writes to data set ``dataset``, taken as they come."""
+    """The files that task ``upstream`` writes to data set ``dataset``, and that another streams."""
 
-    writer: UUID
+    upstream: UUID
     dataset: UUID
 
 
@@ -124,11 +124,11 @@ class LockedTask:
     registered: dict[str, int]
     #: The only job of its tree level, if all jobs of that level are made.
     only_seq: int | None = None
-    #: What it takes as it comes, if the query asked for it.
+    #: What it streams, if the query asked for it.
     reading: UpstreamRead | None = None
     #: If the query asked for it: number of tasks that read its inputs, by data set
-    #: (``InputReaders``).
-    input_readers: Mapping[str, int] = field(default_factory=dict)
+    #: (``DownstreamCounts``).
+    downstream_counts: Mapping[str, int] = field(default_factory=dict)
 
     def count_registered(self, dataset: UUID) -> int:
         """Return the number of files registered for the data set so far."""
@@ -155,9 +155,9 @@ def _build_locked_task(row: Any) -> LockedTask:
         registered=row["registered"],
         only_seq=0 if is_single else row["root_seq"],
         reading=None
-        if row.get("writer") is None
-        else UpstreamRead(row["writer"], row["dataset_uid"]),
-        input_readers=row.get("input_readers") or {},
+        if row.get("upstream_uid") is None
+        else UpstreamRead(row["upstream_uid"], row["dataset_uid"]),
+        downstream_counts=row.get("downstream_counts") or {},
     )
 
 
@@ -251,22 +251,22 @@ async def lock_tasks_of_jobs(connection: Connection, jobs: Sequence[int]) -> dic
     }
 
 
-async def lock_tasks_and_readers(
+async def lock_tasks_and_downstream(
     connection: Connection, jobs: Sequence[int]
 ) -> dict[UUID, LockedTask]:
-    """Lock the tasks of these jobs, and the downstream tasks that take their files as they come.
+    """Lock the tasks of these jobs, and the downstream tasks that stream their files.
 
     Raises:
         DownstreamTaskAppeared: A downstream task appeared meanwhile.
     """
-    rows = await connection.fetch(_LOCK_TASKS_AND_READERS, jobs)
+    rows = await connection.fetch(_LOCK_TASKS_AND_DOWNSTREAM, jobs)
     locked = {row["uid"]: _build_locked_task(row) for row in rows}
-    reader_counts = Counter(row["writer"] for row in rows)
+    flow_counts = Counter(row["upstream_uid"] for row in rows)
     # Flows of ended tasks are deleted in the end, and an ended task writes no more files.
     if any(
         row["own"]
         and not locked[row["uid"]].state.final
-        and reader_counts[row["uid"]] < row["readers"]
+        and flow_counts[row["uid"]] < row["downstream_tasks"]
         for row in rows
     ):
         raise DownstreamTaskAppeared

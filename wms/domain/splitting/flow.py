@@ -1,4 +1,4 @@
-"""Dataflow scheduling: which tasks can take files as they come, and the jobs of these files."""
+"""Dataflow scheduling: which tasks can stream files, and the jobs of these files."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -46,19 +46,19 @@ def can_stream_inputs(task: Task) -> bool:
     )
 
 
-def can_follow(reader: Task, writer: Task, dataset: UUID) -> bool:
+def can_follow(downstream: Task, upstream: Task, dataset: UUID) -> bool:
     """Return whether the end of an upstream job suffices to make the downstream job of its file.
 
     The upstream job must have read all other files that the downstream job reads. If the files are
     grouped, the upstream jobs must also write them in order.
     """
-    beside = {task_input.dat_in_uid for task_input in list_streamed_inputs(reader)} - {dataset}
-    if beside and not (can_stream_inputs(writer) and not is_grouping(writer)):
+    beside = {task_input.dat_in_uid for task_input in list_streamed_inputs(downstream)} - {dataset}
+    if beside and not (can_stream_inputs(upstream) and not is_grouping(upstream)):
         return False
-    in_order = writer.parts_uid is None and not any(
-        output.spread for output in writer.outputs if output.dat_out_uid == dataset
+    in_order = upstream.parts_uid is None and not any(
+        output.spread for output in upstream.outputs if output.dat_out_uid == dataset
     )
-    return beside <= set(_map_ports(writer)) and (in_order or not is_grouping(reader))
+    return beside <= set(_map_ports(upstream)) and (in_order or not is_grouping(downstream))
 
 
 def _map_ports(task: Task) -> dict[UUID, str]:
@@ -70,17 +70,22 @@ def _map_ports(task: Task) -> dict[UUID, str]:
 
 
 def build_draft(
-    reader: Task, writer: Task, file: NewFile, *, dataset: UUID, inputs: Sequence[Mapping[str, Any]]
+    downstream: Task,
+    upstream: Task,
+    file: NewFile,
+    *,
+    dataset: UUID,
+    inputs: Sequence[Mapping[str, Any]],
 ) -> JobDraft:
     """Return the downstream task's job, or its part of one, for a file of an upstream job.
 
     It equals the job that would be made of the whole data sets. ``inputs`` are those of the
     upstream job.
     """
-    ports = _map_ports(writer)
+    ports = _map_ports(upstream)
     by_port = {task_input.get("port", ""): task_input for task_input in inputs}
     files = []
-    for number, task_input in enumerate(list_streamed_inputs(reader)):
+    for number, task_input in enumerate(list_streamed_inputs(downstream)):
         input_file = (
             dump_input(file)
             if task_input.dat_in_uid == dataset

@@ -1,4 +1,4 @@
-"""Dataflow scheduling: tasks that take files of an upstream task as they come.
+"""Dataflow scheduling: tasks that stream the files of an upstream task.
 
 Each file gets its job in the transaction that ends the file's own job (``settle_attempts``). This
 module begins the dataflow, makes jobs of files that existed before, and completes the task when the
@@ -26,7 +26,13 @@ from wms.domain.splitting.flow import (
 from wms.domain.splitting.grouping import JobDraft
 from wms.usecases.context import WmsContext
 from wms.usecases.dataflow.group_files import continue_grouping
-from wms.usecases.splitting.claimed_task import CLAIM_SPAN, SplitClaimLost, announce, decide, park
+from wms.usecases.splitting.claimed_task import (
+    CLAIM_DURATION,
+    SplitClaimLost,
+    announce,
+    decide,
+    park,
+)
 from wms.usecases.splitting.read_inputs import find_usable_datasets, read_drafts, read_shared_inputs
 
 
@@ -38,8 +44,8 @@ async def begin_flow(
     From the commit on, each file of the upstream task gets a job.
 
     Returns:
-        False if the task has to wait: it cannot take files as they come, the upstream task has not
-            come or has ended, or another input is not complete.
+        False if the task has to wait: it cannot stream files, the upstream task has not come or has
+            ended, or another input is not complete.
 
     Raises:
         SplitClaimLost: The claim or the task has ended.
@@ -52,10 +58,10 @@ async def begin_flow(
     reading, complete = choice
     shared = await read_shared_inputs(dms, cached_task.task, complete)
     async with context.database.transaction() as transaction:
-        locked = await lock_tasks(transaction.connection, [reading.writer, claim.uid])
-        if locked[reading.writer].state.final:
+        locked = await lock_tasks(transaction.connection, [reading.upstream, claim.uid])
+        if locked[reading.upstream].state.final:
             return False
-        has_missing_jobs = locked[reading.writer].count_registered(reading.dataset) > 0
+        has_missing_jobs = locked[reading.upstream].count_registered(reading.dataset) > 0
         if not await flows.begin_flow(
             transaction.connection,
             claim,
@@ -73,7 +79,7 @@ async def begin_flow(
 async def _choose_upstream(
     context: WmsContext, dms: DmsClient, task: Task
 ) -> tuple[UpstreamRead, Mapping[UUID, Dataset]] | None:
-    """Return the data set that is taken as it comes, and the complete ones.
+    """Return the data set that is streamed, and the complete ones.
 
     Returns:
         None if the task has to wait.
@@ -97,17 +103,17 @@ async def _choose_upstream(
         return None
     dataset = unusable.pop()
     async with context.database.connection() as connection:
-        writer = await flows.find_writer(connection, dataset, chain=task.chain_uid)
-        cached_tasks = {} if writer is None else await context.tasks.get(connection, [writer])
-    if writer is None or not can_follow(task, cached_tasks[writer].task, dataset):
+        upstream = await flows.find_upstream_task(connection, dataset, chain=task.chain_uid)
+        cached_tasks = {} if upstream is None else await context.tasks.get(connection, [upstream])
+    if upstream is None or not can_follow(task, cached_tasks[upstream].task, dataset):
         return None
-    return UpstreamRead(writer, dataset), complete
+    return UpstreamRead(upstream, dataset), complete
 
 
 async def continue_flow(
     context: WmsContext, dms: DmsClient, claim: SplitClaim, *, cached_task: CachedTask, page: int
 ) -> None:
-    """Make jobs of files that lack one, for a claimed task that takes files as they come.
+    """Make jobs of files that lack one, for a claimed task that streams files.
 
     If the upstream task has finished, these are the last jobs, and the task may end: then it sends
     the messages of ``end_task``.
@@ -120,15 +126,15 @@ async def continue_flow(
     if is_grouping(cached_task.task):
         await continue_grouping(context, dms, claim, cached_task=cached_task, page=page)
         return
-    writer = await _find_open_upstream(context, claim, cached_task)
-    if writer is None:
+    upstream = await _find_open_upstream(context, claim, cached_task)
+    if upstream is None:
         return
-    if writer.state in {TaskState.FAILED, TaskState.CANCELED}:
-        await park(context, claim, f"the step before it {writer.state}")
+    if upstream.state in {TaskState.FAILED, TaskState.CANCELED}:
+        await park(context, claim, f"the step before it {upstream.state}")
         return
     uids = [task_input.dat_in_uid for task_input in list_streamed_inputs(cached_task.task)]
     datasets = {uid: await dms.dataset(uid) for uid in uids}
-    complete = writer.state is TaskState.FINISHED and all(
+    complete = upstream.state is TaskState.FINISHED and all(
         dataset.state is not DatasetState.OPEN for dataset in datasets.values()
     )
     drafts: list[JobDraft] = []
@@ -159,19 +165,24 @@ async def _find_open_upstream(
     ended = None
     async with context.database.transaction() as transaction:
         connection = transaction.connection
-        locked = await lock_tasks(connection, [reading.writer, claim.uid])
-        writer, own = locked[reading.writer], locked[claim.uid]
-        if own.counts.total != writer.count_registered(reading.dataset):
-            return writer
-        match writer.state:
+        locked = await lock_tasks(connection, [reading.upstream, claim.uid])
+        upstream, own = locked[reading.upstream], locked[claim.uid]
+        if own.counts.total != upstream.count_registered(reading.dataset):
+            return upstream
+        match upstream.state:
             case TaskState.FINISHED:
                 if not await count_page(
-                    connection, claim, jobs=0, place=claim.place, last=True, span=CLAIM_SPAN
+                    connection,
+                    claim,
+                    jobs=0,
+                    place=claim.place,
+                    last=True,
+                    claim_duration=CLAIM_DURATION,
                 ):
                     raise SplitClaimLost
                 ended = await decide(transaction, claim.uid, cached_task)
             case TaskState.FAILED | TaskState.CANCELED:
-                return writer
+                return upstream
             case _:
                 await flows.set_caught_up(connection, claim.uid)
                 await flows.park_task(connection, claim, reason="")
@@ -196,7 +207,7 @@ async def _add_jobs(
     async with context.database.transaction() as transaction:
         connection = transaction.connection
         if not await count_page(
-            connection, claim, jobs=0, place=claim.place, last=last, span=CLAIM_SPAN
+            connection, claim, jobs=0, place=claim.place, last=last, claim_duration=CLAIM_DURATION
         ):
             raise SplitClaimLost
         if await flows.add_jobs(connection, claim.uid, drafts):

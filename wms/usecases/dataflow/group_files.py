@@ -1,4 +1,4 @@
-"""Tasks that put files of an upstream task into groups or batches as they come.
+"""Tasks that stream files of an upstream task and put them into groups or batches.
 
 An entry is kept until no entry before it can come any more. Then it goes into the job that would
 contain it if the task had waited for all files.
@@ -29,7 +29,13 @@ from wms.db.tasks.tasks import LockedTask, UpstreamRead, lock_tasks
 from wms.domain.splitting.flow import group_entries, list_streamed_inputs
 from wms.domain.splitting.grouping import JobDraft
 from wms.usecases.context import WmsContext
-from wms.usecases.splitting.claimed_task import CLAIM_SPAN, SplitClaimLost, announce, decide, park
+from wms.usecases.splitting.claimed_task import (
+    CLAIM_DURATION,
+    SplitClaimLost,
+    announce,
+    decide,
+    park,
+)
 from wms.usecases.splitting.read_files import NotSplittable
 from wms.usecases.splitting.read_inputs import read_job_entries
 
@@ -68,7 +74,9 @@ async def take_entries(
     if state.entries != registered_files:  # some files came before the dataflow began
         await set_due(connection, task.uid)
         return NewJobs()
-    below = await find_complete_below(connection, reading.writer, reader=task.uid, state=state)
+    below = await find_complete_below(
+        connection, reading.upstream, downstream=task.uid, state=state
+    )
     new_jobs = await _make_jobs(connection, task, below=below, last=False, limit=_MAX_CONCURRENT)
     if new_jobs.more:
         await set_due(connection, task.uid)
@@ -120,15 +128,15 @@ async def continue_grouping(
         NotSplittable: The inputs can never be used.
         NotAvailable: The DMS does not answer.
     """
-    writer = await _advance(context, claim, cached_task, page=page, closed=False)
-    if writer is None:
+    upstream = await _advance(context, claim, cached_task, page=page, closed=False)
+    if upstream is None:
         return
-    if writer.state in {TaskState.FAILED, TaskState.CANCELED}:
-        await park(context, claim, f"the step before it {writer.state}")
+    if upstream.state in {TaskState.FAILED, TaskState.CANCELED}:
+        await park(context, claim, f"the step before it {upstream.state}")
         return
     uids = [task_input.dat_in_uid for task_input in list_streamed_inputs(cached_task.task)]
     datasets = {uid: await dms.dataset(uid) for uid in uids}
-    closed = writer.state is TaskState.FINISHED and all(
+    closed = upstream.state is TaskState.FINISHED and all(
         dataset.state is not DatasetState.OPEN for dataset in datasets.values()
     )
     page_entries: list[JobDraft] = []
@@ -163,27 +171,27 @@ async def _advance(
         ended = None
         async with context.database.transaction() as transaction:
             connection = transaction.connection
-            locked = await lock_tasks(connection, [reading.writer, claim.uid])
-            writer = locked[reading.writer]
+            locked = await lock_tasks(connection, [reading.upstream, claim.uid])
+            upstream = locked[reading.upstream]
             state = await get_grouping_state(connection, claim.uid)
             if state is None or not await lock_claimed(connection, claim):
                 raise SplitClaimLost
-            if writer.state in {TaskState.FAILED, TaskState.CANCELED}:
-                return writer
-            registered_files = writer.count_registered(reading.dataset)
+            if upstream.state in {TaskState.FAILED, TaskState.CANCELED}:
+                return upstream
+            registered_files = upstream.count_registered(reading.dataset)
             if state.entries != registered_files:
                 if closed:
                     raise NotSplittable(
                         f"of the {registered_files} files of its input data set {state.entries}"
                         " have a number of their own"
                     )
-                return writer
-            last = writer.state is TaskState.FINISHED
+                return upstream
+            last = upstream.state is TaskState.FINISHED
             below = (
                 _ABOVE_ALL
                 if last
                 else await find_complete_below(
-                    connection, reading.writer, reader=claim.uid, state=state
+                    connection, reading.upstream, downstream=claim.uid, state=state
                 )
             )
             new_jobs = await _make_jobs(
@@ -193,7 +201,7 @@ async def _advance(
             if new_jobs.jobs:
                 await notify_ready(connection)
             if more or last:
-                await lock_grouping(connection, claim, last=not more, span=CLAIM_SPAN)
+                await lock_grouping(connection, claim, last=not more, claim_duration=CLAIM_DURATION)
             else:
                 await set_caught_up(connection, claim.uid)
                 await park_task(connection, claim, reason="")
@@ -213,6 +221,8 @@ async def _keep_entries(
         SplitClaimLost: The claim or the task has ended.
     """
     async with context.database.transaction() as transaction:
-        if not await lock_grouping(transaction.connection, claim, last=False, span=CLAIM_SPAN):
+        if not await lock_grouping(
+            transaction.connection, claim, last=False, claim_duration=CLAIM_DURATION
+        ):
             raise SplitClaimLost
         await keep_entries(transaction.connection, claim.uid, new_entries)

@@ -38,7 +38,9 @@ def release_files(
             for attempt in attempts
             if attempt.verdict.state is JobState.FINISHED
         ]
-        send_releases(transaction, cached_tasks[uid].task, finished, readers=task.input_readers)
+        send_releases(
+            transaction, cached_tasks[uid].task, finished, downstream_counts=task.downstream_counts
+        )
 
 
 def send_releases(
@@ -46,17 +48,17 @@ def send_releases(
     task: Task,
     finished: Sequence[tuple[int, Inputs]],
     *,
-    readers: Mapping[str, int],
+    downstream_counts: Mapping[str, int],
 ) -> None:
     """Send ``dms.releases`` for jobs that finished, given by numbers and inputs."""
-    for files in find_releasable_files(task, finished, readers=readers):
+    for files in find_releasable_files(task, finished, downstream_counts=downstream_counts):
         for start in range(0, len(files.seqs), _MOST):
             transaction.send(
                 DMS_RELEASES,
                 ReleaseFiles(
                     dataset_uid=files.dataset,
-                    reader=task.uid,
-                    readers=files.readers,
+                    task_uid=task.uid,
+                    downstream_count=files.downstream_count,
                     seqs=files.seqs[start : start + _MOST],
                 ),
                 subject=files.dataset,

@@ -33,38 +33,38 @@ async def start_downstream_jobs(
     due.
     """
     jobs, more = 0, False
-    readers_without_file = set[UUID]()
-    for reader in sorted(locked, key=lambda task: is_grouping(cached_tasks[task.uid].task)):
-        reading = reader.reading
-        if reading is None or reader.state is not TaskState.SPLITTING:
+    tasks_without_file = set[UUID]()
+    for downstream in sorted(locked, key=lambda task: is_grouping(cached_tasks[task.uid].task)):
+        reading = downstream.reading
+        if reading is None or downstream.state is not TaskState.SPLITTING:
             continue
-        attempts = ended.get(reading.writer)
+        attempts = ended.get(reading.upstream)
         if attempts is None:
             continue
-        task, writer = cached_tasks[reader.uid].task, cached_tasks[reading.writer].task
+        task, upstream = cached_tasks[downstream.uid].task, cached_tasks[reading.upstream].task
         drafts = [
-            build_draft(task, writer, file, dataset=reading.dataset, inputs=attempt.job.inputs)
+            build_draft(task, upstream, file, dataset=reading.dataset, inputs=attempt.job.inputs)
             for attempt in attempts
             for dataset, file in attempt.files
             if dataset == reading.dataset
         ]
         if is_grouping(task):
-            registered_files = registered[reading.writer].get(str(reading.dataset), 0)
+            registered_files = registered[reading.upstream].get(str(reading.dataset), 0)
             new_jobs = await take_entries(
                 connection, reading, task, drafts, registered_files=registered_files
             )
             jobs, more = jobs + new_jobs.jobs, more or new_jobs.more
             continue
-        jobs += await _add_drafts(connection, reader.uid, drafts)
+        jobs += await _add_drafts(connection, downstream.uid, drafts)
         if any(_wrote_nothing(attempt, reading) for attempt in attempts):
-            readers_without_file.add(reader.uid)
-    if readers_without_file:
-        more = await set_due_behind(connection, sorted(readers_without_file)) > 0 or more
+            tasks_without_file.add(downstream.uid)
+    if tasks_without_file:
+        more = await set_due_behind(connection, sorted(tasks_without_file)) > 0 or more
     return NewJobs(jobs, more)
 
 
-async def _add_drafts(connection: Connection, reader: UUID, drafts: Sequence[JobDraft]) -> int:
-    return await add_jobs(connection, reader, drafts) if drafts else 0
+async def _add_drafts(connection: Connection, downstream: UUID, drafts: Sequence[JobDraft]) -> int:
+    return await add_jobs(connection, downstream, drafts) if drafts else 0
 
 
 def _wrote_nothing(attempt: EndedAttempt, reading: UpstreamRead) -> bool:

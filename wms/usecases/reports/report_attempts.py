@@ -16,7 +16,7 @@ from wms.db.jobs.attempts import (
 )
 from wms.db.pilots.pilots import get_pilot_node, is_stopping, list_active_nodes, see_pilot
 from wms.db.tasks.task_cache import CachedTask
-from wms.db.tasks.tasks import DownstreamTaskAppeared, LockedTask, lock_tasks_and_readers
+from wms.db.tasks.tasks import DownstreamTaskAppeared, LockedTask, lock_tasks_and_downstream
 from wms.domain.outputs import InvalidReport, build_log_file, build_output_files, check_report
 from wms.domain.retry_rules import RetryDecision
 from wms.domain.scheduling.matching import (
@@ -71,7 +71,7 @@ async def _apply_reports(
     first = _drop_repeated(filter_valid_tokens(reports))
     async with context.database.transaction() as transaction:
         connection = transaction.connection
-        locked = await lock_tasks_and_readers(connection, [job_id for job_id, _ in first])
+        locked = await lock_tasks_and_downstream(connection, [job_id for job_id, _ in first])
         in_flight = await list_jobs_in_flight(connection, [job_id for job_id, _ in first])
         cached_tasks = await context.tasks.get(connection, locked)
         own_jobs = {

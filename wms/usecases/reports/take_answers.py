@@ -12,7 +12,7 @@ from wms.db.jobs.attempts import EndedAttempt, JobInFlight
 from wms.db.jobs.human_tasks import draw_attempts, list_answered_jobs, list_job_ids
 from wms.db.tasks.status import require_task
 from wms.db.tasks.task_cache import CachedTask
-from wms.db.tasks.tasks import DownstreamTaskAppeared, lock_tasks_and_readers
+from wms.db.tasks.tasks import DownstreamTaskAppeared, lock_tasks_and_downstream
 from wms.domain.outputs import InvalidReport, build_output_files, check_report
 from wms.domain.tokens import filter_valid_tokens
 from wms.usecases.context import WmsContext
@@ -72,7 +72,7 @@ async def _apply_answers(
         if not own:
             await require_task(connection, uid)
             return {}
-        locked = await lock_tasks_and_readers(connection, own)
+        locked = await lock_tasks_and_downstream(connection, own)
         cached_tasks = await context.tasks.get(connection, locked)
         jobs = await draw_attempts(connection, uid, own)
         ended = _build_ended_attempts(

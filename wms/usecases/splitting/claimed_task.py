@@ -16,7 +16,7 @@ from wms.usecases.dataflow.extend_tree import extend_tree
 from wms.usecases.tasks.end_task import end_task
 
 #: Duration of a claim without a page added.
-CLAIM_SPAN = timedelta(seconds=60)
+CLAIM_DURATION = timedelta(seconds=60)
 
 
 class SplitClaimLost(Exception):
@@ -30,7 +30,7 @@ async def release(context: WmsContext, claim: SplitClaim, reason: str) -> None:
 
 
 async def park(context: WmsContext, claim: SplitClaim, reason: str) -> None:
-    """Let a task that takes files as they come wait for the ends of upstream jobs.
+    """Let a task that streams files wait for the ends of upstream jobs.
 
     ``reason`` says for people why it waits.
     """

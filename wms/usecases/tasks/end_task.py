@@ -9,7 +9,7 @@ from sluice.servicekit.database import Transaction
 from wms.db.dataflow.flows import forget_flows
 from wms.db.dataflow.tree_parts import forget_tree
 from wms.db.jobs.attempts import cancel_jobs_in_flight, cancel_waiting_jobs
-from wms.db.jobs.input_readers import forget_readers
+from wms.db.jobs.downstream_counts import forget_downstream_counts
 from wms.db.tasks.task_cache import CachedTask
 from wms.db.tasks.tasks import set_ended
 from wms.domain.task_completion import TaskEnding
@@ -39,7 +39,7 @@ async def end_task(
     await cancel_jobs_in_flight(connection, uid, message=message)
     await cancel_waiting_jobs(connection, uid, message=message)
     await forget_flows(connection, uid)
-    await forget_readers(connection, uid)
+    await forget_downstream_counts(connection, uid)
     if cached_task.task.parts_uid is not None:
         await forget_tree(connection, uid)
     for dataset in cached_task.datasets:

@@ -18,11 +18,11 @@ from sluice.contracts.messages import DeleteDataset, RegisterFiles, ReleaseFiles
 from tests.integration.dms.conftest import Dms
 from tests.waiting import eventually
 
-READER, OTHER = UUID(int=1), UUID(int=2)
+TASK, OTHER = UUID(int=1), UUID(int=2)
 
 
-def make_release(uid: UUID, *seqs: int, reader: UUID = READER, readers: int = 1) -> ReleaseFiles:
-    return ReleaseFiles(dataset_uid=uid, reader=reader, readers=readers, seqs=list(seqs))
+def make_release(uid: UUID, *seqs: int, task: UUID = TASK, count: int = 1) -> ReleaseFiles:
+    return ReleaseFiles(dataset_uid=uid, task_uid=task, downstream_count=count, seqs=list(seqs))
 
 
 async def listed(dms: Dms, uid: UUID) -> list[int]:
@@ -99,25 +99,25 @@ async def test_release_delivered_twice_counts_once(dms: Dms) -> None:
 
 async def test_invariant_4_file_stays_until_all_downstream_tasks_release_it(dms: Dms) -> None:
     uid, _ = await dms.filled("between", 4)
-    await dms.apply(make_release(uid, 0, 1, 2, readers=2))
-    await dms.apply(make_release(uid, 0, 1, readers=2))
+    await dms.apply(make_release(uid, 0, 1, 2, count=2))
+    await dms.apply(make_release(uid, 0, 1, count=2))
     assert await listed(dms, uid) == [0, 1, 2, 3], "a repeated release counted twice"
-    await dms.apply(make_release(uid, 1, 3, reader=OTHER, readers=2))
+    await dms.apply(make_release(uid, 1, 3, task=OTHER, count=2))
     await remove_released(dms.context)
     assert await listed(dms, uid) == stored_numbers(dms) == [0, 2, 3]
-    await dms.apply(make_release(uid, 0, 1, 2, reader=OTHER, readers=2))
-    await dms.apply(make_release(uid, 3, readers=2))
+    await dms.apply(make_release(uid, 0, 1, 2, task=OTHER, count=2))
+    await dms.apply(make_release(uid, 3, count=2))
     assert await listed(dms, uid) == []
     assert await dms.fetch("SELECT * FROM file_reads") == []
 
 
-@pytest.mark.parametrize("readers", [1, 2])
-async def test_file_registered_after_its_release_does_not_come_back(dms: Dms, readers: int) -> None:
+@pytest.mark.parametrize("count", [1, 2])
+async def test_file_registered_after_its_release_does_not_come_back(dms: Dms, count: int) -> None:
     """Messages of two queues arrive in any order."""
     uid = await dms.dataset("between")
     files = [dms.write("between", seq) for seq in range(3)]
-    for reader in (READER, OTHER)[:readers]:
-        await dms.apply(make_release(uid, 0, 2, reader=reader, readers=readers))
+    for task in (TASK, OTHER)[:count]:
+        await dms.apply(make_release(uid, 0, 2, task=task, count=count))
     await dms.apply(RegisterFiles(dataset_uid=uid, files=files[:2]))
     await dms.apply(RegisterFiles(dataset_uid=uid, files=files[2:], close_at=3))
     assert await listed(dms, uid) == [1]
@@ -282,9 +282,9 @@ async def test_two_instances_share_the_removals(dms: Dms) -> None:
 async def test_concurrent_releases_by_all_downstream_tasks_release_the_files(dms: Dms) -> None:
     uid, _ = await dms.filled("between", 8)
     messages = [
-        make_release(uid, *seqs, reader=reader, readers=2)
+        make_release(uid, *seqs, task=task, count=2)
         for seqs in (range(8), range(7, -1, -1))
-        for reader in (READER, OTHER)
+        for task in (TASK, OTHER)
     ]
     await asyncio.gather(*(dms.apply(message) for message in messages))
     assert await listed(dms, uid) == []
@@ -303,13 +303,13 @@ async def test_any_order_of_messages_has_the_same_result(dms: Dms, data: st.Data
     uid = await dms.dataset(name)
     files = [dms.write(name, seq) for seq in range(4)]
     read = {
-        reader: data.draw(st.lists(st.integers(0, 3), min_size=1, unique=True), label="read")
-        for reader in (READER, OTHER)
+        task: data.draw(st.lists(st.integers(0, 3), min_size=1, unique=True), label="read")
+        for task in (TASK, OTHER)
     }
     messages: list[RegisterFiles | ReleaseFiles] = [
         *(RegisterFiles(dataset_uid=uid, files=[file]) for file in files),
         RegisterFiles(dataset_uid=uid, close_at=4),
-        *(make_release(uid, *seqs, reader=reader, readers=2) for reader, seqs in read.items()),
+        *(make_release(uid, *seqs, task=task, count=2) for task, seqs in read.items()),
     ]
     again = data.draw(st.lists(st.sampled_from(messages)), label="again")
     for message in data.draw(st.permutations([*messages, *again]), label="order"):
@@ -317,7 +317,7 @@ async def test_any_order_of_messages_has_the_same_result(dms: Dms, data: st.Data
         if data.draw(st.booleans(), label="remove"):
             await remove_released(dms.context)
     await remove_released(dms.context)
-    both = set(read[READER]) & set(read[OTHER])
+    both = set(read[TASK]) & set(read[OTHER])
     left = [seq for seq in range(4) if seq not in both]
     dataset = await dms.client.dataset(uid)
     assert (dataset.state, dataset.count_files, dataset.released) == (

@@ -296,7 +296,7 @@ async def test_job_without_speculation_or_with_named_resources_gets_no_duplicate
     assert await lease(wms, quick) == []
 
 
-async def test_step_that_is_switched_off_gets_no_duplicate(wms: WmsFixture) -> None:
+async def test_disabled_step_gets_no_duplicate(wms: WmsFixture) -> None:
     slow, quick = await two_pilots(wms)
     await wms.record_durations(*[(pilot, 10.0) for pilot in (slow, quick)])
     await start_straggler(wms, slow)

@@ -8,7 +8,7 @@ import pytest
 from sluice.clients.dms import DmsClient
 from sluice.contracts.common.states import ErrorClass, JobState, TaskState
 from sluice.contracts.jobs.tasks import ReusedTask, Task
-from sluice.contracts.messages import InputReaders
+from sluice.contracts.messages import DownstreamCounts
 from sluice.contracts.templates.plan import Boundary
 from sluice.servicekit.database import Database
 from tests.integration.wms.catalogue import deliver, deliver_releases, new_output, releases
@@ -20,7 +20,7 @@ from tests.integration.wms.wms_fixture import WmsFixture
 from wms.domain.splitting.tree_merge import SPAN
 from wms.usecases.reports.retry_jobs import retry_job
 from wms.usecases.splitting.split_task import split_waiting_tasks
-from wms.usecases.tasks.accept_task import accept_readers
+from wms.usecases.tasks.accept_task import accept_downstream_counts
 from wms.usecases.tasks.cancel_task import cancel_task
 
 
@@ -29,23 +29,26 @@ def chain(wms: WmsFixture, dms: DmsClient) -> ChainOfSteps:
     return ChainOfSteps(wms, dms)
 
 
-async def tell(chain: ChainOfSteps, step: str, **readers: int) -> None:
+async def tell(chain: ChainOfSteps, step: str, **numbers: int) -> None:
     """Tell the WMS how many tasks read each of the outputs that ``step`` reads."""
-    input_readers = {
-        chain.steps[name].main_output.dat_out_uid: count for name, count in readers.items()
-    }
+    counts = {chain.steps[name].main_output.dat_out_uid: count for name, count in numbers.items()}
     async with chain.wms.database.transaction() as transaction:
-        await accept_readers(
-            transaction, InputReaders(task_uid=chain.steps[step].uid, readers=input_readers)
+        await accept_downstream_counts(
+            transaction, DownstreamCounts(task_uid=chain.steps[step].uid, counts=counts)
         )
 
 
 async def list_releases(chain: ChainOfSteps) -> list[tuple[str, str, int, list[int]]]:
-    """Return writing step, releasing step, number of readers and file numbers of each release."""
+    """Return upstream and downstream step, number of tasks and file numbers of each release."""
     wrote = {task.main_output.dat_out_uid: name for name, task in chain.steps.items()}
     names = {task.uid: name for name, task in chain.steps.items()}
     return [
-        (wrote[release.dataset_uid], names[release.reader], release.readers, list(release.seqs))
+        (
+            wrote[release.dataset_uid],
+            names[release.task_uid],
+            release.downstream_count,
+            list(release.seqs),
+        )
         for release in await releases(chain.wms)
     ]
 
@@ -67,10 +70,10 @@ async def test_finished_job_releases_its_inputs(chain: ChainOfSteps, tmp_path: P
     assert sorted(seqs for *_, seqs in await list_releases(chain)) == [[0, 2], [1], [3]]
 
 
-async def test_inputs_read_before_the_number_of_readers_is_known_are_released_later(
+async def test_inputs_read_before_the_number_of_downstream_tasks_is_known_are_released_later(
     chain: ChainOfSteps, tmp_path: Path
 ) -> None:
-    """The message about the number of readers may come after the first jobs have ended."""
+    """The message about the number of downstream tasks may come after the first jobs have ended."""
     await (await chain.create_tasks(tmp_path, files=3)).send("a", "b")
     pilot = await chain.wms.add_pilot()
     jobs = await chain.wms.lease(pilot, 3)
@@ -87,7 +90,7 @@ async def test_inputs_read_before_the_number_of_readers_is_known_are_released_la
     assert (await list_releases(chain))[1:] == [("a", "b", 1, [2])]
 
 
-async def test_files_are_not_released_while_the_number_of_readers_is_unknown(
+async def test_files_are_not_released_while_the_number_of_downstream_tasks_is_unknown(
     chain: ChainOfSteps, tmp_path: Path
 ) -> None:
     await (await chain.create_tasks(tmp_path, files=2)).send("a", "b", "c")
@@ -113,21 +116,23 @@ async def test_joined_inputs_are_released_together(chain: ChainOfSteps, tmp_path
     """The files have the same number, whichever input is the main input."""
     await chain.create_tasks(tmp_path, files=2)
     joined = await join(chain, first="original")
-    readers = {
+    counts = {
         joined_input.dat_in_uid: number for number, joined_input in enumerate(joined.inputs, 1)
     }
     async with chain.wms.database.transaction() as transaction:
-        await accept_readers(transaction, InputReaders(task_uid=joined.uid, readers=readers))
+        await accept_downstream_counts(
+            transaction, DownstreamCounts(task_uid=joined.uid, counts=counts)
+        )
     await chain.send("a", "b")
     await chain.run_all(await chain.wms.add_pilot())
     sent_releases = await releases(chain.wms)
-    assert sorted((one.readers, one.seqs) for one in sent_releases) == [
+    assert sorted((one.downstream_count, one.seqs) for one in sent_releases) == [
         (1, [0]),
         (1, [1]),
         (2, [0]),
         (2, [1]),
     ]
-    assert all(readers[one.dataset_uid] == one.readers for one in sent_releases)
+    assert all(counts[one.dataset_uid] == one.downstream_count for one in sent_releases)
 
 
 async def test_invariant_4_inputs_of_jobs_that_can_be_retried_are_kept(
@@ -221,7 +226,7 @@ async def test_tree_releases_its_parts_as_they_are_joined(
     tree = chain.steps["b"]
     of_parts = [list(one.seqs) for one in sent_releases if one.dataset_uid == tree.parts_uid]
     assert of_parts == [[0, 1, 2]]
-    assert {one.readers for one in sent_releases} == {1}
+    assert {one.downstream_count for one in sent_releases} == {1}
     files = [one for one in sent_releases if one.dataset_uid == tree.main_input.dat_in_uid]
     assert [list(one.seqs) for one in files] == [[0, 1, 2], [3, 4, 5], [6]]
     parts = (await chain.wms.sent_messages()).files[UUID(str(tree.parts_uid))]
@@ -254,7 +259,7 @@ async def test_nothing_is_released_while_the_whole_data_set_is_split(
     assert [seqs for *_, seqs in await list_releases(chain)] == [[6]]
 
 
-async def test_number_of_readers_is_deleted_with_its_task(
+async def test_number_of_downstream_tasks_is_deleted_with_its_task(
     chain: ChainOfSteps, tmp_path: Path
 ) -> None:
     await chain.create_tasks(tmp_path, files=1)
@@ -264,7 +269,7 @@ async def test_number_of_readers_is_deleted_with_its_task(
     await cancel_task(chain.wms.context, chain.steps["b"].uid)
     await tell(chain, "b", a=1)
     async with chain.wms.database.connection() as connection:
-        assert await connection.fetchval("SELECT count(*) FROM input_readers") == 0
+        assert await connection.fetchval("SELECT count(*) FROM downstream_counts") == 0
 
 
 async def run_chain(chain: ChainOfSteps, folder: Path, *, files: int, bad: set[int]) -> None:

@@ -209,4 +209,4 @@ async def test_no_needed_file_is_released_under_any_order_of_events(
         assert (dataset.count_files, dataset.state.readable) == (jobs, True)
         assert await read_by_finished(chain, step) == set(range(jobs))
     async with chain.wms.database.connection() as connection:
-        assert await connection.fetchval("SELECT count(*) FROM input_readers") == 0
+        assert await connection.fetchval("SELECT count(*) FROM downstream_counts") == 0

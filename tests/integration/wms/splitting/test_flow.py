@@ -21,7 +21,7 @@ from wms.db.jobs.splitting import claim_task
 from wms.db.tasks.tasks import UpstreamRead, lock_tasks
 from wms.domain.task_completion import TaskEnding
 from wms.usecases.leasing.explain import explain_task
-from wms.usecases.splitting.claimed_task import CLAIM_SPAN
+from wms.usecases.splitting.claimed_task import CLAIM_DURATION
 from wms.usecases.splitting.split_task import split_waiting_tasks
 from wms.usecases.tasks.cancel_task import cancel_task
 from wms.usecases.tasks.end_task import end_task
@@ -202,7 +202,7 @@ async def test_report_concurrent_with_a_new_downstream_task_makes_its_job(
     a, b = chain.steps["a"], chain.steps["b"]
     async with chain.wms.database.transaction() as transaction:
         connection = transaction.connection
-        claim = await claim_task(connection, uuid4(), before=None, span=CLAIM_SPAN)
+        claim = await claim_task(connection, uuid4(), before=None, claim_duration=CLAIM_DURATION)
         assert claim is not None
         await lock_tasks(connection, [a.uid, b.uid])
         reading = UpstreamRead(a.uid, a.main_output.dat_out_uid)
@@ -254,7 +254,7 @@ async def test_open_data_set_is_paired_with_a_closed_data_set(
 async def test_task_over_two_open_data_sets_waits_until_one_is_closed(
     chain: ChainOfSteps, tmp_path: Path
 ) -> None:
-    """Then it takes the files of the other data set as they come."""
+    """Then it streams the files of the other data set."""
     await chain.create_tasks(tmp_path, files=3)
     a, b, c = (chain.steps[step] for step in "abc")
     read = [
@@ -330,8 +330,8 @@ async def test_explanation_says_how_many_upstream_jobs_a_task_waits_for(
     await chain.wms.finish(pilot, *(await chain.wms.lease(pilot, 3)))
     explanation = await explain_task(chain.wms.context, chain.steps["b"].uid)
     assert explanation.text == (
-        "Takes what step a gives as it comes: 3 of 4 jobs so far, 1 to end, and its own 3 jobs made"
-        " of that have ended."
+        "Streams the files of step a: 3 of 4 jobs so far, 1 to end, and its own 3 jobs made of that"
+        " have ended."
     )
 
 

@@ -1,4 +1,4 @@
-"""Steps are ranked, switched off and on, and counted over all chains."""
+"""Steps are ranked, disabled and enabled, and counted over all chains."""
 
 import asyncio
 
@@ -7,7 +7,7 @@ from pydantic import ValidationError
 
 from sluice.contracts.common.states import TaskState
 from sluice.contracts.jobs.needs import Resources
-from sluice.contracts.jobs.steps import OFF, RankStep, SetStepPriority, StepLoad
+from sluice.contracts.jobs.steps import DISABLED, RankStep, SetStepPriority, StepLoad
 from sluice.contracts.jobs.tasks import Task
 from tests.integration.wms.leasing.test_query_plans import plan, scans
 from tests.integration.wms.wms_fixture import WmsFixture, make_task
@@ -52,9 +52,7 @@ async def test_step_is_ranked_over_all_chains(wms: WmsFixture) -> None:
     assert (await get_load(wms, "transcribe")).priority is None
 
 
-async def test_step_that_is_switched_off_leases_no_jobs(
-    wms: WmsFixture, other_wms: WmsFixture
-) -> None:
+async def test_disabled_step_leases_no_jobs(wms: WmsFixture, other_wms: WmsFixture) -> None:
     """This holds for all instances. Running jobs finish, and other steps go on."""
     task, other = (
         await add_step_task(wms, "layout", jobs=3),
@@ -62,35 +60,35 @@ async def test_step_that_is_switched_off_leases_no_jobs(
     )
     pilot = await wms.add_pilot()
     [running_job] = await wms.lease(pilot)
-    await set_priority(wms, "layout", OFF, reason="wrong model", by="Ada")
+    await set_priority(wms, "layout", DISABLED, reason="wrong model", by="Ada")
     leases = [await at.lease(pilot, 4) for at in (wms, other_wms)]
     assert [[job.task_uid for job in jobs] for jobs in leases] == [[other.uid], []]
     await wms.finish(pilot, running_job, *leases[0])
     why = (await explain_task(wms.context, task.uid)).text
-    assert why.startswith("Step layout is switched off by Ada since 20")
+    assert why.startswith("Step layout is disabled by Ada since 20")
     assert why.endswith(
         "(wrong model): no job of it is given away (2 ready, 1 of 3 jobs finished)."
     )
     shown = await get_load(wms, "layout")
-    assert shown.is_off
+    assert shown.is_disabled
     assert (shown.waiting, shown.flying, shown.timed) == (2, 0, 1)
     waiting = asyncio.create_task(other_wms.lease(pilot, 2, wait=20.0))
     await set_priority(wms, "layout", 0)
     assert len(await waiting) == 2, "the waiting request did not get the jobs"
 
 
-async def test_task_with_running_jobs_of_a_switched_off_step_is_explained(wms: WmsFixture) -> None:
+async def test_task_with_running_jobs_of_a_disabled_step_is_explained(wms: WmsFixture) -> None:
     task = await add_step_task(wms, "layout")
     pilot = await wms.add_pilot()
     [job] = await wms.lease(pilot)
-    await set_priority(wms, "layout", OFF, template="ocr")
+    await set_priority(wms, "layout", DISABLED, template="ocr")
     why = (await explain_task(wms.context, task.uid)).text
     assert why.startswith("In work: 0 of 2 jobs finished, 1 with pilots, 1 ready; step layout is")
-    assert "switched off in template ocr since" in why
+    assert "disabled in template ocr since" in why
     assert (await explain_job(wms.context, job.id + 1)).text.startswith("Ready: Step layout is")
 
 
-async def test_pilot_is_not_reserved_for_a_step_that_is_switched_off(wms: WmsFixture) -> None:
+async def test_pilot_is_not_reserved_for_a_disabled_step(wms: WmsFixture) -> None:
     """Otherwise no job would use the pilot."""
     big = make_task(step="big", resources=Resources(cores=4), rank=9)
     await wms.add_task(big, jobs=1)
@@ -101,7 +99,7 @@ async def test_pilot_is_not_reserved_for_a_step_that_is_switched_off(wms: WmsFix
         big.uid,
         pilot,
     )
-    await set_priority(wms, "big", OFF)
+    await set_priority(wms, "big", DISABLED)
     assert [job.task_uid for job in await wms.lease(pilot)] == [small.uid]
 
 
@@ -128,7 +126,7 @@ async def test_steps_are_counted_with_their_run_and_waiting_times(wms: WmsFixtur
 
 @pytest.mark.parametrize("priority", [-0.5, -2, 2e6, float("nan")])
 def test_invalid_priority_is_refused(priority: float) -> None:
-    with pytest.raises(ValidationError, match="or -1, which switches the step off"):
+    with pytest.raises(ValidationError, match="or -1, which disables the step"):
         SetStepPriority(priority=priority)
 
 

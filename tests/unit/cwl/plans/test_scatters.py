@@ -48,8 +48,8 @@ def test_step_over_values_has_the_lists_as_arguments() -> None:
         "",
     )
     assert (frames.port, frames.mode) == ("frames", InputMode.ALL)
-    assert not step.takes_as_they_come
-    assert (step.cross, step.inputs_that_come) == ([], [])
+    assert not step.can_stream
+    assert (step.cross, step.streamed_inputs) == ([], [])
 
 
 def test_cross_product_keeps_the_order_of_the_scatter() -> None:
@@ -58,7 +58,7 @@ def test_cross_product_keeps_the_order_of_the_scatter() -> None:
     assert step.cross == ["word", "cut"]
     assert sorted(step.needs.items) == ["cut", "word"]
     (step,) = plan_of(edited(("dotproduct", "flat_crossproduct"), text=GRAPH)).steps[2:3]
-    assert (step.cross, step.takes_as_they_come) == (["before", "after"], False)
+    assert (step.cross, step.can_stream) == (["before", "after"], False)
 
 
 PAIRS = """\
@@ -88,7 +88,7 @@ def test_first_file_list_is_the_data_set_and_others_are_parameters() -> None:
     assert plan.parameters["mates"].required
     (step,) = plan.steps
     assert step.by_place, "each data set has its own numbers"
-    assert not step.takes_as_they_come
+    assert not step.can_stream
     assert [step_input.source.port for step_input in step.inputs] == ["frames", "mates"]
 
 
@@ -129,7 +129,7 @@ def test_step_without_data_set_runs_once() -> None:
     assert (sweep.main_input.source, sweep.main_input.mode) == (nothing, InputMode.NONE)
     assert (sweep.single, sweep.needs.items) == (False, ["cut"])
     assert (once.main_input.source, once.main_input.mode) == (nothing, InputMode.NONE)
-    assert (once.single, once.mode, once.takes_as_they_come) == (True, TaskMode.MAP, False)
+    assert (once.single, once.mode, once.can_stream) == (True, TaskMode.MAP, False)
     assert [
         (step_input.port, step_input.mode, step_input.optional) for step_input in once.inputs[1:]
     ] == [("words", InputMode.ONE, True)]

@@ -13,7 +13,7 @@ from tests.draws import examples
 from tests.unit.wfms.chains.plans import DELETE_ALL, plan, plans, step, three_steps
 from tests.unit.wfms.chains.simulation import INPUT, Simulation, uid_of
 from wfms.chains.domain.chain import DatasetView
-from wfms.chains.domain.graph import readers
+from wfms.chains.domain.graph import downstream_steps
 
 
 def run_step(chain: Simulation, name: str, failed_jobs: int = 0) -> None:
@@ -135,8 +135,8 @@ def check_released(chain: Simulation) -> None:
         assert chain.view.steps[dataset.step].state.final
         if dataset.port is not None:
             assert all(
-                chain.view.steps[reader.name].state.final
-                for reader in readers(chain.plan, dataset.step, dataset.port)
+                chain.view.steps[downstream.name].state.final
+                for downstream in downstream_steps(chain.plan, dataset.step, dataset.port)
             )
     if INPUT in chain.released:
         assert chain.released[-1] == INPUT
@@ -234,11 +234,11 @@ def test_random_chain_without_failures_finishes_and_releases_its_data_sets(
         possible += [("end", name) for name in chain.in_state(StepState.IN_PROGRESS)]
         what, name = data.draw(st.sampled_from(possible))
         if what == "start":
-            reader = chain_plan.step(name)
+            starting = chain_plan.step(name)
             started_states = [StepState.FINISHED]
-            if reader.takes_as_they_come:
+            if starting.can_stream:
                 started_states.append(StepState.IN_PROGRESS)
-            source = reader.main_input.source.step
+            source = starting.main_input.source.step
             assert source is None or chain.view.steps[source].state in started_states
             chain.start(name)
         else:

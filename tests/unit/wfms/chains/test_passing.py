@@ -19,8 +19,8 @@ from sluice.contracts.common.states import (
 from sluice.contracts.templates.plan import Batch, MergeGroups, NextSource, Plan, Source, StepInput
 from tests.unit.wfms.chains.plans import DATA, plan, plans, step
 from wfms.chains.domain.chain import ChainView, StepView
-from wfms.chains.domain.early_release import count_file_readers, early_released_inputs
-from wfms.chains.domain.graph import output_ports, readers
+from wfms.chains.domain.early_release import count_downstream_steps, early_released_inputs
+from wfms.chains.domain.graph import downstream_steps, output_ports
 
 MAKE_OUTPUT, OTHER = Source(step="make", port="out"), Source(step="other", port="out")
 END = Source(step="read", port="out")
@@ -39,13 +39,13 @@ def chain_view(wf: Plan) -> ChainView:
     )
 
 
-def read_by(*more_readers: Any, **reader: Any) -> Plan:
+def read_by(*more_steps: Any, **fields: Any) -> Plan:
     """Return the plan make → read → end, with more steps that read what ``make`` writes."""
     return plan(
         step("make"),
         step("other"),
-        step("read", reader.pop("source", MAKE_OUTPUT), **reader),
-        *more_readers,
+        step("read", fields.pop("source", MAKE_OUTPUT), **fields),
+        *more_steps,
         step("end", END),
         outputs=[("end", "out")],
     )
@@ -82,16 +82,16 @@ def side_input(mode: InputMode, source: Source = MAKE_OUTPUT, **more: Any) -> St
     ],
 )
 def test_files_are_released_one_by_one_if_all_steps_read_file_by_file(wf: Plan, count: int) -> None:
-    assert count_file_readers(wf, "make", "out") == count
+    assert count_downstream_steps(wf, "make", "out") == count
 
 
 def test_files_of_an_unread_data_set_are_not_released_one_by_one() -> None:
-    assert count_file_readers(read_by(), "other", "out") == 0
+    assert count_downstream_steps(read_by(), "other", "out") == 0
 
 
 def test_files_of_a_workflow_output_are_not_released_one_by_one() -> None:
     wf = plan(step("make"), step("read", MAKE_OUTPUT), outputs=[("make", "out"), ("read", "out")])
-    assert count_file_readers(wf, "make", "out") == 0
+    assert count_downstream_steps(wf, "make", "out") == 0
 
 
 def test_task_gets_the_number_of_steps_that_read_each_of_its_inputs() -> None:
@@ -119,15 +119,17 @@ def test_downstream_steps_get_the_same_count_and_it_is_their_number(
     ]
     wf = wf.model_copy(update={"steps": steps})
     chain = chain_view(wf)
-    for writer in wf.steps:
-        for output in writer.outputs:
-            source, uid = Source(step=writer.name, port=output.port), UUID(int=7)
-            who = readers(wf, writer.name, output.port)
-            whole = (writer.name, output.port) in output_ports(wf) or any(
-                reader.name in waits for reader in who
+    for upstream in wf.steps:
+        for output in upstream.outputs:
+            source, uid = Source(step=upstream.name, port=output.port), UUID(int=7)
+            downstream = downstream_steps(wf, upstream.name, output.port)
+            whole = (upstream.name, output.port) in output_ports(wf) or any(
+                each.name in waits for each in downstream
             )
             # Each step of these plans reads one data set.
             released_inputs = [
-                early_released_inputs(chain, reader, {source: uid}) for reader in who
+                early_released_inputs(chain, each, {source: uid}) for each in downstream
             ]
-            assert released_inputs == [{} if whole else {uid: len(who)} for _ in released_inputs]
+            assert released_inputs == [
+                {} if whole else {uid: len(downstream)} for _ in released_inputs
+            ]

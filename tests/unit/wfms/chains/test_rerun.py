@@ -9,7 +9,7 @@ from sluice.contracts.common.states import ChainDatasetStatus, ChainState, Datas
 from sluice.contracts.templates.plan import Plan
 from tests.unit.wfms.chains.plans import plans
 from wfms.chains.domain.chain import ChainView, DatasetView, StepView
-from wfms.chains.domain.graph import output_ports, readers
+from wfms.chains.domain.graph import downstream_steps, output_ports
 from wfms.chains.domain.rerun import NOT_UPLOADED, NothingFailed, Rerun, RerunRequest, plan_rerun
 
 CHAIN, INPUT = UUID(int=1), UUID(int=2)
@@ -65,7 +65,11 @@ def chains(draw: st.DrawFn) -> ChainView:
 
 def followers(plan: Plan, name: str) -> set[str]:
     step = plan.step(name)
-    direct = {reader.name for output in step.outputs for reader in readers(plan, name, output.port)}
+    direct = {
+        downstream.name
+        for output in step.outputs
+        for downstream in downstream_steps(plan, name, output.port)
+    }
     return direct.union(*(followers(plan, follower) for follower in direct))
 
 

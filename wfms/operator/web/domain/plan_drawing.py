@@ -90,7 +90,7 @@ class _Tree:
     def draw(self) -> Drawing:
         """Return the drawing of the plan."""
         first = self._plan.data_input
-        of_slices = "new files" if first and self._plan.due is not None else ""
+        of_slices = "new files" if first and self._plan.trigger is not None else ""
         self._grow(_Branch(NodeKind.INPUT, first or VALUES, first, None, 0, of_slices))
         self._add_side_lines()
         self._last = max(branch.column for branch in self._branches)
@@ -123,12 +123,12 @@ class _Tree:
                 *(
                     _Branch(
                         NodeKind.STEP,
-                        reader.name,
-                        reader.main_input.source.port,
-                        reader,
-                        self._columns[reader.name],
+                        downstream.name,
+                        downstream.main_input.source.port,
+                        downstream,
+                        self._columns[downstream.name],
                     )
-                    for reader in steps.get(name, ())
+                    for downstream in steps.get(name, ())
                 ),
                 *(
                     _Branch(

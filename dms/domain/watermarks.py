@@ -1,6 +1,6 @@
 """Watermarks of a storage: when it counts as filling."""
 
-from sluice.contracts.data.datasets import WaterMarks
+from sluice.contracts.data.datasets import Watermarks
 
 
 def effective_capacity(capacity: int | None, *, used: int, free: float | None) -> int | None:
@@ -13,7 +13,7 @@ def effective_capacity(capacity: int | None, *, used: int, free: float | None) -
     return used + int(free)
 
 
-def fills(used: int, marks: WaterMarks, *, most: int | None, before: bool) -> bool:
+def fills(used: int, marks: Watermarks, *, most: int | None, before: bool) -> bool:
     """Return whether a storage is filling: from the high watermark until it is below the low one.
 
     Args:
@@ -33,7 +33,7 @@ def to_bytes(mark: float, most: int | None) -> float:
     return mark * most if mark <= 1 and most is not None else mark
 
 
-def marks_objection(marks: WaterMarks, capacity: int | None, *, most: int | None) -> str:
+def marks_objection(marks: Watermarks, capacity: int | None, *, most: int | None) -> str:
     """Return why a storage cannot have these watermarks, as the end of a sentence; or "".
 
     Args:

@@ -6,18 +6,18 @@ from datetime import datetime
 from uuid import UUID
 
 from sluice.contracts.common.states import ReplicaState
-from sluice.contracts.data.datasets import WaterMarks
+from sluice.contracts.data.datasets import Watermarks
 from sluice.servicekit.database import Connection
 
 PUT_MARKS = """
 -- Other watermarks reset the filling state.
-INSERT INTO water_marks (storage_id, low, high) VALUES ($1, $2, $3)
+INSERT INTO watermarks (storage_id, low, high) VALUES ($1, $2, $3)
 ON CONFLICT (storage_id) DO UPDATE
 SET low = EXCLUDED.low, high = EXCLUDED.high, filling_since = NULL
-WHERE (water_marks.low, water_marks.high) <> (EXCLUDED.low, EXCLUDED.high)
+WHERE (watermarks.low, watermarks.high) <> (EXCLUDED.low, EXCLUDED.high)
 """
 
-DELETE_MARKS = "DELETE FROM water_marks WHERE storage_id = $1"
+DELETE_MARKS = "DELETE FROM watermarks WHERE storage_id = $1"
 
 SELECT_LEVELS = """
 SELECT m.storage_id, m.low, m.high, m.filling_since, s.name, s.url, s.capacity,
@@ -25,13 +25,13 @@ SELECT m.storage_id, m.low, m.high, m.filling_since, s.name, s.url, s.capacity,
         SELECT least(coalesce(sum(u.bytes), 0), 9223372036854775807)::bigint FROM storage_usage u
         WHERE u.storage_id = s.id
     ) AS used
-FROM water_marks m JOIN storages s ON s.id = m.storage_id
+FROM watermarks m JOIN storages s ON s.id = m.storage_id
 """
 
 SET_FILLING = """
 -- Guarded by the watermarks and the state that the decision was based on: only one instance reports
 -- the change.
-UPDATE water_marks SET filling_since = CASE WHEN $2 THEN now() END
+UPDATE watermarks SET filling_since = CASE WHEN $2 THEN now() END
 WHERE storage_id = $1 AND (filling_since IS NOT NULL) <> $2 AND (low, high) = ($3, $4) RETURNING 1
 """
 
@@ -58,7 +58,7 @@ class Level:
     url: str
     capacity: int | None
     used: int
-    marks: WaterMarks
+    marks: Watermarks
     filling_since: datetime | None
 
 
@@ -71,14 +71,14 @@ async def levels(connection: Connection) -> dict[UUID, Level]:
             row["url"],
             row["capacity"],
             row["used"],
-            WaterMarks(low=row["low"], high=row["high"]),
+            Watermarks(low=row["low"], high=row["high"]),
             row["filling_since"],
         )
         for row in await connection.fetch(SELECT_LEVELS)
     }
 
 
-async def put_marks(connection: Connection, storage: UUID, marks: WaterMarks) -> None:
+async def put_marks(connection: Connection, storage: UUID, marks: Watermarks) -> None:
     """Set the watermarks of a storage; new values reset its filling state."""
     await connection.execute(PUT_MARKS, storage, marks.low, marks.high)
 

@@ -82,12 +82,12 @@ def errors_of(text: str) -> list[str]:
 )
 def test_trigger_is_separate_from_the_match_conditions(written: str, read: Trigger) -> None:
     plan = plan_of(data(f"{{{PAGES}, {written}}}"))
-    assert (plan.match, plan.due) == ({"type": Equals(value="corpus")}, read)
+    assert (plan.match, plan.trigger) == ({"type": Equals(value="corpus")}, read)
 
 
 def test_zone_without_a_schedule_is_a_match_condition() -> None:
     plan = plan_of(data("{zone: north}"))
-    assert (plan.match, plan.due) == ({"zone": Equals(value="north")}, None)
+    assert (plan.match, plan.trigger) == ({"zone": Equals(value="north")}, None)
 
 
 @pytest.mark.parametrize(
@@ -117,7 +117,7 @@ def test_list_output_is_collected_file_by_file(output: str, spread: bool) -> Non
 
 def test_template_without_data_set_may_have_a_schedule() -> None:
     plan = plan_of(values("{schedule: 0 3 * * *}"))
-    assert (plan.match, plan.due) == ({}, Trigger(schedule="0 3 * * *"))
+    assert (plan.match, plan.trigger) == ({}, Trigger(schedule="0 3 * * *"))
     assert plan.retention == Retention(input="keep")
 
 

@@ -12,19 +12,19 @@ from sluice.contracts.templates.plan import Equals
 from sluice.contracts.templates.templates import Template
 from sluice.contracts.templates.trigger_cycles import describe_cycle, find_cycle, why_cycle
 from tests.unit.wfms.chains.plans import plan, step
-from tests.unit.wfms.intake.test_due import START, corpus
+from tests.unit.wfms.intake.test_triggers import START, corpus
 
 GROWN = Trigger(every=GrowthTrigger(files=1))
 
 
 def template(
-    name: str, takes: str, *gives: str, due: Trigger | None = GROWN, **more: Any
+    name: str, takes: str, *gives: str, trigger: Trigger | None = GROWN, **more: Any
 ) -> Template:
     template_plan = plan(
         *(step(f"s{number}") for number in range(len(gives) or 1)),
         outputs=[(f"s{number}", "out") for number in range(len(gives))],
         match={"type": Equals(value=takes)},
-        due=due,
+        trigger=trigger,
     )
     outputs = [
         output.model_copy(update={"collect": Collect(name=f"the-{into}", type=into)})
@@ -57,27 +57,27 @@ LA, LB = template("la", "a", "b"), template("lb", "b", "a")
 LINE = template("line", "a", "c")
 
 
-def text_of(ring: list[Template]) -> str:
-    return describe_cycle(ring)
+def text_of(cycle: list[Template]) -> str:
+    return describe_cycle(cycle)
 
 
 @pytest.mark.parametrize(
-    ("templates", "ring"),
+    ("templates", "cycle"),
     [
         ([LA, LB], "la → lb → la"),
         ([LA], ""),
         ([LA, LINE, template("far", "c", "d")], ""),
         ([template("la", "a", "b", "a"), LB], "la → la"),
-        ([LA, template("lb", "b", "a", due=None)], ""),
+        ([LA, template("lb", "b", "a", trigger=None)], ""),
         ([LA, template("mid", "b", "c"), template("end", "c", "a")], "la → mid → end → la"),
         ([LA, template("x", "b", "c"), template("y", "c", "b")], ""),
     ],
-    ids=["two", "alone", "line", "itself", "not due", "three", "before a ring"],
+    ids=["two", "alone", "line", "itself", "no trigger", "three", "before a cycle"],
 )
 def test_trigger_cycle_leads_back_to_the_same_template(
-    templates: list[Template], ring: str
+    templates: list[Template], cycle: str
 ) -> None:
-    assert text_of(find_cycle(templates[0], templates)) == ring
+    assert text_of(find_cycle(templates[0], templates)) == cycle
 
 
 def test_condition_that_no_collected_output_meets_closes_no_cycle() -> None:
@@ -89,9 +89,9 @@ def test_condition_that_no_collected_output_meets_closes_no_cycle() -> None:
 
 def test_cycle_hides_the_names_of_templates_of_other_groups() -> None:
     other = LB.model_copy(update={"group": "spd"})
-    ring = find_cycle(LA, [LA, other])
-    assert describe_cycle(ring, ALL) == "la → lb → la"
-    assert describe_cycle(ring, visibility([EVERYONE])) == "la → a template of another group → la"
+    cycle = find_cycle(LA, [LA, other])
+    assert describe_cycle(cycle, ALL) == "la → lb → la"
+    assert describe_cycle(cycle, visibility([EVERYONE])) == "la → a template of another group → la"
 
 
 @pytest.mark.parametrize(
@@ -112,7 +112,7 @@ def test_trigger_cycle_stops_at_the_highest_generation(
 
 
 def test_trigger_on_all_files_counts_the_generation_of_all_files() -> None:
-    whole = template("la", "a", "b", due=Trigger(every=GrowthTrigger(files=1, all=True)))
+    whole = template("la", "a", "b", trigger=Trigger(every=GrowthTrigger(files=1, all=True)))
     one = append_only_dataset(9, reader=0)
     assert why_cycle(whole, one, [whole, LB], most=5) is not None
     assert why_cycle(LA, one, [LA, LB], most=5) is None

@@ -1,4 +1,4 @@
-"""When a template is due, and for which append-only data sets."""
+"""Which templates a trigger starts, and with which append-only data sets."""
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
@@ -12,9 +12,9 @@ from sluice.contracts.templates.templates import Template
 from wfms.intake.domain.matching import select_latest
 
 
-def due_templates(templates: Iterable[Template]) -> list[Template]:
+def select_triggered_templates(templates: Iterable[Template]) -> list[Template]:
     """Return the latest versions of templates that have a trigger: growth or a schedule."""
-    return [template for template in select_latest(templates) if template.plan.due is not None]
+    return [template for template in select_latest(templates) if template.plan.trigger is not None]
 
 
 def select_datasets(
@@ -31,10 +31,12 @@ def select_datasets(
     ]
 
 
-def is_due(every: GrowthTrigger, one: AppendOnlyDataset, *, template: str, now: datetime) -> bool:
-    """Return whether the template is due for the data set.
+def is_triggered(
+    every: GrowthTrigger, one: AppendOnlyDataset, *, template: str, now: datetime
+) -> bool:
+    """Return whether the growth of the data set triggers the template.
 
-    It is due if there are enough new files, or any new file after enough hours without a slice. For
+    It does if there are enough new files, or any new file after enough hours without a slice. For
     a template that has had no slice yet, all files are new, and the hours count from the first
     files.
     """
@@ -57,7 +59,7 @@ def describe_outcome(
     """
     parts = [f"{format_count(len(cut), 'slice')} of {_names(cut)}"] if cut else []
     if blocked:
-        parts.append(f"nothing of {_names(blocked)}, as templates form a ring")
+        parts.append(f"nothing of {_names(blocked)}, because the templates form a trigger cycle")
     return "; ".join(parts) or "nothing was new"
 
 

@@ -6,10 +6,10 @@ from functools import partial
 
 import pytest
 
-from dms.usecases.storages.watch_water_marks import watch_water_marks
+from dms.usecases.storages.watch_watermarks import watch_watermarks
 from sluice.contracts.chains.chains import Chain
 from sluice.contracts.common.problems import NotAvailable
-from sluice.contracts.data.datasets import WaterMarks
+from sluice.contracts.data.datasets import Watermarks
 from sluice.contracts.jobs.tasks import Boosts
 from sluice.contracts.templates.plan import Retention
 from sluice.servicekit.messages.queue_topology import sluice_topology
@@ -19,8 +19,8 @@ from tests.integration.wfms.wfms_fixture import WfmsFixture
 from tests.unit.wfms.chains.plans import DELETE_ALL, three_steps
 from tests.waiting import eventually
 from wfms.chains.settings import ChainsSettings
-from wfms.chains.usecases.context import ReliefState
-from wfms.chains.usecases.relieve_storages import relieve_storages
+from wfms.chains.usecases.context import WatermarkState
+from wfms.chains.usecases.raise_ranks_for_filling_storages import raise_ranks_for_filling_storages
 from wfms.chains.wiring import build
 
 KEEPS = Retention(input="keep")
@@ -35,9 +35,9 @@ async def running(wfms: WfmsFixture, name: str, *, retention: Retention = DELETE
     return chain
 
 
-def relief(wfms: WfmsFixture) -> Callable[[], Awaitable[None]]:
-    context = replace(wfms.chains_context, relief_rank=7.0, relief=ReliefState())
-    return partial(relieve_storages, context)
+def bind_rank_update(wfms: WfmsFixture) -> Callable[[], Awaitable[None]]:
+    context = replace(wfms.chains_context, watermark_rank=7.0, watermark_state=WatermarkState())
+    return partial(raise_ranks_for_filling_storages, context)
 
 
 def raised(wfms: WfmsFixture, boosts: Boosts) -> list[str]:
@@ -50,63 +50,63 @@ def raised(wfms: WfmsFixture, boosts: Boosts) -> list[str]:
 async def test_tasks_are_ranked_higher_while_the_storage_of_their_input_fills(
     wfms: WfmsFixture,
 ) -> None:
-    await wfms.dms.mark_storage("input-1", WaterMarks(low=4, high=9))
+    await wfms.dms.mark_storage("input-1", Watermarks(low=4, high=9))
     first = await running(wfms, "a")
     await running(wfms, "kept", retention=KEEPS)
-    relieve = relief(wfms)
-    await relieve()
+    update_ranks = bind_rank_update(wfms)
+    await update_ranks()
     assert [boost.boosts for boost in wfms.wms.boosts] == [[]], (
         "ranks raised by an earlier instance are lowered"
     )
-    await relieve()
+    await update_ranks()
     assert len(wfms.wms.boosts) == 1, "without raised ranks there are no more requests"
     await running(wfms, "b")
-    await watch_water_marks(wfms.dms_database, {})
-    await relieve()
+    await watch_watermarks(wfms.dms_database, {})
+    await update_ranks()
     request = wfms.wms.boosts[-1]
     assert (request.by, raised(wfms, request)) == (
         7.0,
         ["decode a-wf", "decode b-wf", "filter a-wf"],
     ), "a chain that keeps its input frees no space"
     why = (
-        "storage input-1, on which the chain's input lies, reached its high water mark (9 bytes)"
+        "storage input-1, on which the chain's input lies, reached its high watermark (9 bytes)"
         " at 20"
     )
     assert request.boosts[0].reason.startswith(why)
-    await relieve()
+    await update_ranks()
     assert wfms.wms.boosts[-1] == request, "the request is repeated for new tasks"
     await wfms.dms.delete_dataset(first.dataset_uid, force=True)
     await wfms.dms.unmark_storage("input-1")
-    await relieve()
+    await update_ranks()
     assert wfms.wms.boosts[-1].boosts == []
 
 
 async def test_outage_of_a_service_changes_no_ranks(wfms: WfmsFixture) -> None:
-    await wfms.dms.mark_storage("input-1", WaterMarks(low=2, high=3))
+    await wfms.dms.mark_storage("input-1", Watermarks(low=2, high=3))
     await running(wfms, "a")
-    await watch_water_marks(wfms.dms_database, {})
-    relieve = relief(wfms)
+    await watch_watermarks(wfms.dms_database, {})
+    update_ranks = bind_rank_update(wfms)
     for service in ("dms", "wms"):
         wfms.http[service].down = True
         with pytest.raises(NotAvailable):
-            await relieve()
+            await update_ranks()
         wfms.http[service].down = False
     assert wfms.wms.boosts == []
-    await relieve()
+    await update_ranks()
     assert len(wfms.wms.boosts[-1].boosts) == 1
 
 
-async def test_relief_rank_0_lowers_ranks_that_were_raised_before(wfms: WfmsFixture) -> None:
-    await wfms.dms.mark_storage("input-1", WaterMarks(low=2, high=3))
+async def test_watermark_rank_0_lowers_ranks_that_were_raised_before(wfms: WfmsFixture) -> None:
+    await wfms.dms.mark_storage("input-1", Watermarks(low=2, high=3))
     await running(wfms, "a")
-    await watch_water_marks(wfms.dms_database, {})
-    await relief(wfms)()
+    await watch_watermarks(wfms.dms_database, {})
+    await bind_rank_update(wfms)()
     assert len(wfms.wms.boosts[-1].boosts) == 1
     url = wfms.databases["wfms.chains"].url
-    settings = ChainsSettings(database_url=url, broker_url=url, relief_rank=0)
+    settings = ChainsSettings(database_url=url, broker_url=url, watermark_rank=0)
     service = build(settings, links=wfms.links, transport=open_transport(url, sluice_topology()))
     [loops] = [part for part in service.components if isinstance(part, Loops)]
-    [loop] = loops.by_name["chains.relieve_storages"]
+    [loop] = loops.by_name["chains.raise_ranks_for_filling_storages"]
     await loop.start()
 
     async def is_boosted() -> bool:

@@ -14,8 +14,13 @@ from sluice.contracts.templates.matching import describe_trigger, objection_to
 from sluice.contracts.templates.plan import Equals
 from sluice.contracts.templates.templates import Template
 from tests.unit.wfms.chains.plans import plan, step
-from wfms.intake.domain.due import describe_outcome, due_templates, is_due, select_datasets
 from wfms.intake.domain.matching import Matched, NotMatched, decide
+from wfms.intake.domain.triggers import (
+    describe_outcome,
+    is_triggered,
+    select_datasets,
+    select_triggered_templates,
+)
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 PAGES = {"type": Equals(value="pages")}
@@ -52,9 +57,9 @@ def corpus(*readers: tuple[str, int, datetime], **more: Any) -> AppendOnlyDatase
     )
 
 
-def template(name: str = "t", due: Trigger | None = GROWN, **more: object) -> Template:
+def template(name: str = "t", trigger: Trigger | None = GROWN, **more: object) -> Template:
     match = more.pop("match", PAGES)
-    template_plan = plan(step("only"), outputs=[("only", "out")], match=match, due=due)
+    template_plan = plan(step("only"), outputs=[("only", "out")], match=match, trigger=trigger)
     return Template.model_validate(
         {
             "id": UUID(int=3),
@@ -68,7 +73,7 @@ def template(name: str = "t", due: Trigger | None = GROWN, **more: object) -> Te
 
 
 @pytest.mark.parametrize(
-    ("every", "used", "hours", "due"),
+    ("every", "used", "hours", "is_met"),
     [
         (GrowthTrigger(files=12), 0, 0, True),
         (GrowthTrigger(files=13), 0, 1000, False),
@@ -83,12 +88,12 @@ def template(name: str = "t", due: Trigger | None = GROWN, **more: object) -> Te
     ],
 )
 def test_trigger_fires_after_enough_new_files_or_hours(
-    every: GrowthTrigger, used: int, hours: float, *, due: bool
+    every: GrowthTrigger, used: int, hours: float, *, is_met: bool
 ) -> None:
     last = START + timedelta(days=9)
     one = corpus(("t", used, last)) if used else corpus(("other", 12, last))
     since = last if used else START
-    assert is_due(every, one, template="t", now=since + timedelta(hours=hours)) is due
+    assert is_triggered(every, one, template="t", now=since + timedelta(hours=hours)) is is_met
 
 
 def test_template_gets_append_only_data_sets_that_match_and_that_it_sees() -> None:
@@ -103,18 +108,18 @@ def test_template_gets_append_only_data_sets_that_match_and_that_it_sees() -> No
     )
 
 
-def test_only_the_latest_version_of_a_template_is_due() -> None:
-    old, new = template(), template(due=None, version=2)
-    assert due_templates([old, new]) == []
-    assert due_templates([old, template("u", due=None)]) == [old]
+def test_only_the_latest_version_of_a_template_is_triggered() -> None:
+    old, new = template(), template(trigger=None, version=2)
+    assert select_triggered_templates([old, new]) == []
+    assert select_triggered_templates([old, template("u", trigger=None)]) == [old]
 
 
 def test_slice_goes_only_to_the_template_it_was_cut_for() -> None:
     of = SliceOf(append_only=UUID(int=1), name="corpus", reader="t", number=3)
-    decided = decide(dataset(of=of), [template("a", due=None), template(), template("z")])
+    decided = decide(dataset(of=of), [template("a", trigger=None), template(), template("z")])
     assert isinstance(decided, Matched)
     assert (decided.template.name, decided.tied) == ("t", ())
-    decision = decide(dataset(of=of), [template("a", due=None), template("z")])
+    decision = decide(dataset(of=of), [template("a", trigger=None), template("z")])
     assert isinstance(decision, NotMatched)
     assert "is not the template t, for which it was cut" in decision.reason
     ordinary = decide(dataset(), [template()])
@@ -133,7 +138,7 @@ def test_slice_matches_as_its_append_only_data_set_does() -> None:
 
 
 @pytest.mark.parametrize(
-    ("due", "text"),
+    ("trigger", "text"),
     [
         (Trigger(every=GrowthTrigger(files=1)), "when 1 file is new"),
         (Trigger(every=GrowthTrigger(hours=1)), "when 1 hour has gone"),
@@ -144,8 +149,8 @@ def test_slice_matches_as_its_append_only_data_set_does() -> None:
         (Trigger(schedule="0 3 * * *", zone="Europe/Warsaw"), "at 0 3 * * * (Europe/Warsaw)"),
     ],
 )
-def test_trigger_is_described_in_words(due: Trigger, text: str) -> None:
-    assert describe_trigger(due) == text
+def test_trigger_is_described_in_words(trigger: Trigger, text: str) -> None:
+    assert describe_trigger(trigger) == text
 
 
 def test_outcome_of_a_scheduled_time_is_described() -> None:

@@ -31,7 +31,12 @@ from wfms.intake.db.schedules import (
     move_schedule,
     read_until,
 )
-from wfms.intake.domain.due import describe_outcome, due_templates, is_due, select_datasets
+from wfms.intake.domain.triggers import (
+    describe_outcome,
+    is_triggered,
+    select_datasets,
+    select_triggered_templates,
+)
 from wfms.intake.usecases.context import IntakeContext
 
 log = structlog.get_logger(__name__)
@@ -39,27 +44,29 @@ log = structlog.get_logger(__name__)
 _DELETED_STATES = {DatasetState.DELETING, DatasetState.DELETED}
 
 
-async def start_due(context: IntakeContext) -> bool:
-    """Start what is due; several instances may do it at the same time.
+async def start_triggered_chains(context: IntakeContext) -> bool:
+    """Start what triggers ask for; several instances may do it at the same time.
 
-    Templates that are due get slices. A scheduled template that takes no data set gets a chain,
-    which waits for its handover. Schedules of templates that are missing or disabled are deleted,
-    and begin again later. Always returns False: a later round finds what is new.
+    Templates whose triggers fire get slices. A scheduled template that takes no data set gets a
+    chain, which waits for its handover. Schedules of templates that are missing or disabled are
+    deleted, and begin again later. Always returns False: a later round finds what is new.
 
     Raises:
         NotAvailable: The DMS or the operator service does not answer.
     """
-    templates = due_templates((await context.operator.templates()).templates)
-    scheduled = [each.name for each in templates if each.plan.due and each.plan.due.schedule]
+    templates = select_triggered_templates((await context.operator.templates()).templates)
+    scheduled = [
+        each.name for each in templates if each.plan.trigger and each.plan.trigger.schedule
+    ]
     async with context.database.connection() as connection:
         await forget_others(connection, scheduled)
     takes = any(template.plan.takes_dataset for template in templates)
     append_only_datasets = await context.dms.append_only_datasets(generations=True) if takes else []
     for template in templates:
-        trigger, sets = template.plan.due, []
+        trigger, sets = template.plan.trigger, []
         for dataset in select_datasets(template, append_only_datasets):
             blocked_reason = why_cycle(template, dataset, templates, most=context.generations)
-            sets.append(_DueDataset(dataset, blocked_reason))
+            sets.append(_TriggerDataset(dataset, blocked_reason))
         if trigger is None:
             continue
         if trigger.every is not None:
@@ -70,7 +77,7 @@ async def start_due(context: IntakeContext) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class _DueDataset:
+class _TriggerDataset:
     """A data set to cut slices of; ``blocked_reason`` says why none is cut by itself."""
 
     append_only: AppendOnlyDataset
@@ -78,30 +85,33 @@ class _DueDataset:
 
 
 async def _start_grown(
-    context: IntakeContext, template: Template, every: GrowthTrigger, sets: Sequence[_DueDataset]
+    context: IntakeContext,
+    template: Template,
+    every: GrowthTrigger,
+    sets: Sequence[_TriggerDataset],
 ) -> None:
     now = context.database.clock.now()
-    for due in sets:
-        if is_due(every, due.append_only, template=template.name, now=now):
-            await _cut(context, template, due, all_files=every.all)
+    for source in sets:
+        if is_triggered(every, source.append_only, template=template.name, now=now):
+            await _cut(context, template, source, all_files=every.all)
 
 
 async def _cut(
     context: IntakeContext,
     template: Template,
-    due: _DueDataset,
+    source: _TriggerDataset,
     *,
     all_files: bool = False,
     occasion: str | None = None,
 ) -> bool:
     """Cut a slice, and return whether there is one."""
-    append_only = due.append_only
-    if due.blocked_reason is not None:
+    append_only = source.append_only
+    if source.blocked_reason is not None:
         log.debug(
             "slice.held",
             template=template.name,
             of=append_only.dataset.name,
-            reason=due.blocked_reason,
+            reason=source.blocked_reason,
         )
         return False
     request = CutSlice(
@@ -123,7 +133,7 @@ async def _cut(
 
 
 async def _start_scheduled(
-    context: IntakeContext, template: Template, trigger: Trigger, sets: Sequence[_DueDataset]
+    context: IntakeContext, template: Template, trigger: Trigger, sets: Sequence[_TriggerDataset]
 ) -> None:
     database, spec = context.database, Spec(template.name, f"{trigger.schedule} {trigger.zone}")
     now = database.clock.now()
@@ -154,12 +164,16 @@ class _ScheduleTime:
 async def _start_slices(
     context: IntakeContext,
     template: Template,
-    sets: Sequence[_DueDataset],
+    sets: Sequence[_TriggerDataset],
     schedule_time: _ScheduleTime,
 ) -> None:
     occasion = schedule_time.time.isoformat()
-    cut = [due.append_only for due in sets if await _cut(context, template, due, occasion=occasion)]
-    blocked = [due.append_only for due in sets if due.blocked_reason is not None]
+    cut = [
+        source.append_only
+        for source in sets
+        if await _cut(context, template, source, occasion=occasion)
+    ]
+    blocked = [source.append_only for source in sets if source.blocked_reason is not None]
     async with context.database.connection() as connection:
         await move_schedule(
             connection,

@@ -4,16 +4,16 @@ import re
 
 import pytest
 
-from dms.domain.water_marks import effective_capacity, fills, marks_objection
-from sluice.contracts.data.datasets import WaterMarks
+from dms.domain.watermarks import effective_capacity, fills, marks_objection
+from sluice.contracts.data.datasets import Watermarks
 
-SHARES = WaterMarks(low=0.5, high=0.8)
-BYTES = WaterMarks(low=500, high=800)
+SHARES = Watermarks(low=0.5, high=0.8)
+BYTES = Watermarks(low=500, high=800)
 
 
 @pytest.mark.parametrize(("marks", "capacity"), [(SHARES, 1000), (BYTES, 1000), (BYTES, None)])
 def test_storage_is_filling_from_the_high_mark_until_below_the_low_mark(
-    marks: WaterMarks, capacity: int | None
+    marks: Watermarks, capacity: int | None
 ) -> None:
     levels = [0, 799, 800, 801, 600, 500, 499, 600, 799, 800]
     filling, states = False, []
@@ -38,7 +38,7 @@ def test_storage_is_filling_from_the_high_mark_until_below_the_low_mark(
 def test_watermarks_must_fit_the_capacity(
     low: float, high: float, capacity: int | None, why: str
 ) -> None:
-    objection = marks_objection(WaterMarks(low=low, high=high), capacity, most=capacity)
+    objection = marks_objection(Watermarks(low=low, high=high), capacity, most=capacity)
     assert re.search(why, objection)
     assert bool(objection) == bool(why)
 
@@ -50,10 +50,10 @@ def test_shares_without_capacity_refer_to_used_and_free_space() -> None:
     )
     assert effective_capacity(None, used=300, free=None) is None
     assert marks_objection(SHARES, None, most=1000) == ""
-    assert marks_objection(WaterMarks(low=0.5, high=400), None, most=1000).startswith(
+    assert marks_objection(Watermarks(low=0.5, high=400), None, most=1000).startswith(
         "are the wrong way round: 500 bytes"
     )
-    assert marks_objection(WaterMarks(low=10, high=2000), None, most=1000) == "", (
+    assert marks_objection(Watermarks(low=10, high=2000), None, most=1000) == "", (
         "the file system may grow"
     )
 

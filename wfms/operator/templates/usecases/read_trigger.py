@@ -18,22 +18,24 @@ from wfms.operator.templates.db import templates
 from wfms.operator.templates.domain.template import StoredTemplate
 
 
-async def read_due(context: OperatorContext, template: StoredTemplate) -> TemplateTrigger | None:
+async def read_trigger(
+    context: OperatorContext, template: StoredTemplate
+) -> TemplateTrigger | None:
     """Return the trigger of a template, or None if it has none.
 
     What other services do not answer is left out.
     """
     plan = template.plan
-    if plan.due is None:
+    if plan.trigger is None:
         return None
     state, sets = await asyncio.gather(_state(context, template), _sets(context, template))
-    schedule = plan.due.schedule
+    schedule = plan.trigger.schedule
     runs = schedule is not None and template.disabled_at is None
     now = context.database.clock.now()
     return TemplateTrigger(
         kind="schedule" if schedule is not None else "growth",
-        words=describe_trigger(plan.due),
-        next_at=next_time(schedule or "", plan.due.zone, after=now) if runs else None,
+        words=describe_trigger(plan.trigger),
+        next_at=next_time(schedule or "", plan.trigger.zone, after=now) if runs else None,
         last_at=None if state is None else state.last_at,
         outcome="" if state is None else state.outcome,
         sets=sets,

@@ -6,8 +6,8 @@ from uuid import UUID
 import pytest
 
 from sluice.contracts.common.states import StorageType
-from sluice.contracts.data.datasets import Storage, WaterMarks
-from wfms.chains.domain.water_mark_reasons import describe_reason
+from sluice.contracts.data.datasets import Storage, Watermarks
+from wfms.chains.domain.watermark_reasons import describe_reason
 
 BUFFER = Storage(
     id=UUID(int=1),
@@ -33,12 +33,12 @@ def test_reason_shows_the_watermark_as_it_was_set(
     high: float, capacity: int | None, watermark: str
 ) -> None:
     since = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
-    marks = WaterMarks(low=high / 2, high=high)
+    marks = Watermarks(low=high / 2, high=high)
     storage = BUFFER.model_copy(
         update={"capacity": capacity, "marks": marks, "filling_since": since}
     )
     reason = (
-        "storage buffer, on which the chain's input lies, reached its high water mark"
+        "storage buffer, on which the chain's input lies, reached its high watermark"
         f" ({watermark}) at 2026-01-02 03:04:05 UTC"
     )
     assert describe_reason(storage) == reason

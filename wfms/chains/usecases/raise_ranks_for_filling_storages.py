@@ -7,8 +7,8 @@ import structlog
 from sluice.contracts.common.states import StorageType
 from sluice.contracts.data.datasets import Storage
 from sluice.contracts.jobs.tasks import Boost, Boosts
-from wfms.chains.db.reading import relieving_tasks
-from wfms.chains.domain.water_mark_reasons import describe_reason
+from wfms.chains.db.reading import list_space_freeing_tasks
+from wfms.chains.domain.watermark_reasons import describe_reason
 from wfms.chains.usecases.context import ChainsContext
 
 log = structlog.get_logger(__name__)
@@ -19,7 +19,7 @@ MOST = 10_000
 _ANY = 1.0
 
 
-async def relieve_storages(context: ChainsContext) -> None:
+async def raise_ranks_for_filling_storages(context: ChainsContext) -> None:
     """Rank running tasks higher while a storage that holds their chain's input is filling up.
 
     Only tasks of chains that delete their input in the end are ranked higher. The DMS says
@@ -28,16 +28,16 @@ async def relieve_storages(context: ChainsContext) -> None:
     Raises:
         NotAvailable: The DMS or the WMS does not answer. Ranks stay as they are.
     """
-    filling = await _list_filling_storages(context) if context.relief_rank else []
-    if not filling and context.relief.nothing_raised:
+    filling = await _list_filling_storages(context) if context.watermark_rank else []
+    if not filling and context.watermark_state.nothing_raised:
         return
     boosts = await _make_boosts(context, filling) if filling else []
-    answer = await context.wms.boost(Boosts(by=context.relief_rank or _ANY, boosts=boosts))
-    context.relief.nothing_raised = not boosts
+    answer = await context.wms.boost(Boosts(by=context.watermark_rank or _ANY, boosts=boosts))
+    context.watermark_state.nothing_raised = not boosts
     if answer.raised or answer.lowered:
         names = [storage.name for storage in filling]
         log.info(
-            "relief.ranks_changed", storages=names, raised=answer.raised, lowered=answer.lowered
+            "watermark.ranks_changed", storages=names, raised=answer.raised, lowered=answer.lowered
         )
 
 
@@ -48,7 +48,7 @@ async def _list_filling_storages(context: ChainsContext) -> list[Storage]:
 
 async def _make_boosts(context: ChainsContext, filling: list[Storage]) -> list[Boost]:
     async with context.database.connection() as connection:
-        tasks = await relieving_tasks(connection, limit=MOST)
+        tasks = await list_space_freeing_tasks(connection, limit=MOST)
     reasons: dict[UUID, str] = {}
     for storage in filling:
         datasets_on_storage = await context.dms.list_datasets_on(

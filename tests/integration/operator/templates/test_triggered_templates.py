@@ -16,7 +16,7 @@ from sluice.contracts.templates.templates import NewTemplate
 from tests.integration.operator.conftest import Operator
 from tests.integration.operator.templates.test_template_command import Command, sluice
 from tests.integration.operator.test_pages import token_of
-from tests.unit.cwl.plans.test_due_templates import data, values
+from tests.unit.cwl.plans.test_triggered_templates import data, values
 
 __all__ = ["sluice"]
 
@@ -64,9 +64,9 @@ async def test_growth_trigger_shows_the_number_of_new_files(
     operator: Operator, sluice: Command
 ) -> None:
     await publish(operator, "train", GROWN)
-    due = await operator.client.template_due("train")
-    (one,) = due.sets
-    assert (due.kind, one.name, one.new, one.files, one.last) == (
+    trigger = await operator.client.template_trigger("train")
+    (one,) = trigger.sets
+    assert (trigger.kind, one.name, one.new, one.files, one.last) == (
         "growth",
         "corpus",
         2,
@@ -91,25 +91,25 @@ async def test_schedule_shows_its_next_and_its_last_time(
     operator.neighbours.schedules.append(
         ScheduleState(template="nightly", last_at=TIME, outcome="a chain of nightly-1-x")
     )
-    due = await operator.client.template_due("nightly")
-    assert (due.kind, due.last_at, due.sets) == ("schedule", TIME, [])
-    assert due.next_at is not None
-    assert due.next_at.minute == 0
+    trigger = await operator.client.template_trigger("nightly")
+    assert (trigger.kind, trigger.last_at, trigger.sets) == ("schedule", TIME, [])
+    assert trigger.next_at is not None
+    assert trigger.next_at.minute == 0
     page = (await operator.http.get("/templates/nightly")).text
     assert "at 0 3 * * * (Europe/Warsaw), on its parameters alone" in page
     assert "a chain of nightly-1-x" in page
     assert "Next time" in page
     output = await sluice("template", "show", "nightly")
-    assert f"next time: {local_time(due.next_at)}" in output
+    assert f"next time: {local_time(trigger.next_at)}" in output
     assert f"last time: {local_time(TIME)}: a chain of nightly-1-x" in output
     await operator.client.disable_template("nightly")
-    assert (await operator.client.template_due("nightly")).next_at is None
+    assert (await operator.client.template_trigger("nightly")).next_at is None
 
 
-async def test_template_without_a_trigger_has_no_due_time(operator: Operator) -> None:
+async def test_template_without_a_trigger_has_no_times(operator: Operator) -> None:
     await publish(operator, "plain", data("{kind: raw}"))
     with pytest.raises(NotFound, match="takes data sets as they close"):
-        await operator.client.template_due("plain")
+        await operator.client.template_trigger("plain")
     assert (await operator.http.get("/templates/plain")).status_code == 200
 
 
@@ -130,10 +130,10 @@ async def test_append_only_data_set_shows_the_files_that_templates_got(
     assert "No template was given any" in (await operator.http.get(f"/datasets/{corpus.uid}")).text
 
 
-RING = ("la", "a", "b"), ("lb", "b", "a")
+CYCLE = ("la", "a", "b"), ("lb", "b", "a")
 
 
-def ring(takes: str, gives: str) -> str:
+def cycle_template(takes: str, gives: str) -> str:
     text = data(f"{{sluice:type: {takes}, every: {{files: 1}}}}")
     assert "sluice:collect: done" in text
     return text.replace("sluice:collect: done", f"sluice:collect: {gives}")
@@ -142,45 +142,45 @@ def ring(takes: str, gives: str) -> str:
 async def test_template_of_a_trigger_cycle_tells_why_it_starts_no_more(
     operator: Operator, corpus: Dataset, sluice: Command
 ) -> None:
-    for name, takes, gives in RING:
-        await publish(operator, name, ring(takes, gives))
+    for name, takes, gives in CYCLE:
+        await publish(operator, name, cycle_template(takes, gives))
     grows = corpus.model_copy(update={"meta": {"type": "a"}})
     operator.neighbours.append_only = [
         AppendOnlyDataset(dataset=grows, since=TIME, readers=[], generation=5)
     ]
-    (one,) = (await operator.client.template_due("la")).sets
+    (one,) = (await operator.client.template_trigger("la")).sets
     assert one.held is not None
     assert "la → lb → la" in one.held
     assert "la → lb → la" in await sluice("template", "show", "la")
     assert "la → lb → la" in (await operator.http.get("/templates/la")).text
     await operator.client.disable_template("lb")
-    (one,) = (await operator.client.template_due("la")).sets
+    (one,) = (await operator.client.template_trigger("la")).sets
     assert one.held is None
 
 
 async def test_template_that_closes_a_trigger_cycle_gets_a_warning(
     operator: Operator, sluice: Command, tmp_path: Path
 ) -> None:
-    (la, *first), (lb, *second) = RING
-    stored = await operator.client.store_template(NewTemplate(name=lb, cwl=ring(*second)))
-    assert rings_of(stored.warnings) == []
-    new = NewTemplate(name=la, cwl=ring(*first))
-    (finding,) = rings_of((await operator.client.compare_template(new)).warnings)
+    (la, *first), (lb, *second) = CYCLE
+    stored = await operator.client.store_template(NewTemplate(name=lb, cwl=cycle_template(*second)))
+    assert cycles_of(stored.warnings) == []
+    new = NewTemplate(name=la, cwl=cycle_template(*first))
+    (finding,) = cycles_of((await operator.client.compare_template(new)).warnings)
     assert (finding.severity, "la → lb → la" in finding.message) == ("warning", True)
     file = tmp_path / "la.cwl"
-    file.write_text(ring(*first))
+    file.write_text(cycle_template(*first))
     assert "la → lb → la" in await sluice("template", "publish", str(file), "--dry-run")
     token = token_of(await operator.http.get("/templates"))
-    sent = {"name": la, "cwl": ring(*first), "csrf_token": token}
+    sent = {"name": la, "cwl": cycle_template(*first), "csrf_token": token}
     review = await operator.http.post("/templates", data=sent, follow_redirects=True)
     assert "la → lb → la" in review.text
-    assert rings_of((await operator.client.store_template(new)).warnings) == [finding]
-    assert rings_of((await operator.client.template(la)).warnings) == [], (
+    assert cycles_of((await operator.client.store_template(new)).warnings) == [finding]
+    assert cycles_of((await operator.client.template(la)).warnings) == [], (
         "the stored template has no warnings"
     )
-    itself = NewTemplate(name="itself", cwl=ring("c", "c"))
-    assert rings_of((await operator.client.store_template(itself)).warnings) == []
+    itself = NewTemplate(name="itself", cwl=cycle_template("c", "c"))
+    assert cycles_of((await operator.client.store_template(itself)).warnings) == []
 
 
-def rings_of(warnings: list[Finding]) -> list[Finding]:
-    return [finding for finding in warnings if "forms a ring" in finding.message]
+def cycles_of(warnings: list[Finding]) -> list[Finding]:
+    return [finding for finding in warnings if "forms a trigger cycle" in finding.message]

@@ -6,24 +6,24 @@ from uuid import UUID
 import structlog
 
 from dms.db.storages import storage_named
-from dms.db.water_marks import delete_marks, levels, on_storage, put_marks, set_filling
-from dms.domain.storage_errors import UnknownStorage, WaterMarksRefused
-from dms.domain.water_marks import effective_capacity, fills, marks_objection
+from dms.db.watermarks import delete_marks, levels, on_storage, put_marks, set_filling
+from dms.domain.storage_errors import UnknownStorage, WatermarksRefused
+from dms.domain.watermarks import effective_capacity, fills, marks_objection
 from dms.usecases.context import DmsContext
 from dms.usecases.storages.list_storages import FreeBytes, list_storages
 from sluice.contracts.common.states import StorageType
-from sluice.contracts.data.datasets import Storage, WaterMarks
+from sluice.contracts.data.datasets import Storage, Watermarks
 from sluice.servicekit.database import Database
 
 log = structlog.get_logger(__name__)
 
 
-async def set_marks(context: DmsContext, name: str, marks: WaterMarks | None) -> Storage:
+async def set_marks(context: DmsContext, name: str, marks: Watermarks | None) -> Storage:
     """Set or remove the watermarks of a storage; new values reset its filling state.
 
     Raises:
         UnknownStorage: The storage does not exist.
-        WaterMarksRefused: It is no input storage, or cannot have these watermarks.
+        WatermarksRefused: It is no input storage, or cannot have these watermarks.
     """
     database, watch = context.database, context.watch
     async with database.connection() as connection:
@@ -39,19 +39,19 @@ async def set_marks(context: DmsContext, name: str, marks: WaterMarks | None) ->
         else:
             _require_fitting(storage, marks, watch.free.get(storage.url))
             await put_marks(transaction.connection, storage.id, marks)
-    await watch_water_marks(database, watch.free)
+    await watch_watermarks(database, watch.free)
     listed = await list_storages(context, storage.type, everything=True)
     return next((other for other in listed if other.id == storage.id), storage)
 
 
-def _require_fitting(storage: Storage, marks: WaterMarks, free: float | None) -> None:
+def _require_fitting(storage: Storage, marks: Watermarks, free: float | None) -> None:
     if storage.type is not StorageType.INPUT:
-        raise WaterMarksRefused(
+        raise WatermarksRefused(
             storage.name, f"are for input storages, and it is of type {storage.type}"
         )
     most = effective_capacity(storage.capacity, used=storage.used, free=free)
     if why := marks_objection(marks, storage.capacity, most=most):
-        raise WaterMarksRefused(storage.name, why)
+        raise WatermarksRefused(storage.name, why)
 
 
 async def find_on_storage(database: Database, name: str, uids: Sequence[UUID]) -> list[UUID]:
@@ -67,7 +67,7 @@ async def find_on_storage(database: Database, name: str, uids: Sequence[UUID]) -
         return await on_storage(connection, storage.id, uids)
 
 
-async def watch_water_marks(database: Database, free: FreeBytes) -> bool:
+async def watch_watermarks(database: Database, free: FreeBytes) -> bool:
     """Update which storages are filling, and log changes; return False: there is no more work.
 
     A storage is filling from its high watermark until it is below the low one. ``free`` has the

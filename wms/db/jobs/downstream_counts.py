@@ -1,18 +1,18 @@
-"""Statements on the downstream tasks that read the same inputs as a task.
+"""Statements on the numbers of tasks that read the same inputs as a task.
 
-A task's row includes its readers: ``wms/db/tasks/tasks.py``.
+A task's row includes these numbers: ``wms/db/tasks/tasks.py``.
 """
 
 from uuid import UUID
 
-from sluice.contracts.messages import InputReaders
+from sluice.contracts.messages import DownstreamCounts
 from sluice.servicekit.database import Connection
 from wms.db.statement import statement
 from wms.domain.releasing import Inputs
 
-_INSERT_READERS = """
+_INSERT_DOWNSTREAM_COUNTS = """
 -- Skip tasks that have ended.
-INSERT INTO input_readers (task_uid, readers)
+INSERT INTO downstream_counts (task_uid, counts)
 SELECT $1, $2 WHERE NOT EXISTS (SELECT FROM tasks WHERE uid = $1 AND ended_at IS NOT NULL)
 ON CONFLICT DO NOTHING RETURNING task_uid
 """
@@ -21,21 +21,22 @@ _SELECT_FINISHED = statement("""
 -- Finished jobs of the task. There are none while jobs are being created from a whole data set.
 SELECT j.seq, j.inputs FROM tasks AS t JOIN jobs AS j ON j.task_uid = t.uid
 WHERE t.uid = $1 AND j.state = '{job.FINISHED}'
-    AND (t.state <> '{task.SPLITTING}' OR EXISTS (SELECT FROM flows WHERE reader = t.uid))
+    AND (t.state <> '{task.SPLITTING}' OR EXISTS (SELECT FROM flows WHERE downstream_uid = t.uid))
 ORDER BY j.seq LIMIT $2
 """)
 
-_FORGET_READERS = "DELETE FROM input_readers WHERE task_uid = $1"
+_FORGET_DOWNSTREAM_COUNTS = "DELETE FROM downstream_counts WHERE task_uid = $1"
 
 
-async def insert_readers(connection: Connection, message: InputReaders) -> bool:
-    """Store the readers of a task's inputs, unless they are known or the task has ended.
+async def insert_downstream_counts(connection: Connection, message: DownstreamCounts) -> bool:
+    """Store how many tasks read each input of a task, unless they are known or the task has ended.
 
     Returns:
         Whether they were stored.
     """
-    readers = {str(uid): count for uid, count in message.readers.items()}
-    return await connection.fetchval(_INSERT_READERS, message.task_uid, readers) is not None
+    counts = {str(uid): count for uid, count in message.counts.items()}
+    inserted = await connection.fetchval(_INSERT_DOWNSTREAM_COUNTS, message.task_uid, counts)
+    return inserted is not None
 
 
 async def list_finished_inputs(
@@ -50,6 +51,6 @@ async def list_finished_inputs(
     return [(row["seq"], row["inputs"]) for row in rows]
 
 
-async def forget_readers(connection: Connection, task: UUID) -> None:
-    """Delete the stored readers of the task's inputs."""
-    await connection.execute(_FORGET_READERS, task)
+async def forget_downstream_counts(connection: Connection, task: UUID) -> None:
+    """Delete the stored numbers of tasks that read the task's inputs."""
+    await connection.execute(_FORGET_DOWNSTREAM_COUNTS, task)

@@ -14,7 +14,7 @@ from tests.integration.wfms.append_only_chains import (
     scheduled_plan,
     start_triggered_chains,
 )
-from tests.integration.wfms.test_due_templates import clock, schedule
+from tests.integration.wfms.test_triggered_templates import clock, schedule
 from tests.integration.wfms.wfms_fixture import WfmsFixture
 
 __all__ = ["clock"]
@@ -27,7 +27,7 @@ def grown(takes: Collect, gives: Collect | None) -> Plan:
     return collecting_plan(
         into=gives,
         match={"type": Equals(value=takes.type)},
-        due=Trigger(every=GrowthTrigger(files=1)),
+        trigger=Trigger(every=GrowthTrigger(files=1)),
     )
 
 
@@ -110,5 +110,5 @@ async def test_trigger_cycle_by_schedule_stops_and_its_outcome_says_so(
     assert len(await start_triggered_chains(wfms)) == MOST
     assert await schedule(wfms) == (
         clock.time.replace(hour=3),
-        "nothing of loop-a, as templates form a ring",
+        "nothing of loop-a, because the templates form a trigger cycle",
     )

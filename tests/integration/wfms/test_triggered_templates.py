@@ -92,7 +92,7 @@ async def test_crash_at_any_place_gives_each_file_to_a_template_once(wfms: WfmsF
         through = 0
         await run_collected_chain(wfms, f"d{place}", files=1)
         for crank in (
-            wfms.start_due,
+            wfms.start_triggered_chains,
             wfms.close_complete_datasets,
             wfms.match_datasets,
             wfms.start_chains,
@@ -108,7 +108,7 @@ async def test_crash_at_any_place_gives_each_file_to_a_template_once(wfms: WfmsF
 async def test_concurrent_instances_cut_one_slice(wfms: WfmsFixture) -> None:
     wfms.add_template(growth_plan(files=1))
     await run_collected_chain(wfms, "a")
-    await asyncio.gather(*(wfms.start_due() for _ in range(3)))
+    await asyncio.gather(*(wfms.start_triggered_chains() for _ in range(3)))
     chains = await start_triggered_chains(wfms)
     assert len(await list_input_files(wfms, chains)) == 2
 
@@ -131,7 +131,7 @@ async def test_slice_is_matched_only_with_its_own_template(wfms: WfmsFixture) ->
 async def test_slice_of_a_deleted_template_becomes_unmatched(wfms: WfmsFixture) -> None:
     template = wfms.add_template(growth_plan(files=1))
     await run_collected_chain(wfms, "a")
-    await wfms.start_due()
+    await wfms.start_triggered_chains()
     wfms.templates.remove(template)
     wfms.add_template(growth_plan(files=1), name="other")
     await wfms.close_complete_datasets()
@@ -215,7 +215,7 @@ async def test_crash_at_any_place_starts_one_chain_for_a_time(
         place += 1
         through = 0
         clock.time += timedelta(hours=1)
-        for crank in (wfms.start_due, wfms.start_chains):
+        for crank in (wfms.start_triggered_chains, wfms.start_chains):
             through += await crash_at(wfms, place, crank)
         assert len(await start_triggered_chains(wfms)) == place, f"crash at place {place}"
     assert place > 8
@@ -227,7 +227,7 @@ async def test_concurrent_instances_start_one_chain_for_a_time(
     wfms.add_template(scheduled_plan("0 * * * *"))
     await start_triggered_chains(wfms)
     clock.time += timedelta(hours=1)
-    await asyncio.gather(*(wfms.start_due() for _ in range(3)))
+    await asyncio.gather(*(wfms.start_triggered_chains() for _ in range(3)))
     assert len(await start_triggered_chains(wfms)) == 1
 
 
@@ -256,7 +256,7 @@ async def test_retried_time_cuts_one_slice_despite_new_files(
         place += 1
         await run_collected_chain(wfms, f"d{place}", files=1)
         clock.time += timedelta(hours=1)
-        through = await crash_at(wfms, place, wfms.start_due)
+        through = await crash_at(wfms, place, wfms.start_triggered_chains)
         await run_collected_chain(wfms, f"e{place}", files=1)
         chains = await start_triggered_chains(wfms)
         assert len(chains) == place, f"crash at place {place}"
