@@ -237,7 +237,7 @@ def test_pilot_that_cannot_start_is_reported(
     assert f"  pilot embedded-1: not running: {reason}" in output
     assert {"  dms: ok", "  wms: ok"} < set(output.splitlines())
     waits = why_it_waits(place)
-    assert "No pilot: none has registered" in waits
+    assert "No pilot: no registered pilot is alive" in waits
     assert f"(pilot embedded-1 is not running: {reason}" in waits
 
     sluice("down", *place.option)

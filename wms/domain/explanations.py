@@ -35,13 +35,13 @@ class UpstreamProgress:
 
 @dataclass(frozen=True, slots=True)
 class ReservedJobs:
-    """Ready jobs that a pilot does not get because other pilots will end them earlier.
+    """Ready jobs that a pilot does not get because other pilots will finish them earlier.
 
     Attributes:
         jobs: Number of the jobs.
         requesting_pilot: Name and host of the pilot that does not get them.
-        busy_pilot: Name and host of the pilot that will end one first.
-        seconds_earlier: How much earlier ``busy_pilot`` will end it.
+        busy_pilot: Name and host of the pilot that will finish one of them first.
+        seconds_earlier: How much earlier ``busy_pilot`` will finish it.
     """
 
     jobs: int
@@ -79,22 +79,23 @@ class WaitingFacts:
         priority: What people have set for its step.
         upstream: The upstream task whose files it streams.
         reserved_jobs: Ready jobs that an idle pilot leaves for a busy one.
-        untrusted_pilots: Names and hosts of pilots where its jobs fail and elsewhere succeed.
+        untrusted_pilots: Names and hosts of pilots where its jobs fail although they succeed
+            elsewhere.
         reserved_pilot_name: The name of the pilot that is reserved for it.
+        holders: The steps that use most of a limited resource that a job of the task lacks.
+        missing_space: The full storage; None if its storages have space, as far as is known.
     """
 
     demands: Sequence[Demand]
     nodes: Sequence[PilotNode]
     paused: int = 0
     next_in: float | None = None
-    #: The steps that use most of a limited resource that a job of the task lacks.
     holders: Mapping[str, Sequence[UsingStep]] = field(default_factory=dict)
     priority: StepPriority | None = None
     upstream: UpstreamProgress | None = None
     reserved_jobs: ReservedJobs | None = None
     untrusted_pilots: Sequence[str] = ()
     reserved_pilot_name: str | None = None
-    #: None if its storages have space, as far as is known.
     missing_space: MissingSpace | None = None
 
 
@@ -181,15 +182,15 @@ def _describe_passed_over(facts: WaitingFacts) -> str:
             ("one is", "it") if reserved.jobs == 1 else (f"{reserved.jobs} are", "the first")
         )
         text += (
-            f"; {subject} kept for pilot {reserved.busy_pilot}, which will have ended {first}"
-            f" {reserved.seconds_earlier:.0f} s before {reserved.requesting_pilot}"
+            f"; {subject} reserved for pilot {reserved.busy_pilot}, which is expected to finish"
+            f" {first} {reserved.seconds_earlier:.0f} s earlier than {reserved.requesting_pilot}"
         )
     if facts.untrusted_pilots:
         names = ", ".join(facts.untrusted_pilots[:_MAX_REASONS])
         more = len(facts.untrusted_pilots) - _MAX_REASONS
         text += (
-            f"; seldom given to {names}{f' and {more} more' if more > 0 else ''}, where its jobs"
-            " fail and elsewhere succeed"
+            f"; rarely leased to {names}{f' and {more} more' if more > 0 else ''}, where its jobs"
+            " fail although they succeed elsewhere"
         )
     return text
 
@@ -214,7 +215,7 @@ def _explain_flow(task: TaskStatus, upstream: UpstreamProgress) -> str:
     return (
         f"Streams the files of step {upstream.step}: {upstream.files} of"
         f" {format_count(upstream.total, 'job')} so far, {upstream.total - upstream.ended} to end,"
-        f" and its own {format_count(task.total, 'job')} made of that have ended."
+        f" and its own {format_count(task.total, 'job')} for these files have ended."
     )
 
 
@@ -231,9 +232,9 @@ def explain_waiting(task: TaskStatus, facts: WaitingFacts) -> str:
 def _explain_not_leased(task: TaskStatus, facts: WaitingFacts) -> str:
     own = next((demand for demand in facts.demands if demand.uid == task.uid), None)
     if not facts.nodes:
-        return "No pilot: none has registered that is alive and takes jobs"
+        return "No pilot: no registered pilot is alive and takes jobs"
     if own is None:
-        return "Its jobs are being looked at"
+        return "Its jobs have just become ready"
     reasons = [find_misfit(own, node) for node in facts.nodes]
     if all(reason is not None for reason in reasons):
         return f"No pilot fits: a job {explain_no_fit(own, facts.nodes)}"
@@ -243,7 +244,7 @@ def _explain_not_leased(task: TaskStatus, facts: WaitingFacts) -> str:
     if own.reserved_pilot is not None:
         return (
             f"Waiting for capacity: pilot {facts.reserved_pilot_name or own.reserved_pilot} gets"
-            f" nothing of lower rank until a job fits, which {_describe_need(own)}"
+            f" no jobs of lower rank until a job of this task fits, which {_describe_need(own)}"
         )
     return _explain_queue_position(own, facts)
 
@@ -362,7 +363,7 @@ def explain_job_state(  # noqa: PLR0911 - one sentence for each state
             return f"Ready: {explain_waiting(task, facts)}."
         case JobState.LEASED:
             return (
-                f"Given to pilot {job.attempts[-1].pilot_uid} (attempt {job.attempt}), which has"
+                f"Leased to pilot {job.attempts[-1].pilot_uid} (attempt {job.attempt}), which has"
                 " not started it yet."
             )
         case JobState.RUNNING:
@@ -378,11 +379,11 @@ def explain_job_state(  # noqa: PLR0911 - one sentence for each state
         case JobState.QUARANTINED:
             attempts = format_count(job.attempt, "attempt")
             lost = (
-                "several in a row were lost with their pilots, or ended for want of their nodes'"
-                " memory"
+                "several in a row were lost with their pilots or ended because their nodes ran out"
+                " of memory"
             )
             return f"Quarantined after {attempts}: {lost} ({last}); retry or cancel."
         case JobState.ASKED:
-            return "Waits for the answers of people; no pilot is given it."
+            return "Waits for the answers of people; it is not leased to pilots."
         case JobState.CANCELED:
             return f"Canceled: {job.message.removeprefix('canceled: ') or 'by request'}."

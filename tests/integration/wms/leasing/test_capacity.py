@@ -126,8 +126,8 @@ async def test_pilot_is_reserved_for_a_big_job_that_has_waited(wms: WmsFixture) 
     assert jobs_by_task(await ask(wms, second, 8, cores=4)) == {small.uid: 4}
     sentence = (await explain_task(wms.context, big.uid)).text
     assert sentence.startswith(
-        "Waiting for capacity: pilot first gets nothing of lower rank until a job fits, which needs"
-        " 8 cores, 256 MiB of memory"
+        "Waiting for capacity: pilot first gets no jobs of lower rank until a job of this task"
+        " fits, which needs 8 cores, 256 MiB of memory"
     )
     assert jobs_by_task(await ask(wms, first, 8, cores=7)) == {}
     assert jobs_by_task(await ask(wms, first, 8, cores=8)) == {big.uid: 1}

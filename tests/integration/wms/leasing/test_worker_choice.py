@@ -59,8 +59,8 @@ async def test_last_jobs_are_reserved_for_a_busy_pilot_that_ends_them_earlier(
     assert text.startswith("Next in line")
     # The quick pilot ends the first job after 15 000 s, the slow pilot after 100 000 s.
     assert re.search(
-        r"; 3 are kept for pilot quick \(h\), which will have ended the first 85\d{3} s before"
-        r" slow \(h\)\.$",
+        r"; 3 are reserved for pilot quick \(h\), which is expected to finish the first 85\d{3} s"
+        r" earlier than slow \(h\)\.$",
         text,
     )
     assert len(await lease(wms, quick, 4)) == 3
@@ -90,7 +90,7 @@ async def test_nothing_is_reserved_for_a_pilot_whose_jobs_fail(wms: WmsFixture) 
     drop_caches(wms)
     task = await wms.add_task(make_task(), jobs=1)
     text = (await explain_task(wms.context, task.uid)).text
-    assert "seldom given to quick (h), where its jobs fail and elsewhere succeed" in text
+    assert "rarely leased to quick (h), where its jobs fail although they succeed" in text
     assert len(await lease(wms, slow)) == 1
 
 

@@ -32,8 +32,7 @@ async def test_waiting_task_is_explained(wms: WmsFixture) -> None:
     task = await wms.add_task(make_task(resources=Resources(cores=4)), jobs=3)
     assert (
         await why(wms, task)
-        == "No pilot: none has registered that is alive and takes jobs (3 ready, 0 of 3 jobs"
-        " finished)."
+        == "No pilot: no registered pilot is alive and takes jobs (3 ready, 0 of 3 jobs finished)."
     )
     small = await wms.add_pilot(cores=2)
     await wms.add_pilot(cores=1)
@@ -49,7 +48,7 @@ async def test_waiting_task_is_explained(wms: WmsFixture) -> None:
     job, *_ = await wms.lease(await wms.add_pilot(), 8)
     assert (
         await why_job(wms, job.id)
-        == f"Given to pilot {await _pilot_of(wms, job.id)} (attempt 1), which has not started it"
+        == f"Leased to pilot {await _pilot_of(wms, job.id)} (attempt 1), which has not started it"
         " yet."
     )
 
