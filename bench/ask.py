@@ -191,20 +191,24 @@ async def _simulate_person(
     """
     record = _BrowserRecord([], [])
     await asyncio.sleep(next(pauses))
-    items = (await _request_next(browser, path, AskNext(wanted=_ITEMS_AHEAD), record)).items
+    items = (
+        await _request_next(browser, path, AskNext(requested_items=_ITEMS_AHEAD), record)
+    ).items
     while True:
         if not items:
             if time.monotonic() - last[0] > _TIMEOUT:
                 return record
             await asyncio.sleep(_POLL_SECONDS)
-            items = (await _request_next(browser, path, AskNext(wanted=_ITEMS_AHEAD), None)).items
+            items = (
+                await _request_next(browser, path, AskNext(requested_items=_ITEMS_AHEAD), None)
+            ).items
             continue
         await asyncio.sleep(next(pauses))
         item = items.pop(0)
         answer = AnnotatorAnswer(item=item.id, answer="yes", seconds=1)
         has = [one.id for one in items]
         reply = await _request_next(
-            browser, path, AskNext(answers=[answer], has=has, wanted=1), record
+            browser, path, AskNext(answers=[answer], has=has, requested_items=1), record
         )
         record.items.append(item.id)
         last[0] = time.monotonic()

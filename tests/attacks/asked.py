@@ -66,9 +66,9 @@ def asked_step(
     there = urljoin(str(visit.base_url), link["url"])
     page = there.partition("?")[0]
     assert visit.get(there).status_code == httpx.codes.SEE_OTHER
-    page_items = _next(visit, page, {"wanted": 1})
+    page_items = _next(visit, page, {"requested_items": 1})
     answer = {"item": page_items["items"][0]["id"], "answer": "yes", "seconds": 2}
-    _next(visit, page, {"answers": [answer], "wanted": 0})
+    _next(visit, page, {"answers": [answer], "requested_items": 0})
     [device] = ask("GET", f"{path}/devices", None)["devices"]
     return AskedStep(group, template, step, link["uid"], device["uid"])
 

@@ -14,7 +14,7 @@ from sluice.cli.connection import client
 from sluice.clients.operator import OperatorClient
 from sluice.clients.operator.asking import HumanStepKey
 from sluice.contracts.access.owners import EVERYONE
-from sluice.contracts.human_tasks.asking import AnnotatorAnswer, AnswerFate, AskNext, NextItems
+from sluice.contracts.human_tasks.asking import AnnotatorAnswer, AnswerStatus, AskNext, NextItems
 from sluice.contracts.human_tasks.asking_watch import NewLink
 from tests.faults.asking import TRANSIENT_STATUSES, Ask, SystemViolation, insist, until
 from tests.faults.checker.expectation import ExpectedAnnotations
@@ -86,7 +86,8 @@ class Browser:
 
     async def _next(self, count: int) -> NextItems:
         request = AskNext(
-            answers=[annotation for _, annotation in self._unconfirmed.values()], wanted=count
+            answers=[annotation for _, annotation in self._unconfirmed.values()],
+            requested_items=count,
         )
         content = request.model_dump_json()
         headers = {**_HEADERS, "Content-Type": "application/json"}
@@ -95,15 +96,15 @@ class Browser:
             lambda: self._http.post(path, content=content, headers=headers), "a browser answers"
         )
         page_items = NextItems.model_validate_json(answer.content)
-        for fate in page_items.fates:
-            self._note(fate.item, fate.fate)
+        for result in page_items.results:
+            self._note(result.item, result.status)
         return page_items
 
-    def _note(self, item: UUID, fate: AnswerFate) -> None:
+    def _note(self, item: UUID, status: AnswerStatus) -> None:
         name, _ = self._unconfirmed.pop(item)
-        if fate is AnswerFate.UNKNOWN:
+        if status is AnswerStatus.UNKNOWN:
             raise SystemViolation(f"the service does not know that it has shown {name}")
-        if fate is not AnswerFate.LATE:
+        if status is not AnswerStatus.LATE:
             self.answered.add(item)
             self._questions[name].taken[name] += 1
 

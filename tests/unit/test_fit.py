@@ -25,8 +25,8 @@ OFFER = node(8, 1000, LARGE, SMALL)
 NODE, DEVICES = OFFER.amounts, OFFER.devices
 
 
-def gpus_of(booked: Allocation | None) -> dict[str, GpuPart] | None:
-    return None if booked is None else dict(booked.gpus)
+def gpus_of(allocation: Allocation | None) -> dict[str, GpuPart] | None:
+    return None if allocation is None else dict(allocation.gpus)
 
 
 def request_for(

@@ -158,44 +158,50 @@ class AnnotatorAnswer(Contract):
 
 
 class AskNext(Contract):
-    """Answers of a browser, and a request for more items.
+    """A request of a browser to store answers and to return more items.
 
-    ``wanted`` is the number of items that the browser wants in addition to those in ``has``.
-    Answers that are sent twice count once.
+    Attributes:
+        answers: The answers. Answers that are sent twice count once.
+        has: The items that the browser already has.
+        requested_items: How many items it requests in addition to those in ``has``.
     """
 
     answers: Annotated[list[AnnotatorAnswer], Field(max_length=MAX_CONCURRENT)] = Field(
         default_factory=list
     )
     has: Annotated[list[UUID], Field(max_length=MAX_CONCURRENT)] = Field(default_factory=list)
-    wanted: Annotated[int, Field(ge=0, le=MAX_CONCURRENT)] = 3
+    requested_items: Annotated[int, Field(ge=0, le=MAX_CONCURRENT)] = 3
 
 
-class AnswerFate(StrEnum):
-    """What happened to an answer."""
+class AnswerStatus(StrEnum):
+    """The status of an answer."""
 
     TAKEN = "taken"
-    ALREADY = "already"  #: this one was taken before
-    LATE = "late"  #: nobody asks it any more: it was decided, or its task has ended
-    UNKNOWN = "unknown"  #: the item was never shown to this browser
+    ALREADY = "already"  #: An earlier answer to the item was taken.
+    LATE = "late"  #: The item was decided, or its task has ended.
+    UNKNOWN = "unknown"  #: The item was never shown to this browser.
 
 
 class AnswerResult(Contract):
-    """What happened to the answer to one item."""
+    """The status of the answer to one item."""
 
     item: UUID
-    fate: AnswerFate
+    status: AnswerStatus
 
 
 class NextItems(Contract):
     """The results of answers, and the next items.
 
-    ``given`` is the number of answers of this browser that count here. ``over`` and ``wording`` are
-    those of ``AskPage``. If ``wording`` is new, read the page again before you show the items.
-    Without ``items`` and ``over``, other browsers have the remaining items: ask again later.
+    Attributes:
+        results: The status of each answer.
+        items: The next items. If there are none and ``over`` is not set, other browsers have the
+            remaining items: ask again later.
+        given: The number of answers of this browser that count here.
+        over: As in ``AskPage``.
+        wording: As in ``AskPage``. If it is new, read the page again before you show the items.
     """
 
-    fates: list[AnswerResult] = Field(default_factory=list)
+    results: list[AnswerResult] = Field(default_factory=list)
     items: list[AnnotatorItem] = Field(default_factory=list)
     given: int = 0
     over: bool = False

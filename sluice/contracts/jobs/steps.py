@@ -87,7 +87,7 @@ class StepLoad(Contract):
         template: The name of the template.
         tasks: The number of tasks that have not ended.
         waiting: The number of their ready jobs.
-        flying: The number of their jobs that are leased or running.
+        in_flight: The number of their jobs that are leased or running.
         pilots: The number of pilots that have these jobs.
         oldest: Since when the first ready job waits.
         timed: The number of finished jobs of tasks that were created within the last day.
@@ -99,7 +99,7 @@ class StepLoad(Contract):
     template: str
     tasks: int = 0
     waiting: int = 0
-    flying: int = 0
+    in_flight: int = 0
     pilots: int = 0
     oldest: Timestamp | None = None
     timed: int = 0

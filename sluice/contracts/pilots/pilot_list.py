@@ -29,12 +29,31 @@ class PilotActivity(StrEnum):
 class Pilot(WithIsolation):
     """A pilot.
 
-    ``leased`` and ``running`` are numbers of jobs, as reported by heartbeats. ``busy`` is the
-    number of slots with a job. ``booked`` is the allocation of these jobs. A ``stopping`` pilot
-    hands its jobs back. ``to_load`` is the step whose jobs the pilot gets first.
+    A list without ``limit`` leaves out ``sandbox``, ``busy``, ``allocated``, ``stopping``,
+    ``loaded``, ``to_load``, ``trouble`` and ``distrusted``.
 
-    A list without ``limit`` leaves out ``sandbox``, ``busy``, ``booked``, ``stopping``, ``loaded``,
-    ``to_load``, ``trouble`` and ``distrusted``.
+    Attributes:
+        uid: Its uid.
+        name: Its name.
+        host: The name of its node.
+        state: Its state.
+        slots: The number of its slots.
+        resources: The resources that it offers.
+        registered_at: When it registered.
+        seen_at: When it last sent a heartbeat.
+        leased: The number of its leased jobs, as reported by heartbeats.
+        running: The number of its running jobs, as reported by heartbeats.
+        finished: The number of attempts that succeeded.
+        failed: The number of attempts that failed.
+        busy: The number of slots with a job.
+        allocated: The allocation of the jobs in these slots.
+        acknowledged: Who has acknowledged that it is lost.
+        stopping: It hands its jobs back.
+        loaded: The tools that it has loaded.
+        to_load: The step whose jobs it gets first.
+        trouble: Why it takes no jobs now. Empty if it takes jobs.
+        distrusted: Steps whose jobs fail on this pilot and succeed on others. It rarely gets such
+            jobs.
     """
 
     uid: UUID
@@ -50,14 +69,12 @@ class Pilot(WithIsolation):
     finished: int = 0
     failed: int = 0
     busy: int | None = None
-    booked: AllocatedAmounts | None = None
+    allocated: AllocatedAmounts | None = None
     acknowledged: Acknowledgement | None = None
     stopping: bool = False
     loaded: LoadedTools = Field(default_factory=list)
     to_load: str | None = None
-    #: Why the pilot takes no jobs now. Empty if it takes jobs.
     trouble: str = ""
-    #: Steps whose jobs fail on this pilot and succeed on others. It gets such a job now and then.
     distrusted: list[str] = Field(default_factory=list)
 
     @property
@@ -95,7 +112,7 @@ class Pilot(WithIsolation):
         offered = AllocatedAmounts(
             cores=has.cores, ram=has.ram, disk=has.disk, gpus=len(has.gpus), named=has.named
         )
-        return describe_allocation(self.booked or AllocatedAmounts(), offered, between)
+        return describe_allocation(self.allocated or AllocatedAmounts(), offered, between)
 
     @property
     def busy_slots(self) -> int:

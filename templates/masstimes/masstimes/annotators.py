@@ -85,7 +85,7 @@ class Annotator:
                 request = {
                     "answers": answers,
                     "has": [],
-                    "wanted": 0 if stop.is_set() else _MAX_ITEMS,
+                    "requested_items": 0 if stop.is_set() else _MAX_ITEMS,
                 }
                 reply = await self._exchange(browser, page, request)
                 self.answer_count = reply["given"]

@@ -57,7 +57,7 @@ class Browser:
     path: str
 
     async def next(self, *answers: AnnotatorAnswer, count: int = 3, **more: Any) -> NextItems:
-        request = AskNext(answers=list(answers), wanted=count, **more)
+        request = AskNext(answers=list(answers), requested_items=count, **more)
         answer = await self.post("next", request.model_dump(mode="json"))
         assert answer.is_success, answer.text
         return NextItems.model_validate(answer.json())

@@ -9,7 +9,7 @@ from uuid import uuid4
 import httpx
 
 from sluice.contracts.common.states import AskItemState
-from sluice.contracts.human_tasks.asking import AnnotatorAnswer, AnswerFate
+from sluice.contracts.human_tasks.asking import AnnotatorAnswer, AnswerStatus
 from tests.integration.ask.conftest import Asking
 from wfms.ask.usecases.end_assignments import end_old_assignments
 
@@ -93,8 +93,8 @@ async def test_answer_that_is_sent_twice_counts_once(asking: Asking) -> None:
     browser = await asking.browser()
     [item] = (await browser.next()).items
     answer = AnnotatorAnswer(item=item.id, answer="yes")
-    fates = [(await browser.next(answer)).fates[0].fate for _ in range(2)]
-    assert fates == [AnswerFate.TAKEN, AnswerFate.ALREADY]
+    statuses = [(await browser.next(answer)).results[0].status for _ in range(2)]
+    assert statuses == [AnswerStatus.TAKEN, AnswerStatus.ALREADY]
     assert (await browser.next()).given == 1
     assert await asking.give() == []
 
@@ -106,7 +106,7 @@ async def test_answer_to_an_item_that_was_not_shown_does_not_count(asking: Askin
     [item] = (await first.next()).items
     for other in (item.id, uuid4()):
         page_items = await second.next(AnnotatorAnswer(item=other, answer="yes"))
-        assert page_items.fates[0].fate is AnswerFate.UNKNOWN
+        assert page_items.results[0].status is AnswerStatus.UNKNOWN
     assert await asking.give() == []
 
 
@@ -121,7 +121,7 @@ async def test_answer_after_the_decision_is_late(asking: Asking) -> None:
     await (await asking.browser()).answer_all("yes")
     assert len(await asking.give()) == 1
     page_items = await slow.next(AnnotatorAnswer(item=item.id, answer="no"))
-    assert page_items.fates[0].fate is AnswerFate.LATE
+    assert page_items.results[0].status is AnswerStatus.LATE
 
 
 async def test_expired_assignment_goes_to_another_browser_and_its_answer_still_counts(
@@ -137,7 +137,7 @@ async def test_expired_assignment_goes_to_another_browser_and_its_answer_still_c
     await end_old_assignments(asking.context)
     assert len((await third.next()).items) == 1
     page_items = await closed.next(AnnotatorAnswer(item=item.id, answer="yes"))
-    assert page_items.fates[0].fate is AnswerFate.TAKEN
+    assert page_items.results[0].status is AnswerStatus.TAKEN
 
 
 async def test_answer_can_be_undone_for_a_while(asking: Asking) -> None:
@@ -192,7 +192,7 @@ async def test_items_of_an_ended_task_are_withdrawn(asking: Asking) -> None:
     del asking.rows.tasks[uid]
     await asking.take_in()
     page_items = await browser.next(AnnotatorAnswer(item=item.id, answer="yes"))
-    assert page_items.fates[0].fate is AnswerFate.LATE
+    assert page_items.results[0].status is AnswerStatus.LATE
     assert (page_items.items, page_items.over) == ([], True)
     assert await asking.give() == []
 

@@ -8,7 +8,7 @@ from uuid import UUID
 import httpx
 
 from sluice.contracts.common.states import DeviceState
-from sluice.contracts.human_tasks.asking import AnnotatorAnswer, AnswerFate
+from sluice.contracts.human_tasks.asking import AnnotatorAnswer, AnswerStatus
 from tests.integration.ask.conftest import Asking, Browser
 from wfms.ask.domain.trust import AnswerReference
 from wfms.ask.usecases.judge_devices import judge_devices
@@ -102,7 +102,9 @@ async def test_excluded_browser_gets_no_new_items_and_no_notice(asking: Asking) 
     page_items = await cheat.next(count=5)
     assert not page_items.over
     answers = [AnnotatorAnswer(item=one.id, answer="yes") for one in page_items.items]
-    assert [fate.fate for fate in (await cheat.next(*answers)).fates] == ["taken"] * len(answers)
+    assert [result.status for result in (await cheat.next(*answers)).results] == ["taken"] * len(
+        answers
+    )
     assert await asking.rows_of("SELECT uid, open_places, state FROM items ORDER BY uid") == before
 
 
@@ -188,7 +190,9 @@ async def test_annotations_of_an_excluded_browser_are_no_evidence_against_others
     done = await cheat.http.put(f"/api/v1/asking/devices/{uid}/state", json=decision)
     assert done.status_code == httpx.codes.OK, done.text
     after = [AnnotatorAnswer(item=one.id, answer="yes") for one in has]
-    assert [fate.fate for fate in (await cheat.next(*after)).fates] == [AnswerFate.TAKEN] * 2
+    assert [result.status for result in (await cheat.next(*after)).results] == [
+        AnswerStatus.TAKEN
+    ] * 2
     for browser in honest:
         assert await browser.answer_all("no") == 3
     await list_states(asking)

@@ -11,7 +11,7 @@ import pytest
 
 from sluice.contracts.common.problems import NotAvailable
 from sluice.contracts.common.states import AskItemState
-from sluice.contracts.human_tasks.asking import AnnotatorAnswer, AnswerFate
+from sluice.contracts.human_tasks.asking import AnnotatorAnswer, AnswerStatus
 from tests.integration.ask.conftest import Asking, Browser
 from wfms.ask.usecases.end_assignments import end_old_assignments
 from wfms.ask.usecases.give_answers import give_answers
@@ -153,7 +153,7 @@ async def test_answer_to_an_item_that_is_being_returned_is_late(asking: Asking) 
         await give_answers(asking.context)
     assert await states(asking) == [AskItemState.GIVING]
     page_items = await slow.next(AnnotatorAnswer(item=item.id, answer="no"))
-    assert [fate.fate for fate in page_items.fates] == [AnswerFate.LATE]
+    assert [result.status for result in page_items.results] == [AnswerStatus.LATE]
     assert page_items.given == 0
     [file] = await asking.give()
     assert (file["answer"], file["agreed"]) == ("yes", 1)

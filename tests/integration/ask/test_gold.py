@@ -3,7 +3,7 @@
 from uuid import RFC_4122
 
 from sluice.contracts.common.states import AskItemState
-from sluice.contracts.human_tasks.asking import AnnotatorAnswer, AnswerFate
+from sluice.contracts.human_tasks.asking import AnnotatorAnswer, AnswerStatus
 from tests.integration.ask.conftest import Asking
 from wfms.ask.usecases.judge_devices import judge_devices
 
@@ -52,8 +52,8 @@ async def test_gold_items_outlive_the_task_that_brought_them(asking: Asking) -> 
     golden = sum((one.text or "").startswith("Office") for one in page_items.items)
     assert golden > 0
     answers = [AnnotatorAnswer(item=one.id, answer="no") for one in page_items.items]
-    fates = (await browser.next(*answers, count=0)).fates
-    assert [fate.fate for fate in fates] == [AnswerFate.TAKEN] * len(answers)
+    results = (await browser.next(*answers, count=0)).results
+    assert [result.status for result in results] == [AnswerStatus.TAKEN] * len(answers)
     await judge_devices(asking.context)
     [device] = (await browser.http.get(f"{STEP}/everyone/mass times/look/devices")).json()[
         "devices"

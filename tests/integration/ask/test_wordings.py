@@ -5,7 +5,7 @@ from typing import Any
 import httpx
 import pytest
 
-from sluice.contracts.human_tasks.asking import AnnotatorAnswer, AnswerFate, AskPage, NextItems
+from sluice.contracts.human_tasks.asking import AnnotatorAnswer, AnswerStatus, AskPage, NextItems
 from tests.integration.ask.conftest import Asking, Browser
 
 OLD: dict[str, Any] = {"agree": 1, "answers": ["yes", "no"]}
@@ -48,7 +48,7 @@ async def test_older_task_is_shown_first_and_each_item_with_its_own_question(bot
     second = await about(browser)
     assert (second.question, second.answers) == ("Is it good?", ["good", "bad"])
     assert then.wording == second.wording != first.wording
-    assert (await browser.next(*answers(then, "good"))).fates[0].fate is AnswerFate.TAKEN
+    assert (await browser.next(*answers(then, "good"))).results[0].status is AnswerStatus.TAKEN
     assert sorted(one["answer"] for one in await both.give()) == ["good", "yes", "yes"]
 
 
@@ -77,7 +77,7 @@ async def test_assignments_with_another_question_are_kept_and_shown_with_it(aski
     assert texts(page_items) == ["late"]
     assert (await about(browser)).wording == page_items.wording != new.wording
     late = await browser.next(*answers(page_items, "no"), *answers(new, "bad"))
-    assert {one.fate for one in late.fates} == {AnswerFate.TAKEN}
+    assert {one.status for one in late.results} == {AnswerStatus.TAKEN}
     assert sorted(one["answer"] for one in await asking.give()) == ["bad", "no"]
 
 

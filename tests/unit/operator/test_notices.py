@@ -204,7 +204,7 @@ def test_disabled_steps_with_waiting_jobs_have_notices() -> None:
         StepLoad(step="words", template="a", waiting=1000, priority=words),
         StepLoad(step="words", template="b", waiting=4, priority=words),
         StepLoad(step="words", template="maps", waiting=1, priority=here),
-        StepLoad(step="words", template="c", flying=3, priority=words),
+        StepLoad(step="words", template="c", in_flight=3, priority=words),
         StepLoad(step="lines", template="a", waiting=9),
     ]
     since = f"since {NOW:%F %T} (new model): no job of it is given away"

@@ -13,8 +13,8 @@ from sluice.contracts.human_tasks.asking import (
     MAX_CONCURRENT,
     AnnotatorAnswer,
     AnnotatorItem,
-    AnswerFate,
     AnswerResult,
+    AnswerStatus,
     AskNext,
     NextItems,
 )
@@ -83,14 +83,14 @@ async def answer_and_ask(context: AskContext, visitor: Visitor, request: AskNext
         connection = transaction.connection
         visitor = replace(visitor, device=await lock_browser(connection, visitor.device))
         device = visitor.device
-        fates = await _take(connection, visitor, request.answers)
-        accepted = sum(fate.fate is AnswerFate.TAKEN for fate in fates)
+        results = await _take(connection, visitor, request.answers)
+        accepted = sum(result.status is AnswerStatus.TAKEN for result in results)
         items = await _assign(connection, assignment_context, visitor, request)
         if accepted or items:
             await add_counts(connection, device.uid, shown_items=len(items), given_answers=accepted)
         over = not items and not await is_anything_open(connection, assignment_context)
     return NextItems(
-        fates=fates,
+        results=results,
         items=[to_annotator_item(item.uid, item.content, assignment_context) for item in items],
         given=device.given + accepted,
         over=over,
@@ -114,26 +114,27 @@ async def _take(
             raise Unprocessable(
                 f"{quoted(answer.answer)} is none of the answers: give one of {choices}"
             )
-    fates = {item: _fate(item, states, assigned) for item in first_answers}
-    new = [first_answers[item] for item, fate in fates.items() if fate is AnswerFate.TAKEN]
+    statuses = {item: _get_status(item, states, assigned) for item in first_answers}
+    new = [first_answers[item] for item, status in statuses.items() if status is AnswerStatus.TAKEN]
     if new:
         counts = device.state is DeviceState.COUNTED
         rows = [(answer.item, answer.answer, answer.seconds) for answer in new]
         await store_answers(connection, device.uid, rows, counts=counts)
         await settle_items(connection, [answer.item for answer in new])
     return [
-        AnswerResult(item=answer.item, fate=fates[answer.item]) for answer in first_answers.values()
+        AnswerResult(item=answer.item, status=statuses[answer.item])
+        for answer in first_answers.values()
     ]
 
 
-def _fate(
+def _get_status(
     item: UUID, states: Mapping[UUID, AskItemState], assigned: Mapping[UUID, AssignedAnswer]
-) -> AnswerFate:
+) -> AnswerStatus:
     if item not in assigned:
-        return AnswerFate.UNKNOWN
+        return AnswerStatus.UNKNOWN
     if assigned[item].answer is not None:
-        return AnswerFate.ALREADY
-    return AnswerFate.TAKEN if states[item] in _ANSWERABLE else AnswerFate.LATE
+        return AnswerStatus.ALREADY
+    return AnswerStatus.TAKEN if states[item] in _ANSWERABLE else AnswerStatus.LATE
 
 
 async def _assign(
@@ -149,23 +150,23 @@ async def _assign(
     device, ask = visitor.device, visitor.ask
     if request.has:
         await renew_assignments(connection, assignment_context, device.uid, request.has)
-    if request.wanted == 0:
+    if request.requested_items == 0:
         return []
     lost_items = await reassign_lost_items(connection, assignment_context, device.uid, request.has)
     if lost_items:
         return lost_items[:MAX_CONCURRENT]
     if device.state is DeviceState.EXCLUDED:
         return await assign_items(
-            connection, assignment_context, device.uid, number=request.wanted, gold=True
+            connection, assignment_context, device.uid, number=request.requested_items, gold=True
         )
     golden = 0
     # Stop when only gold items are left: their answers are known.
     if ask.gold is not None and await is_anything_open(connection, assignment_context):
-        numbers = range(device.shown + 1, device.shown + request.wanted + 1)
+        numbers = range(device.shown + 1, device.shown + request.requested_items + 1)
         golden = sum(is_gold(device.uid.int, number, ask.gold_every) for number in numbers)
     gold = await assign_items(connection, assignment_context, device.uid, number=golden, gold=True)
     ordinary = await assign_items(
-        connection, assignment_context, device.uid, number=request.wanted - len(gold)
+        connection, assignment_context, device.uid, number=request.requested_items - len(gold)
     )
     return _mix_in_gold(ordinary, gold, device.uid.int)
 

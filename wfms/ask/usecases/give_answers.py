@@ -72,9 +72,9 @@ async def _give(context: AskContext, task: TaskWithDecidedItems) -> bool:
         )
     except NotFound:  # the task is deleted: nobody wants its answers any more
         accepted = [AcceptedAnswer(id=item.job, answer=ReportAnswer.STALE) for item in items]
-    fates = {one.id: one.answer is ReportAnswer.STALE for one in accepted}
+    stale_by_job = {one.id: one.answer is ReportAnswer.STALE for one in accepted}
     async with context.database.transaction() as transaction:
-        await mark_given(transaction.connection, task.uid, fates)
+        await mark_given(transaction.connection, task.uid, stale_by_job)
     has_more = len(items) == PAGE
     if blocked and not (has_more and accepted):
         raise blocked[0]

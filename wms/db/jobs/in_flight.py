@@ -85,4 +85,4 @@ IN_FLIGHT = f"""
 #: SQL: the allocation on the node of pilot ``p`` with its row ``f`` of ``IN_FLIGHT``.
 ALLOCATION = """jsonb_build_object('cores', coalesce(f.cores, 0), 'ram', coalesce(f.ram, 0),
         'disk', coalesce(f.disk, 0), 'gpus', coalesce(f.gpus, 0),
-        'named', coalesce(f.named, jsonb_build_object())) AS booked"""
+        'named', coalesce(f.named, jsonb_build_object())) AS allocated"""

@@ -55,9 +55,9 @@ WHERE task_uid = $1 AND state = '{{job.ASKED}}' AND id + 0 > $2::bigint ORDER BY
 
 IN_FLIGHT = statement(f"""
 -- There are at most a few for each slot of a pilot, found by the index jobs_in_flight.
-WITH flying AS MATERIALIZED (
+WITH in_flight AS MATERIALIZED (
     SELECT * FROM jobs WHERE state IN ('{{job.LEASED}}', '{{job.RUNNING}}'))
-SELECT {_COLUMNS}, seq::text AS place FROM flying
+SELECT {_COLUMNS}, seq::text AS place FROM in_flight
 WHERE task_uid = $1 AND seq > $2::bigint AND state = $4 ORDER BY seq LIMIT $3
 """)
 

@@ -23,21 +23,21 @@ from wms.domain.scheduling.worker_times import WorkerTimes
 MAX_LISTED, MAX_SUMMARISED = 20, 1000
 
 _SELECT_PILOT = statement(f"""
-WITH flying AS ({IN_FLIGHT})
+WITH in_flight AS ({IN_FLIGHT})
 SELECT p.uid, name, host, state, slots, resources, engines, sandbox, registered_at, seen_at,
     finished, failed, coalesce(f.leased, 0) AS leased, coalesce(f.running, 0) AS running,
     acknowledged_by, acknowledged_at, stopping, to_load,
     CASE WHEN {PRESENT} THEN loaded ELSE '[]' END AS loaded,
     CASE WHEN {PRESENT} THEN trouble ELSE '' END AS trouble,
     CASE WHEN {PRESENT} THEN coalesce(f.busy, 0) ELSE 0 END AS busy, {ALLOCATION}
-FROM pilots AS p LEFT JOIN flying AS f ON f.pilot = p.uid WHERE p.uid = $1
+FROM pilots AS p LEFT JOIN in_flight AS f ON f.pilot = p.uid WHERE p.uid = $1
 """)
 
 SELECT_JOBS = statement(f"""
 -- There are at most a few for each slot of a pilot, found by the index jobs_in_flight.
-WITH flying AS MATERIALIZED ({ATTEMPTS_IN_FLIGHT})
+WITH in_flight AS MATERIALIZED ({ATTEMPTS_IN_FLIGHT})
 SELECT j.id AS job_id, j.attempt, j.task_uid, t.chain_uid, t.step, j.seq, j.leased_at, j.started_at
-FROM flying AS j JOIN tasks AS t ON t.uid = j.task_uid
+FROM in_flight AS j JOIN tasks AS t ON t.uid = j.task_uid
 WHERE j.pilot = $1 AND ($3::text[] IS NULL OR t.owner_group = ANY($3))
 ORDER BY j.started_at NULLS LAST, j.leased_at, j.id LIMIT $2
 """)

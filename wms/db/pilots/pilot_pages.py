@@ -47,7 +47,7 @@ def _build_kind_subquery(number: int) -> str:
 
 
 SELECT_PILOTS = statement(f"""
-WITH flying AS ({IN_FLIGHT})
+WITH in_flight AS ({IN_FLIGHT})
 SELECT p.uid, name, host, state, slots, resources, engines, sandbox, registered_at, seen_at,
     finished, failed, coalesce(f.leased, 0) AS leased, coalesce(f.running, 0) AS running,
     acknowledged_by, acknowledged_at, stopping, to_load,
@@ -56,7 +56,7 @@ SELECT p.uid, name, host, state, slots, resources, engines, sandbox, registered_
     CASE WHEN {PRESENT} THEN coalesce(f.busy, 0) ELSE 0 END AS busy, {ALLOCATION},
     kind || '/' || replace(place::text, ' ', 'T') || '/' || p.uid AS cursor
 FROM ({" UNION ALL ".join(_build_kind_subquery(number) for number in _ALL)}) AS p
-LEFT JOIN flying AS f ON f.pilot = p.uid
+LEFT JOIN in_flight AS f ON f.pilot = p.uid
 ORDER BY kind, place DESC, p.uid DESC LIMIT $2
 """)
 

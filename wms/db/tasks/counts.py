@@ -8,9 +8,9 @@ from wms.db.statement import statement
 
 COUNTS = statement(f"""
 -- Uses the index tasks_live.
-WITH flying AS ({IN_FLIGHT}), present AS (
+WITH in_flight AS ({IN_FLIGHT}), present AS (
     SELECT coalesce(sum(p.slots), 0) AS slots, coalesce(sum(f.busy), 0) AS busy
-    FROM pilots AS p LEFT JOIN flying AS f ON f.pilot = p.uid
+    FROM pilots AS p LEFT JOIN in_flight AS f ON f.pilot = p.uid
     WHERE p.state IN ('{{pilot.ACTIVE}}', '{{pilot.DRAINING}}')
 ), live AS (
     SELECT coalesce(sum(ready + leased + running), 0) AS undone,

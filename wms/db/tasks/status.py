@@ -62,7 +62,7 @@ SELECT first.* FROM unnest($1::uuid[]) AS asked (uid) CROSS JOIN LATERAL (
 _SELECT_JOB = f"SELECT {JOB} FROM jobs WHERE id = $1"
 
 _SELECT_UNDER_WAY = statement(f"""
-SELECT attempt, pilot, leased_at, started_at FROM ({ATTEMPTS_IN_FLIGHT}) AS flying
+SELECT attempt, pilot, leased_at, started_at FROM ({ATTEMPTS_IN_FLIGHT}) AS in_flight
 WHERE id = $1 ORDER BY attempt
 """)
 

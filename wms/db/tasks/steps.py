@@ -47,17 +47,17 @@ SELECT_LOADS = statement(f"""
 -- Live tasks (index tasks_live), and tasks created within a day (tasks_created). The first waiting
 -- job is one end of the index jobs_ready, and jobs in flight come from jobs_in_flight.
 WITH live AS (
-    SELECT uid, step, template, ready, leased + running AS flying FROM tasks
+    SELECT uid, step, template, ready, leased + running AS in_flight FROM tasks
     WHERE state NOT IN ({_FINAL}) AND ($1::text[] IS NULL OR owner_group = ANY($1))
 ), waiting AS (
-    SELECT l.step, l.template, count(*) AS tasks, sum(l.ready) AS waiting, sum(l.flying) AS flying,
-        min(first.ready_at) AS oldest
+    SELECT l.step, l.template, count(*) AS tasks, sum(l.ready) AS waiting,
+        sum(l.in_flight) AS in_flight, min(first.ready_at) AS oldest
     FROM live AS l LEFT JOIN LATERAL (
         SELECT ready_at FROM jobs WHERE task_uid = l.uid AND state = '{{job.READY}}' AND l.ready > 0
         ORDER BY not_before, seq LIMIT 1
     ) AS first ON true
     GROUP BY l.step, l.template
-), flying AS (
+), in_flight AS (
     SELECT l.step, l.template, count(DISTINCT j.pilot) AS pilots
     FROM jobs AS j JOIN live AS l ON l.uid = j.task_uid
     WHERE j.state IN ('{{job.LEASED}}', '{{job.RUNNING}}') GROUP BY l.step, l.template
@@ -68,10 +68,10 @@ WITH live AS (
     GROUP BY step, template
 )
 SELECT step, template, coalesce(w.tasks, 0) AS tasks, coalesce(w.waiting, 0)::bigint AS waiting,
-    coalesce(w.flying, 0)::bigint AS flying, coalesce(f.pilots, 0) AS pilots, w.oldest,
+    coalesce(w.in_flight, 0)::bigint AS in_flight, coalesce(f.pilots, 0) AS pilots, w.oldest,
     coalesce(d.timed, 0)::bigint AS timed, d.worked / nullif(d.timed, 0) AS mean
 FROM waiting AS w FULL JOIN done AS d USING (step, template)
-LEFT JOIN flying AS f USING (step, template)
+LEFT JOIN in_flight AS f USING (step, template)
 ORDER BY step, template
 """)
 

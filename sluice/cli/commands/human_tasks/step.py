@@ -124,5 +124,5 @@ def _row(load: StepLoad) -> tuple[object, ...]:
     priority = "" if load.priority is None else in_full(load.priority.priority)
     if load.is_disabled:
         priority = "disabled"
-    counts = (load.waiting, oldest, load.flying, load.pilots)
+    counts = (load.waiting, oldest, load.in_flight, load.pilots)
     return (load.step, load.template, *counts, mean, priority)

@@ -20,7 +20,7 @@ BUSY = StepLoad(
     template="volume",
     tasks=2,
     waiting=1204,
-    flying=8,
+    in_flight=8,
     pilots=2,
     oldest=datetime.now(UTC),
     timed=40,
@@ -48,7 +48,13 @@ async def test_steps_of_one_off_runs_are_listed_only_while_they_have_work(
 ) -> None:
     ended = [
         BUSY.model_copy(
-            update={"template": f"run-{n}", "tasks": 0, "waiting": 0, "flying": 0, "oldest": None}
+            update={
+                "template": f"run-{n}",
+                "tasks": 0,
+                "waiting": 0,
+                "in_flight": 0,
+                "oldest": None,
+            }
         )
         for n in range(30)
     ]

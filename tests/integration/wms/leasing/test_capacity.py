@@ -208,7 +208,7 @@ async def test_named_resources_labels_and_disk_are_matched_and_sent_to_the_pilot
     assert leased.tasks[0].task.needs == needs
     page = await list_pilots(wms.context, PilotQuery(name="prague", limit=9))
     [listed] = page.pilots
-    assert (listed.busy, listed.booked) == (
+    assert (listed.busy, listed.allocated) == (
         2,
         AllocatedAmounts(cores=2, ram=512, disk=4000, named={"licence": 3}),
     ), "a job without a licence counts as running"

@@ -71,7 +71,7 @@ async def test_disabled_step_leases_no_jobs(wms: WmsFixture, other_wms: WmsFixtu
     )
     shown = await get_load(wms, "layout")
     assert shown.is_disabled
-    assert (shown.waiting, shown.flying, shown.timed) == (2, 0, 1)
+    assert (shown.waiting, shown.in_flight, shown.timed) == (2, 0, 1)
     waiting = asyncio.create_task(other_wms.lease(pilot, 2, wait=20.0))
     await set_priority(wms, "layout", 0)
     assert len(await waiting) == 2, "the waiting request did not get the jobs"
@@ -113,7 +113,7 @@ async def test_steps_are_counted_with_their_run_and_waiting_times(wms: WmsFixtur
     reports = [wms.make_report(job, started_at=None) for job in jobs[:2]]
     await wms.report(pilot, *reports)
     load = await get_load(wms, "layout")
-    assert (load.tasks, load.waiting, load.flying, load.pilots, load.timed) == (1, 1, 1, 1, 2)
+    assert (load.tasks, load.waiting, load.in_flight, load.pilots, load.timed) == (1, 1, 1, 1, 2)
     assert load.mean == pytest.approx(40, abs=5)
     assert load.oldest is not None
     async with wms.database.connection() as connection:

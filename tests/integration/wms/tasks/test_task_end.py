@@ -83,13 +83,13 @@ async def test_cancellation_stops_all_jobs_and_may_be_repeated(wms: WmsFixture) 
     """Invariant 5: the task ends once."""
     task = await wms.add_task(make_task(), jobs=5)
     pilot = await wms.add_pilot()
-    done, flying = await wms.lease(pilot, 2)
+    done, in_flight = await wms.lease(pilot, 2)
     await wms.finish(pilot, done)
     status = await cancel_task(wms.context, task.uid)
     assert (status.state, status.finished, status.canceled) == (TaskState.CANCELED, 1, 4)
     assert await killed(wms, task) == 1
     assert await cancel_task(wms.context, task.uid) == status
-    assert await wms.finish(pilot, flying) == [ReportAnswer.STALE]
+    assert await wms.finish(pilot, in_flight) == [ReportAnswer.STALE]
     assert await wms.lease(pilot, 5) == []
     sent = await wms.sent_messages()
     assert sent.close_at == {task.main_output.dat_out_uid: [1], task.log_out_uid: [1]}

@@ -163,9 +163,9 @@ class AskingPage {
 
   // The sender calls the following methods.
 
-  received({ fates, items, given, over, wording }) {
+  received({ results, items, given, over, wording }) {
     // The service has given this browser a new identity. The items of the old identity are void.
-    if (fates.some(({ fate }) => fate === "unknown")) {
+    if (results.some(({ status }) => status === "unknown")) {
       for (const item of [...this.items.queue]) this.items.drop(item.id);
       this.stage.say(text("browser not known"), "temporary");
     }

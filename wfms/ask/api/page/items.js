@@ -78,7 +78,7 @@ export class Items {
   }
 
   // Returns how many more items to request, which depends on the pace of the answers.
-  wanted() {
+  countMissing() {
     const total = this.pace.reduce((sum, seconds) => sum + seconds, 0);
     const mean = this.pace.length ? total / this.pace.length : SECONDS_AHEAD / MIN_ITEMS;
     const items = SECONDS_AHEAD / Math.max(mean, 0.5);

@@ -89,25 +89,25 @@ export class Sender {
     for (const undo of this.answers.toTakeBack()) await this.takeBack(undo);
     const all = this.answers.unsent();
     const sent = all.slice(0, MAX_PER_REQUEST);
-    const wanted = document.hidden ? 0 : this.items.wanted();
-    if (!sent.length && !wanted) return;
+    const requested = document.hidden ? 0 : this.items.countMissing();
+    if (!sent.length && !requested) return;
     const rest = all.slice(MAX_PER_REQUEST).map((answer) => answer.item);
     const has = [...this.items.queue.map((item) => item.id), ...rest].slice(0, MAX_PER_REQUEST);
     for (const pendingAnswer of sent) this.answers.tried(pendingAnswer);
     const answers = sent.map(({ item, answer, seconds }) => ({ item, answer, seconds }));
-    const response = await this.service.next({ answers, has, wanted });
+    const response = await this.service.next({ answers, has, requested_items: requested });
     for (const { item, serial } of sent) this.answers.settle(item, serial);
-    this.reportRejectedUndos(sent, response.fates);
-    this.empty = wanted > 0 && !response.items.length;
+    this.reportRejectedUndos(sent, response.results);
+    this.empty = requested > 0 && !response.items.length;
     if (response.items.length) this.polls = 0;
     this.listener.received(response);
   }
 
   // Reports undos that came too late. The service already had the first answer, which counts,
   // although the page did not know this when it sent the new answer.
-  reportRejectedUndos(sent, fates) {
+  reportRejectedUndos(sent, results) {
     const firstSent = new Set(sent.filter((answer) => !answer.tried).map((answer) => answer.item));
-    for (const { item, fate } of fates) if (fate === "already" && firstSent.has(item)) this.listener.notUndone(item);
+    for (const { item, status } of results) if (status === "already" && firstSent.has(item)) this.listener.notUndone(item);
   }
 
   async takeBack({ item, sure }) {
