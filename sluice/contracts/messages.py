@@ -15,9 +15,12 @@ from sluice.contracts.jobs.tasks import Task
 class CloudEvent(BaseModel):
     """A message in the envelope of CloudEvents 1.0.
 
-    ``id`` is never used for another message. ``subject`` is the uid of the object that the message
-    is about. ``type`` determines the fields of ``data`` (``PAYLOADS``). Unknown attributes are
-    allowed, as the standard requires.
+    Unknown attributes are allowed, as the standard requires.
+
+    Attributes:
+        id: The id, which is never used for another message.
+        type: The type, which determines the fields of ``data`` (``PAYLOADS``).
+        subject: The uid of the object that the message is about.
     """
 
     model_config = ConfigDict(frozen=True, extra="allow")
@@ -51,9 +54,12 @@ WMS_WAKE = "wms.wake"
 class DownstreamCounts(Contract):
     """Message ``wms.downstream-counts``: how many tasks read each input of a task.
 
-    ``counts`` has the data sets that all their downstream tasks take by single files or by groups.
-    A count includes this task. A file is no longer needed when each downstream task has finished a
-    job with it. The task itself does not contain the counts, because an older WMS would refuse it.
+    A file is no longer needed when each downstream task has finished a job with it. The task itself
+    does not contain the counts, because an older WMS would refuse it.
+
+    Attributes:
+        counts: The data sets that all their downstream tasks take by single files or by groups,
+            each with the number of these tasks. A count includes this task.
     """
 
     task_uid: UUID
@@ -63,7 +69,8 @@ class DownstreamCounts(Contract):
 class RegisterFiles(Contract):
     """Message ``dms.files``: files of successful attempts to register in a data set.
 
-    ``close_at`` is the number of files at which the data set is complete.
+    Attributes:
+        close_at: The number of files at which the data set is complete.
     """
 
     dataset_uid: UUID
@@ -72,10 +79,14 @@ class RegisterFiles(Contract):
 
 
 class ReleaseFiles(Contract):
-    """Message ``dms.releases``: task ``task_uid`` no longer needs the files with these numbers.
+    """Message ``dms.releases``: a task no longer needs some files of a data set.
 
-    A file is deleted when ``downstream_count`` tasks have released it. A file may be registered
-    after its release.
+    A file may be registered after its release.
+
+    Attributes:
+        task_uid: The task.
+        downstream_count: A file is deleted when this many tasks have released it.
+        seqs: The numbers of the files.
     """
 
     dataset_uid: UUID

@@ -10,7 +10,8 @@ from pilot.folders.pilot_folder import FolderInUseError, open_folder
 from pilot.folders.run_folder import RunFolder
 from pilot.reports.journal import Journal
 from sluice.contracts.common.states import AttemptOutcome, ErrorClass, ReportAnswer
-from sluice.contracts.pilots.pilots import AttemptReport, OutputFile
+from sluice.contracts.pilots.output_files import OutputFile
+from sluice.contracts.pilots.pilots import AttemptReport
 from tests.integration.pilot_process import StartPilot, root, start_pilot, wms
 from tests.servers.scripted_wms import ScriptedWms, until
 

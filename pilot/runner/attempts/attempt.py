@@ -33,7 +33,8 @@ from pilot.runner.protocol import EndedFrame, JobFrame
 from pilot.runner.tools.loading import Executable
 from pilot.runner.tools.prepared_job import PreparedJob
 from sluice.contracts.common.states import AttemptOutcome, AttemptPhase, ErrorClass
-from sluice.contracts.pilots.pilots import AttemptReport, LogFile, OutputFile, PilotTask
+from sluice.contracts.pilots.output_files import LogFile, OutputFile
+from sluice.contracts.pilots.pilots import AttemptReport, PilotTask
 from sluice.storage import StorageError
 from sluice.text.os_errors import os_error_sentence, reason_of
 

@@ -21,14 +21,14 @@ class Role(StrEnum):
         return other if self.includes(other) else self
 
 
-#: Header in which the service that people ask says for whom it asks another one.
+#: The header in which the service that people use names the person to other services.
 ON_BEHALF_HEADER = "Sluice-On-Behalf-Of"
 
-#: Header in which a WMS gives a pilot the token that is its own, with each answer to a registration
-#: or a heartbeat.
+#: The header of answers to registrations and heartbeats in which the WMS sends a pilot its own
+#: token.
 PILOT_TOKEN_HEADER = "Sluice-Pilot-Token"  # noqa: S105 - its name
 
-#: Header by which a pilot shows, when it registers, that it has the key it registered with before;
-#: the type of what it says (JWT), and how that is signed (RFC 9864).
+#: The header of a registration with the proof that the pilot has the key of its first registration.
 PILOT_PROOF_HEADER = "Sluice-Pilot-Proof"
+#: The type of the proof (JWT), and the algorithm of its signature (RFC 9864).
 PILOT_PROOF, PILOT_PROOF_ALGORITHM = "sluice-pilot-proof+jwt", "Ed25519"

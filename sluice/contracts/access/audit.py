@@ -30,8 +30,11 @@ FIRST = (AuditKind.BEGUN, AuditKind.TOLD)
 class AuditRow(Contract):
     """An audit event as a service stores it.
 
-    ``action`` is a method and path, or words. ``remote`` is the address of the client. ``outcome``
-    is the HTTP status. ``facts`` are results.
+    Attributes:
+        action: A method and path, or words.
+        remote: The address of the client.
+        outcome: The HTTP status.
+        facts: Results of the request.
     """
 
     id: int
@@ -53,8 +56,10 @@ ObjectName = Annotated[str, Field(max_length=240)]
 class AuditFilter(Contract):
     """A filter for audit events.
 
-    ``what`` is a part of the action, such as `POST /api/v1/chains`. ``object`` is the uid or name
-    of the object. ``after`` is the ``after`` of the page before.
+    Attributes:
+        what: A part of the action, such as `POST /api/v1/chains`.
+        object: The uid or name of the object.
+        after: The ``after`` of the page before.
     """
 
     who: Annotated[str, Field(max_length=200)] | None = None
@@ -67,7 +72,11 @@ class AuditFilter(Contract):
 
 
 class AuditSearch(AuditFilter):
-    """A filter with other names of the ``object`` in ``also``."""
+    """A filter for audit events with several names of the object.
+
+    Attributes:
+        also: Other names of the ``object``.
+    """
 
     also: Annotated[list[ObjectName], Field(max_length=100)] = Field(default_factory=list)
 
@@ -86,8 +95,9 @@ class AuditRows(Contract):
 class AuditEntry(Contract):
     """A request with all its audit events.
 
-    ``outcome`` is None if the service ended before it answered. ``changed`` lists the services that
-    committed a change for the request.
+    Attributes:
+        outcome: The HTTP status. None means that the service ended before it answered.
+        changed: The services that committed a change for the request.
     """
 
     request: UUID
@@ -112,7 +122,8 @@ class AuditEntry(Contract):
 class AuditPage(Contract):
     """Audit entries, the newest first.
 
-    ``after`` is where the next page begins, or None on the last page.
+    Attributes:
+        after: Where the next page begins. None means that this is the last page.
     """
 
     entries: list[AuditEntry]
@@ -122,9 +133,11 @@ class AuditPage(Contract):
 class AuditVerdict(Contract):
     """The result of a check of the hash chain of one service's audit log.
 
-    ``head`` is the digest of the last row. Compare it with a copy from another place. ``wrong``
-    names the first changed row and is empty if there is none. ``unchained`` counts rows that are
-    not in the chain yet. ``forgotten`` counts rows that were older than the retention.
+    Attributes:
+        unchained: The number of rows that are not in the chain yet.
+        forgotten: The number of rows that were older than the retention.
+        head: The digest of the last row. Compare it with a copy from another place.
+        wrong: The first changed row. Empty if there is none.
     """
 
     service: str

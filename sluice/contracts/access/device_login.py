@@ -15,7 +15,11 @@ CODE_LENGTH = 8
 
 
 class NewDeviceLogin(Contract):
-    """Starts a sign-in of a command. ``label`` names the token; the person who decides sees it."""
+    """A request to start a sign-in of a command.
+
+    Attributes:
+        label: The name of the token. The person who decides sees it.
+    """
 
     label: Label
 
@@ -30,7 +34,6 @@ class DeviceLogin(SecretContract):
         verification_uri_complete: The same page with the code.
         expires_in: Seconds until the sign-in ends.
         interval: Seconds between two requests for the decision.
-
     """
 
     device_code: OneTimeSecret
@@ -42,13 +45,17 @@ class DeviceLogin(SecretContract):
 
 
 class DeviceQuestion(SecretContract):
-    """Asks whether a person has allowed the sign-in."""
+    """A request for the decision on a sign-in."""
 
     device_code: Claimed
 
 
 class DeviceAnswer(SecretContract):
-    """The decision so far. ``given`` is the token, shown only once, or None before a decision."""
+    """The decision so far.
+
+    Attributes:
+        given: The token, which is shown only once. None means that nobody has decided yet.
+    """
 
     given: NewTokenSecret | None = None
 
@@ -62,7 +69,6 @@ def parse_code(text: str) -> str | None:
     """Return the letters of a typed code, or None if it is not a code.
 
     Lower case, spaces and a missing or other dash are accepted.
-
     """
     letters = "".join(char for char in text.upper() if char not in " -\u2010\u2013")
     is_valid = len(letters) == CODE_LENGTH and set(letters) <= set(CODE_LETTERS)

@@ -10,15 +10,16 @@ from sluice.contracts.common.base import Contract
 
 Weight = Annotated[float, Field(ge=0.001, le=1000, strict=True)]
 
-#: Of a group of which nothing was said.
+#: The weight of a group for which nobody has set one.
 USUAL_WEIGHT = 1.0
 
 
 class GroupShare(Contract):
     """The fair share of a group in the WMS.
 
-    Groups with work for the same nodes share them in proportion to ``weight``. ``running`` is the
-    number of jobs that pilots have.
+    Attributes:
+        weight: Groups with work for the same nodes share them in proportion to this number.
+        running: The number of jobs that pilots have.
     """
 
     group: GroupName
@@ -41,8 +42,9 @@ class SetShare(Contract):
 class Group(Quotas):
     """A group with its quotas.
 
-    Administrators and members see the names in ``members``. ``running`` is the number of jobs that
-    pilots have.
+    Attributes:
+        members: The names of its members. Only administrators and members see them.
+        running: The number of jobs that pilots have.
     """
 
     name: GroupName

@@ -44,7 +44,9 @@ SharedWith = Annotated[GroupNames, Field(description="Other groups whose members
 class Share(Contract):
     """A request to share an object with groups, for reading.
 
-    ``shared_with`` replaces the former groups. ``group`` is the new owner group. None keeps it.
+    Attributes:
+        shared_with: The groups, which replace the former groups.
+        group: The new owner group. None means that it does not change.
     """
 
     shared_with: GroupNames
@@ -55,7 +57,8 @@ class Share(Contract):
 class Visibility:
     """What a principal may see.
 
-    ``groups`` are the groups of the principal. None means that everything is visible.
+    Attributes:
+        groups: The groups of the principal. None means that everything is visible.
     """
 
     groups: frozenset[str] | None = None

@@ -87,7 +87,9 @@ IN_GROUPS = (
 class NewAccount(SecretContract):
     """A request to create an account.
 
-    A person without ``password`` can only use tokens, which an administrator creates.
+    Attributes:
+        password: The password. A person without one can only use tokens, which an administrator
+            creates.
     """
 
     name: PersonName
@@ -99,7 +101,10 @@ class NewAccount(SecretContract):
 class AccountChange(SecretContract):
     """A request to change an account.
 
-    Fields that are null do not change. A new ``password`` ends all sessions of the person.
+    Fields that are null do not change.
+
+    Attributes:
+        password: The new password. It ends all sessions of the person.
     """
 
     role: Role | None = None
@@ -111,7 +116,8 @@ class AccountChange(SecretContract):
 class Account(Contract):
     """An account.
 
-    Since ``disabled_at``, no password, session or token of the person is accepted.
+    Attributes:
+        disabled_at: Since this time, no password, session or token of the person is accepted.
     """
 
     name: str
@@ -131,7 +137,8 @@ class AccountList(Contract):
 class Me(Contract):
     """The caller.
 
-    ``account`` is None if the caller has no account, for example with the system's own token.
+    Attributes:
+        account: None if the caller has no account, for example with the system's own token.
     """
 
     name: str
@@ -150,9 +157,11 @@ class NewPassword(SecretContract):
 class NewToken(Contract):
     """A request to create a token.
 
-    ``role`` is the maximum role of the token. Without it, the token has the role of its person. The
-    token expires after ``days``. ``person`` is the person that the token is for, by default the
-    caller. Only administrators create tokens for others.
+    Attributes:
+        role: The maximum role of the token. Defaults to the role of its person.
+        days: Days until the token expires.
+        person: The person that the token is for. Defaults to the caller. Only administrators create
+            tokens for others.
     """
 
     label: Label
@@ -164,7 +173,8 @@ class NewToken(Contract):
 class Token(Contract):
     """A token of a person, without its secret.
 
-    ``used_at`` is the time of the last use, to the minute.
+    Attributes:
+        used_at: The time of the last use, to the minute.
     """
 
     id: UUID
@@ -190,7 +200,8 @@ class TokenList(Contract):
 class NewTokenSecret(SecretContract):
     """A new token with its secret, which is shown only once.
 
-    Requests contain the ``secret``.
+    Attributes:
+        secret: The text that requests contain.
     """
 
     token: Token
@@ -198,7 +209,11 @@ class NewTokenSecret(SecretContract):
 
 
 class SignInWithPassword(SecretContract):
-    """A request for a token with a name and a password. ``label`` says what it is for."""
+    """A request for a token with a name and a password.
+
+    Attributes:
+        label: The purpose of the token.
+    """
 
     name: Annotated[str, Field(max_length=100)]
     password: Claimed
@@ -212,7 +227,12 @@ class TokenQuestion(SecretContract):
 
 
 class TokenHolder(Contract):
-    """The person of a token. ``name`` and ``role`` are None if the token is not valid."""
+    """The person of a token.
+
+    Attributes:
+        name: The name of the person. None if the token is not valid.
+        role: The role of the token. None if the token is not valid.
+    """
 
     name: str | None = None
     role: Role | None = None

@@ -86,7 +86,7 @@ class Quota(Contract):
 
     Attributes:
         used: The amount in use.
-        most: The limit. None: no limit.
+        most: The limit. None means that there is no limit.
     """
 
     used: int = 0
@@ -99,7 +99,11 @@ class Quota(Contract):
 
 @dataclass(frozen=True, slots=True)
 class ReachedQuota:
-    """A quota that does not allow ``more``."""
+    """A quota that does not allow a further amount.
+
+    Attributes:
+        more: The amount.
+    """
 
     holder: QuotaHolder
     quantity: Quantity
@@ -155,7 +159,10 @@ class Quotas(Contract):
 
 
 class SetQuotas(Contract):
-    """New limits of a group or a person. Null: no change; ``none``: no limit."""
+    """A request to set limits of a group or a person.
+
+    Null does not change a limit, and ``none`` removes it.
+    """
 
     chains: NewLimit = None
     bytes: NewLimit = None

@@ -101,7 +101,7 @@ class SecretRef(Contract):
 
     Attributes:
         name: The name of the secret.
-        version: The version. None: not fixed yet.
+        version: The version. None means that it is not fixed yet.
     """
 
     name: SecretName
@@ -114,15 +114,15 @@ class SecretRef(Contract):
 
 
 class NewSecret(SecretContract):
-    """The next version of a secret.
+    """A request to store the next version of a secret.
 
     Attributes:
         name: The name of the secret.
         value: The value.
-        templates: Patterns of names of the templates that may use the secret. None: those of the
-            version before.
-        group: The group that owns these templates. None: the owner of the named templates, or the
-            group of the version before.
+        templates: Patterns of names of the templates that may use the secret. Defaults to those of
+            the version before.
+        group: The group that owns these templates. Defaults to the owner of the named templates, or
+            to the group of the version before.
     """
 
     name: SecretName
@@ -188,7 +188,7 @@ class SecretList(Contract):
 
 
 class SecretsRequest(Contract):
-    """The secrets that a job needs.
+    """A request for the secrets that a job needs.
 
     Attributes:
         template: The name of the template of the job.

@@ -26,7 +26,11 @@ PersonName = Annotated[
 
 
 class Acknowledge(Contract):
-    """A request to acknowledge a notice. ``by`` is the name of the person."""
+    """A request to acknowledge a notice.
+
+    Attributes:
+        by: The name of the person.
+    """
 
     by: PersonName
 
@@ -56,11 +60,13 @@ class ChainCounts(Contract):
 class WorkCounts(Contract):
     """The number of jobs of tasks that have not ended, at one moment.
 
-    ``running`` jobs are in a slot of a live pilot (``Pilot.busy``). ``waiting`` jobs are all others
-    that are still to run: ready, or leased by a pilot in advance. ``quarantined`` jobs wait for a
-    person.
-    ``slots`` is the number of slots of live pilots. ``troubled`` is the number of tasks with jobs
-    that failed for good or are quarantined. It is present only on request.
+    Attributes:
+        running: Jobs that are in a slot of a live pilot (``Pilot.busy``).
+        waiting: All other jobs that are still to run: ready, or leased by a pilot in advance.
+        quarantined: Jobs that wait for a person.
+        slots: The number of slots of live pilots.
+        troubled: The number of tasks with jobs that failed for good or are quarantined. Present
+            only if the request asks for it.
     """
 
     running: int
@@ -81,7 +87,7 @@ class Subject(StrEnum):
     """A kind of object that can be acknowledged."""
 
     CHAIN = "chain"
-    #: A chain that finished with failed jobs: what they have read is given up with it.
+    #: The failed jobs of a finished chain. After an acknowledgement, their inputs are released.
     FAILURES = "failures"
     PILOT = "pilot"
 
@@ -89,8 +95,11 @@ class Subject(StrEnum):
 class Notice(Contract):
     """A sentence about something that needs a person.
 
-    A notice with an ``id`` can be acknowledged. A notice without one disappears with its cause.
-    ``chain_uid`` and ``task_uid`` are its subject. ``page`` is the page that shows it.
+    Attributes:
+        id: The id by which it can be acknowledged. A notice without one disappears with its cause.
+        chain_uid: The chain that it is about.
+        task_uid: The task that it is about.
+        page: The page that shows its subject.
     """
 
     text: str
@@ -115,7 +124,9 @@ class NoticeList(Contract):
     """Notices: errors first, the newest first within a severity.
 
     If there are many, half of the places are for notices that can be acknowledged.
-    ``more`` is the number of notices that are left out.
+
+    Attributes:
+        more: The number of notices that are left out.
     """
 
     notices: list[Notice]

@@ -36,7 +36,6 @@ class FileValue(Contract):
         dataset: The data set.
         retention: Whether the data set is deleted when no chain needs it any more.
         asset: The version of the asset, such as ``pero-cz@3``.
-
     """
 
     model_config = ConfigDict(
@@ -49,17 +48,18 @@ class FileValue(Contract):
     asset: str | None = None
 
 
-#: What a chain adds to the ranks of its steps.
+#: The number that a chain adds to the ranks of its steps.
 ChainRank = Annotated[float, Field(ge=0.0, le=MAX_RANK)]
 
 
 class NewChain(Contract):
-    """Requests a chain of a data set and a template (``POST /datasets``).
+    """A request to create a chain of a data set and a template (``POST /datasets``).
 
     There is one chain for a data set, template version, group and the values of parameters that are
-    not bound to metadata. A repetition returns the first chain. ``rank`` is added to the ranks of
-    its steps.
+    not bound to metadata. A repetition returns the first chain.
 
+    Attributes:
+        rank: It is added to the ranks of the steps of the chain.
     """
 
     dataset: Dataset
@@ -74,17 +74,16 @@ class NewChain(Contract):
 
 
 class RequestChain(Contract):
-    """Requests a chain explicitly (operator service, ``POST /chains``).
+    """A request of a person to create a chain (operator service, ``POST /chains``).
 
-    Without parameters it is the chain that starts, or would start, by itself.
+    Without parameters, it is the chain that starts, or would start, by itself.
 
     Attributes:
-        dataset_uid: The input data set. None: the template takes no data set.
-        template: The name of the template; its latest version runs.
+        dataset_uid: The input data set. None means that the template takes no data set.
+        template: The name of the template. Its latest version runs.
         run_template: The unpublished template of a run, which has the name ``template``.
         params: The values of parameters.
         rank: It is added to the ranks of the steps of a new chain.
-
     """
 
     dataset_uid: UUID | None = None
@@ -95,7 +94,7 @@ class RequestChain(Contract):
 
 
 class RerunChain(Contract):
-    """Requests a rerun of an ended chain (``POST /chains/{uid}/rerun``).
+    """A request to rerun an ended chain (``POST /chains/{uid}/rerun``).
 
     ``…/rerun/plan`` only returns what a rerun would do. Without ``from_step`` and ``failed_only``,
     the steps that did not finish run. If all finished, all steps run, or those that new parameters
@@ -103,11 +102,10 @@ class RerunChain(Contract):
 
     Attributes:
         from_step: This step and all after it run again.
-        failed_only: Steps with unfinished jobs and all after them run; where possible, only these
-            jobs.
+        failed_only: Steps with unfinished jobs and all after them run. Where possible, only these
+            jobs run.
         params: Values that differ from those of the chain.
         key: A repeated request with the same key returns the first chain.
-
     """
 
     from_step: NewText | None = None
@@ -125,7 +123,6 @@ class RerunStep(Contract):
         jobs: How many jobs it runs, if the earlier chain tells.
         taken: How many finished jobs it reuses.
         reason: The reason.
-
     """
 
     name: str
@@ -136,7 +133,11 @@ class RerunStep(Contract):
 
 
 class RerunPlan(Contract):
-    """The plan of a rerun. ``missing`` is required data that is gone; then the rerun is refused."""
+    """The plan of a rerun.
+
+    Attributes:
+        missing: Required data that is gone. The rerun is refused if there is any.
+    """
 
     chain_uid: UUID
     steps: list[RerunStep]
@@ -150,11 +151,11 @@ class ChainDataset(Contract):
     Attributes:
         uid: The data set.
         name: Its name.
-        step: The step that writes it. None: the input of the chain, or the file of a parameter.
-        port: The output port or the parameter. None: the logs of the step. A port that ends in
+        step: The step that writes it. None for the input of the chain and for the file of a
+            parameter.
+        port: The output port or the parameter. None for the logs of the step. A port that ends in
             ``~before`` is the output of the step in the chain of which this chain is a rerun.
         state: Its state in the chain.
-
     """
 
     uid: UUID
@@ -175,7 +176,6 @@ class ChainCollection(Contract):
         append_only: The append-only data set, if the output was appended.
         files: How many files were appended.
         reason: Why the output was not appended.
-
     """
 
     output: str
@@ -185,7 +185,7 @@ class ChainCollection(Contract):
     reason: str = ""
 
 
-#: What finished although jobs of it failed, as its template allows.
+#: The outcome of a chain or step that finished with failed jobs, as its template allows.
 INCOMPLETE = "incomplete"
 
 
@@ -194,7 +194,7 @@ class ChainListState(StrEnum):
 
     IN_PROGRESS = ChainState.IN_PROGRESS.value
     UPLOADING = ChainState.UPLOADING.value
-    FINISHED = ChainState.FINISHED.value  #: incomplete ones too
+    FINISHED = ChainState.FINISHED.value  #: includes incomplete chains
     INCOMPLETE = INCOMPLETE
     FAILED = ChainState.FAILED.value
     CANCELED = ChainState.CANCELED.value
@@ -206,25 +206,28 @@ def derive_outcome(state: ChainState | StepState, *, failed_jobs: int) -> str:
     return INCOMPLETE if finished and failed_jobs else state.value
 
 
-#: What explains a task that the WMS does not know yet.
+#: The explanation of a task that the WMS does not know yet.
 STARTING_TEXT = "The step starts: its task has not reached the WMS yet."
 
 
 class ChainStep(Contract):
-    """A step of a chain."""
+    """A step of a chain.
+
+    Attributes:
+        reason: Why it failed or was canceled, in one sentence.
+        failed_jobs: The number of its jobs that failed. Present only if the request asks for it.
+        taken_from: The chain whose task did the work of the step. The step reuses its data sets.
+        jobs_from: The chain from whose task the step reuses the outputs of finished jobs.
+    """
 
     name: str
     state: StepState
     task_uid: UUID | None = None
     started_at: Timestamp | None = None
     ended_at: Timestamp | None = None
-    #: Why it failed or was canceled, in one sentence.
     reason: str = ""
-    #: Jobs that failed. Told where it is asked for.
     failed_jobs: int = 0
-    #: The chain whose task did it: its data sets were taken over.
     taken_from: UUID | None = None
-    #: The chain from whose task outputs of finished jobs are taken over.
     jobs_from: UUID | None = None
 
     @property
@@ -237,12 +240,18 @@ class Chain(Contract):
     """A chain.
 
     Attributes:
+        secrets: Parameters whose values are secrets, with their versions.
         reason: Why the chain failed, was canceled or will be, what a finished chain lacks, or why
             the upload of its output does not proceed (only for a single chain of the operator
             service).
         rerun_of: The chain that this chain repeats.
+        rank: It is added to the ranks of the steps.
         acknowledged: Who has acknowledged the failure.
-
+        failed_jobs: The number of failed jobs. In the list of finished chains that need attention,
+            the number of failed jobs whose inputs stay until a person decides. Elsewhere, it is
+            present only if the request asks for it.
+        discarded: A person had its data deleted. Data that other chains need stay until these
+            chains have ended.
     """
 
     uid: UUID
@@ -253,19 +262,14 @@ class Chain(Contract):
     dataset_uid: UUID
     dataset_name: str
     params: dict[str, Any]
-    #: Parameters whose values are secrets, of these versions.
     secrets: dict[str, SecretRef] = Field(default_factory=dict)
     created_at: Timestamp
     ended_at: Timestamp | None = None
     reason: str = ""
     rerun_of: UUID | None = None
-    #: Added to those of its steps.
     rank: float = 0.0
     acknowledged: Acknowledgement | None = None
-    #: Jobs that failed; in the list of finished chains that need attention, those whose inputs stay
-    #: until somebody decides. Told there, and where it is asked for.
     failed_jobs: int = 0
-    #: Somebody had its data deleted. Data that other chains need stay until these have ended.
     discarded: bool = False
     owner: Owner = None
     group: OwnerGroup = EVERYONE
@@ -280,7 +284,12 @@ class Chain(Contract):
 
 
 class ChainOutput(Contract):
-    """An output of a chain and its data set. ``kind`` and ``single`` are as in ``PlanOutput``."""
+    """An output of a chain and its data set.
+
+    Attributes:
+        kind: As in ``PlanOutput``.
+        single: As in ``PlanOutput``.
+    """
 
     name: str
     kind: EntryKind = EntryKind.FILE
@@ -296,17 +305,22 @@ class ChainOutputs(Contract):
 
 
 class ChainPage(Contract):
-    """A page of chains, newest first. ``after`` is None on the last page."""
+    """A page of chains, newest first.
+
+    Attributes:
+        after: The cursor of the next page. None means that this is the last page.
+    """
 
     chains: list[Chain]
     after: str | None
 
 
 class TaskEnded(Contract):
-    """Reports the end of a task or upload (watcher, ``POST /tasks/finished``).
+    """A report that a task or upload has ended (watcher, ``POST /tasks/finished``).
 
-    ``uid`` is the task or upload, ``uid_prev`` its input data set.
-
+    Attributes:
+        uid: The task or upload.
+        uid_prev: Its input data set.
     """
 
     kind: WatchKind = WatchKind.TASK
@@ -318,13 +332,13 @@ class TaskEnded(Contract):
 
 
 class Release(Contract):
-    """The answer: data sets that nothing needs any more, which the watcher deletes."""
+    """The data sets that nothing needs any more, which the watcher deletes."""
 
     datasets: list[UUID]
 
 
 class Watch(Contract):
-    """Requests to follow a task or upload and report its end (``POST /tasks`` of the watcher)."""
+    """A request to follow a task or upload and report its end (watcher, ``POST /tasks``)."""
 
     kind: WatchKind
     uid: UUID
@@ -349,7 +363,11 @@ class WatchList(Contract):
 
 
 class ChainTask(Contract):
-    """A row of the operator's list of tasks."""
+    """A row of the operator's list of tasks.
+
+    Attributes:
+        jobs: Counts from the WMS. None if it does not answer or does not know the task yet.
+    """
 
     task_uid: UUID
     chain_uid: UUID
@@ -357,15 +375,15 @@ class ChainTask(Contract):
     template: str
     dataset_name: str
     state: StepState
-    #: Counts from the WMS; None where it does not answer or does not know the task yet.
     jobs: TaskStatus | None = None
 
 
 class ChainTaskList(Contract):
     """A list of tasks.
 
-    ``after`` is the start of the next page, if pages were requested, and None on the last page.
-
+    Attributes:
+        after: The cursor of the next page, if the request asks for pages. None means that this is
+            the last page.
     """
 
     tasks: list[ChainTask]

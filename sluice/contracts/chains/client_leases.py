@@ -7,17 +7,18 @@ from pydantic import Field
 
 from sluice.contracts.common.base import Contract, Timestamp
 
-#: Things of each kind that one client owns.
+#: The most objects of each kind that one client owns.
 MAX_OWNED = 10_000
 
 OwnedUids = Annotated[list[UUID], Field(max_length=MAX_OWNED)]
 
 
 class RenewClientLease(Contract):
-    """The complete list of objects that a client owns now.
+    """A request to renew the lease of a client, with all objects that it owns now.
 
-    ``datasets`` are data sets that it registered and that none of its chains has as input.
-    ``discard`` says that the data of finished chains is deleted too.
+    Attributes:
+        datasets: Data sets that it registered and that none of its chains has as input.
+        discard: The data of finished chains is deleted, too.
     """
 
     chains: OwnedUids = Field(default_factory=list)
@@ -27,7 +28,11 @@ class RenewClientLease(Contract):
 
 
 class RenewedLease(Contract):
-    """A client lease. ``seconds`` is how long it lasts without a renewal."""
+    """A client lease.
+
+    Attributes:
+        seconds: How long it lasts without a renewal.
+    """
 
     uid: UUID
     expires_at: Timestamp

@@ -12,7 +12,8 @@ from sluice.contracts.data.datasets import Dataset
 class Objection(Contract):
     """The reason why a template does not take a data set.
 
-    ``reason`` is empty if the template would take the data set now.
+    Attributes:
+        reason: Empty if the template would take the data set now.
     """
 
     template: str
@@ -23,7 +24,11 @@ class Objection(Contract):
 class Unmatched(Contract):
     """A closed data set that no template took, and the reason.
 
-    ``findings`` lists the reasons if there are several.
+    Attributes:
+        findings: The reasons, if there are several.
+        dataset: The data set at the time of the decision. None if an earlier release decided.
+        objections: The objections of the current templates. Templates that would take the data set
+            come first. Only the operator service fills this field.
     """
 
     dataset_uid: UUID
@@ -31,17 +36,15 @@ class Unmatched(Contract):
     reason: str
     findings: list[Finding] = Field(default_factory=list)
     since: Timestamp
-    #: The data set at the time of the decision. None if an earlier release decided.
     dataset: Dataset | None = None
-    #: The objections of the current templates, first those of templates that would take the data
-    #: set. Only the operator service fills this field.
     objections: list[Objection] | None = None
 
 
 class UnmatchedList(Contract):
     """Unmatched data sets, the newest first.
 
-    ``total`` is the number of all unmatched data sets, also of those beyond the limit.
+    Attributes:
+        total: The number of all unmatched data sets, including those beyond the limit.
     """
 
     datasets: list[Unmatched]
@@ -51,7 +54,8 @@ class UnmatchedList(Contract):
 class WaitingHandover(Contract):
     """The reason why the chain of a matched data set has not started.
 
-    ``reason`` is None if nothing waits.
+    Attributes:
+        reason: None if nothing waits.
     """
 
     reason: str | None = None
@@ -72,8 +76,9 @@ class Rematch(Contract):
 class Rematched(Contract):
     """The result of matching a data set again.
 
-    ``template`` is the name of the template that takes the data set. Without one, it is None, and
-    ``reason`` says why.
+    Attributes:
+        template: The name of the template that takes the data set. None if there is none.
+        reason: Why no template takes the data set.
     """
 
     template: str | None
@@ -83,8 +88,10 @@ class Rematched(Contract):
 class RematchedAll(Contract):
     """The numbers of data sets after all unmatched ones were matched again.
 
-    ``matched`` data sets have a template now. ``gone`` data sets were deleted and are no longer
-    listed. ``left`` data sets are still unmatched.
+    Attributes:
+        matched: Data sets that have a template now.
+        gone: Data sets that were deleted and are no longer listed.
+        left: Data sets that are still unmatched.
     """
 
     matched: int
@@ -95,7 +102,13 @@ class RematchedAll(Contract):
 class Tie(Contract):
     """Two templates of the same priority that match the same data sets.
 
-    ``template`` gets the data sets, because its name comes first in alphabetical order.
+    Attributes:
+        template: The template that gets the data sets, because its name comes first in alphabetical
+            order.
+        datasets: The number of data sets that both templates matched.
+        dataset_uid: The last of these data sets.
+        dataset_name: The name of the last data set.
+        at: When the last data set was matched.
     """
 
     template_id: UUID
@@ -103,7 +116,6 @@ class Tie(Contract):
     other_id: UUID
     other: str
     priority: int
-    #: The number of data sets that both templates matched. The next three fields describe the last.
     datasets: int
     dataset_uid: UUID
     dataset_name: str

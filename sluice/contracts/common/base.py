@@ -62,8 +62,8 @@ def _absolute_url(url: str) -> str:
 #: Absolute URL of a storage, a folder or a file on a storage; no '..', no slash at the end.
 StorageUrl = Annotated[str, AfterValidator(_absolute_url)]
 
-#: Of a container's image, as in ``registry/path/name:tag``; never an option on a command line, nor
-#: a URL.
+#: The name of a container's image, such as ``registry/path/name:tag``. It is never a URL or an
+#: option on a command line.
 ImageName = Annotated[
     str,
     StringConstraints(
@@ -114,7 +114,8 @@ class Contract(BaseModel):
 class Page(Contract):
     """The position and size of one page of a list.
 
-    ``after`` is the ``after`` of the page before, and empty for the first page.
+    Attributes:
+        after: The ``after`` of the page before. Empty for the first page.
     """
 
     after: str | None = None

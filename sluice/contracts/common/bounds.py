@@ -16,17 +16,17 @@ from sluice.contracts.common.naming import MAX_NAME_BYTES, name_bytes
 from sluice.contracts.common.wording import in_words
 from sluice.text.visible_text import quoted
 
-#: Bytes of metadata, written as JSON.
+#: The most bytes of metadata as JSON.
 MAX_META = 64 * 1024
-#: Bytes that a chain adds to the metadata that its data sets inherit from its input.
+#: The most bytes that a chain adds to the metadata that its data sets inherit from its input.
 MAX_ADDED = 16 * 1024
-#: Bytes of the values of a chain's parameters, likewise.
+#: The most bytes of the values of a chain's parameters as JSON.
 MAX_PARAMS = 1024 * 1024
-#: Objects and lists within one another.
+#: The most levels of nested objects and lists.
 DEEPEST = 32
-#: Characters of a sentence or two, of a URL, of a word.
+#: The most characters of a text, of a URL, and of a word.
 MAX_TEXT, MAX_URL, MAX_WORD = 4_000, 4_096, 255
-#: GPUs of a node (each may be seven).
+#: The most GPUs of a node. Each may be divided into seven.
 MAX_GPUS = 256
 
 
@@ -52,7 +52,7 @@ def json_check(subject: str, most: int, remedy: str) -> Callable[[dict[str, Any]
             raise in_words(
                 f"{subject} may have {most} bytes as JSON, and these have {len(content)}: {remedy}"
             )
-        # It stands for what JSON has no number for, and would be stored instead.
+        # JSON has no number for NaN and infinity. Null would be stored instead.
         if b"null" in content and (number := find_non_finite(value)) is not None:
             raise in_words(
                 f"{subject} may have numbers that JSON knows, and {describe_number(number)} is"

@@ -30,8 +30,8 @@ _NOUNS = {
     "people": "person",
     "dead": "dead letter",
 }
-#: Characters of names in a regular expression, and in words. ``a-z`` is only found alone, because
-#: ``A-Za-z`` is looked for before it.
+#: Characters of names in a regular expression, and in words. ``A-Za-z`` comes before ``a-z``, which
+#: is a part of it.
 _CHARACTERS = {
     "A-Za-z": "letters (A to Z, a to z)",
     "a-z": "small letters (a to z)",
@@ -59,7 +59,8 @@ class StringRule:
         other: A regular expression of each character.
         most: The most characters.
         rule: The rest of a sentence that begins with ``a_thing`` and states these constraints.
-        pattern: A regular expression of the whole value. None: constraints before the rule have it.
+        pattern: A regular expression of the whole value. None means that constraints before the
+            rule have it.
     """
 
     a_thing: str

@@ -126,7 +126,7 @@ class CutAnswer(Contract):
     """The slice that was cut.
 
     Attributes:
-        dataset_uid: The data set. None: there is no new file, or another request was faster.
+        dataset_uid: The data set. None if there is no new file, or if another request was faster.
     """
 
     dataset_uid: UUID | None = None
@@ -157,7 +157,7 @@ class ScheduleState(Contract):
 
     Attributes:
         template: The name of the template.
-        last_at: The scheduled time that was handled last. None: no time has come yet.
+        last_at: The scheduled time that was handled last. None if no time has come yet.
         outcome: The result in words, as in ``1 slice of pages``.
     """
 

@@ -14,7 +14,6 @@ class AppendOnlyDataset(Contract):
         readers: The templates.
         generation: The highest generation of its files: 0 for outputs made of data that people
             brought in, and one more with each slice.
-
     """
 
     dataset: Dataset
@@ -27,12 +26,12 @@ class AppendOnlyDataset(Contract):
         return next((reader for reader in self.readers if reader.name == name), None)
 
     def used_by(self, name: str) -> int:
-        """Return how many of its files the template has been given."""
+        """Return how many of its files the template has got in slices."""
         reader = self.reader(name)
         return 0 if reader is None else reader.used
 
     def new_to(self, name: str) -> int:
-        """Return how many of its files the template has not been given yet."""
+        """Return how many of its files the template has not got yet."""
         return self.dataset.count_files - self.used_by(name)
 
 

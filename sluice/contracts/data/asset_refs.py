@@ -12,7 +12,8 @@ from sluice.text.visible_text import quoted
 
 #: How ``sluice:bind`` names an asset, and how people read it.
 ASSET_SCHEME = "asset:"
-#: In the metadata of a data set that holds a version: of which asset. No chain carries it.
+#: The metadata key of a data set that holds a version. Its value names the asset. Chains do not
+#: pass it on.
 MARK = "sluice.asset"
 
 AssetName = Annotated[
@@ -32,7 +33,7 @@ def _is_plain(path: str) -> str:
     return path
 
 
-#: Of a file within its version, as in ``model.pt`` or ``words/cs.txt``.
+#: The path of a file within its version, such as ``model.pt`` or ``words/cs.txt``.
 AssetPath = Annotated[str, AfterValidator(_is_plain)]
 
 
@@ -49,7 +50,8 @@ def path_of(name: str) -> str:
 class AssetRef(Contract):
     """A reference to an asset by name.
 
-    Without ``version``, it means the newest version when a chain is created.
+    Attributes:
+        version: The version. Defaults to the newest version when a chain is created.
     """
 
     name: AssetName

@@ -20,11 +20,11 @@ from sluice.contracts.common.wording import in_words
 from sluice.contracts.data.asset_refs import AssetPath, AssetRef, file_name_of
 from sluice.text.visible_text import quoted
 
-#: Files of one version.
+#: The most files of one version.
 MAX_FILES = 1000
-#: Characters of a tool that checks them.
+#: The most characters of a tool that checks the files.
 MAX_CHECK = 256 * 1024
-#: Bytes of a file that are sent at a time.
+#: The number of bytes of a file that are sent at a time.
 PIECE = 8 * 1024 * 1024
 
 
@@ -60,7 +60,8 @@ def compute_digest(files: Iterable[AssetFile]) -> str:
 class NewAssetFile(Contract):
     """A file of a new version.
 
-    ``checksum`` is None if it is not known before the upload.
+    Attributes:
+        checksum: None if it is not known before the upload.
     """
 
     path: AssetPath
@@ -89,9 +90,11 @@ class AssetCheck(Contract):
 class NewAsset(Contract):
     """A request to begin a version with the given files.
 
-    ``note`` is a remark for the history. ``check`` is the tool that accepted the files. Without
-    ``check``, the check of the newest version stays. ``group`` owns a new name. Without ``group``,
-    it is a group of the person who stores the asset.
+    Attributes:
+        note: A remark for the history.
+        check: The tool that accepted the files. Defaults to the check of the newest version.
+        group: The group that owns a new name. Defaults to a group of the person who stores the
+            asset.
     """
 
     files: Annotated[
@@ -105,9 +108,12 @@ class NewAsset(Contract):
 class AssetVersion(Contract):
     """A version of an asset.
 
-    ``dataset_uid`` is the data set that holds its files. ``digest`` is a SHA-256 digest. ``check``
-    is for the next version, before it is stored. New chains do not get the version after
-    ``removed_at``. Its files are gone since ``deleted_at``.
+    Attributes:
+        digest: A SHA-256 digest of the files.
+        dataset_uid: The data set that holds its files.
+        check: The check for the next version, before that version is stored.
+        removed_at: Chains that are created after this time do not get the version.
+        deleted_at: When its files were deleted.
     """
 
     name: str
@@ -135,8 +141,9 @@ class AssetVersion(Contract):
 class FileToSend(Contract):
     """A file that must be sent.
 
-    ``number`` is its place in the list of files. ``received`` is how many of its first bytes have
-    arrived.
+    Attributes:
+        number: Its place in the list of files.
+        received: How many of its first bytes have arrived.
     """
 
     number: int
@@ -147,7 +154,8 @@ class FileToSend(Contract):
 class AssetDraft(Contract):
     """A version whose files are being sent.
 
-    ``uid`` is None if ``version`` already has exactly these files.
+    Attributes:
+        uid: None if ``version`` already has exactly these files.
     """
 
     uid: UUID | None = None
@@ -158,7 +166,9 @@ class AssetDraft(Contract):
 class StoredAsset(Contract):
     """A stored version.
 
-    ``new`` says whether the version was created now. ``newest`` is the version new chains get.
+    Attributes:
+        new: Whether the version was created now.
+        newest: The version that new chains get.
     """
 
     version: AssetVersion
@@ -167,7 +177,11 @@ class StoredAsset(Contract):
 
 
 class AssetUse(Contract):
-    """A version and the newest chains that got it. ``more`` says that there are others."""
+    """A version and the newest chains that got it.
+
+    Attributes:
+        more: Whether there are other chains that got it.
+    """
 
     version: AssetVersion
     chains: list[Chain]
@@ -206,7 +220,8 @@ class AssetUses(Contract):
 class RemovedAsset(Contract):
     """Versions that were removed.
 
-    The files of versions in ``kept`` stay until the chains that use them have ended.
+    Attributes:
+        kept: Versions whose files stay until the chains that use them have ended.
     """
 
     removed: list[AssetVersion]
@@ -228,9 +243,12 @@ class Pieces(Contract):
 
 
 class JoinPieces(Contract):
-    """A request to join the pieces of a file to file ``name``, ``seq`` of the data set.
+    """A request to join the pieces of a file. All pieces must have been sent.
 
-    All pieces must have been sent. ``checksum`` is None if it is not known yet.
+    Attributes:
+        seq: The number of the file in the data set.
+        name: The name of the file.
+        checksum: None if it is not known yet.
     """
 
     seq: Annotated[int, Field(ge=0)]

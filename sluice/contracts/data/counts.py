@@ -15,13 +15,13 @@ from pydantic import Field, StringConstraints, TypeAdapter, ValidationError
 from sluice.contracts.common.wording import StringRule, validation_sentence
 from sluice.text.sentences import lower_first
 
-#: Of a File in CWL, and of a file's metadata in the catalogue.
+#: The key of the counts in a CWL File and in a file's metadata in the catalogue.
 COUNTS = "sluice:counts"
-#: Of a data set's metadata: its counts, files and bytes.
+#: The metadata key of a data set for its counts, files and bytes.
 PRODUCED = "produced"
-#: Different names in one data set; what comes beyond them is not counted.
+#: Most different names in one data set. Counts with further names are ignored.
 MAX_NAMES = 64
-#: A sum of so much or more is told as this: what databases, JSON and CWL's ``long`` all hold.
+#: The largest sum, which databases and CWL's ``long`` can hold. Larger sums are cut to this number.
 MAX_SUM = 2**63 - 1
 
 _RESERVED = frozenset({"files", "bytes"})
@@ -30,7 +30,7 @@ _VALID_COUNTS = (
     "give at most 16 names (letters, digits, _), each with a whole number from 0 to 2^53 - 1"
 )
 
-#: Exactly so many fit into a number of JSON.
+#: A number of JSON holds all integers below the limit exactly.
 Count = Annotated[int, Field(ge=0, lt=2**53, strict=True)]
 _Name = Annotated[
     str,

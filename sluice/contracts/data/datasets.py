@@ -35,29 +35,36 @@ from sluice.text.visible_text import quoted
 
 
 class NewDataset(Contract):
-    """Registers a data set with a unique name. A repeated registration returns the first one."""
+    """A request to register a data set with a unique name.
+
+    A repeated registration returns the first data set.
+
+    Attributes:
+        on_demand: New data sets are not matched with templates if this is set. A person then
+            requests their processing explicitly.
+        copied: Its files were copied to the storage, and the person who copied them has the
+            originals. Files of other data sets are deleted after their chain only if the template
+            says so.
+        url: The folder of the data set on its storage. None if its files have URLs of their own.
+        group: The group that owns it. Defaults to the owner's first group.
+    """
 
     name: Name
     type: DatasetType = DatasetType.INPUT
     meta: Metadata = Field(
         default_factory=dict,
         description=(
-            f"At most {MAX_META} bytes as JSON; {MAX_META + MAX_ADDED} of what chains write,"
-            " which inherit it."
+            f"At most {MAX_META} bytes as JSON. Data sets of chains, which inherit metadata, may"
+            f" have {MAX_META + MAX_ADDED} bytes."
         ),
     )
     period: Name | None = None
     run: int | None = None
-    #: Left alone by the matching of new data sets with templates: someone asks for its processing
-    #: explicitly.
     on_demand: bool = False
-    #: Its files were copied to the storage, and whoever did it has the originals. Files of others
-    #: are deleted after their chain only where the template says so itself.
     copied: bool = False
-    #: Folder of the data set on its storage; none where files keep URLs of their own.
     url: NewUrl | None = None
     owner: Owner = None
-    group: Annotated[GroupName | None, Field(description="None: the owner's first.")] = None
+    group: GroupName | None = None
 
     @field_validator("meta")
     @classmethod
@@ -70,8 +77,8 @@ class NewDataset(Contract):
         return check(meta)
 
 
-#: What the system itself says in the metadata: that it holds a version of an asset, and by which
-#: name people call the output of a chain.
+#: The metadata keys that only the system sets: the asset whose version a data set holds, and the
+#: name of an output of a chain.
 RESERVED_KEYS = (MARK, "output_name")
 
 
@@ -80,7 +87,6 @@ def require_no_reserved_keys(meta: Metadata) -> None:
 
     Raises:
         Unprocessable: It has a key that the system sets itself.
-
     """
     if reserved := [key for key in RESERVED_KEYS if key in meta]:
         raise Unprocessable(
@@ -90,7 +96,23 @@ def require_no_reserved_keys(meta: Metadata) -> None:
 
 
 class Dataset(Contract):
-    """A data set."""
+    """A data set.
+
+    Attributes:
+        conditions: The conditions of its run at the time of its registration.
+        count_files: Number of its files so far.
+        bytes: Total size of these files.
+        released: Number of its files that are already deleted, because all steps that read them
+            have ended. Present only if the request asks for it.
+        lost: Why its upload cannot succeed. Present only if the request asks for it.
+        copied: The person who registered it has the originals of its files. Present only if the
+            request asks for it.
+        timestamp: When it closed, or when it was registered if it is open. A client that asks for
+            data sets after the newest known time gets each once, in order of closing.
+        append_only: The name by which chains append their outputs to it. Such a data set grows,
+            never closes, and is not the input of a chain.
+        slice: The append-only data set that it is a slice of, and the template that it was cut for.
+    """
 
     uid: UUID
     name: Name
@@ -99,32 +121,20 @@ class Dataset(Contract):
     meta: Metadata
     period: Name | None = None
     run: int | None = None
-    #: The conditions of its run, as they were when it was registered.
     conditions: Metadata = Field(default_factory=dict)
     on_demand: bool = False
     url: StorageUrl | None = None
-    #: Files registered so far, and their bytes.
     count_files: int
     bytes: int
-    #: Of these files, those that are deleted already, since all steps that read them are done with
-    #: them. Told where it is asked for.
     released: int = 0
-    #: Why its upload cannot succeed. Told where it is asked for.
     lost: str | None = None
-    #: Whoever registered it has the originals of its files. Told where it is asked for.
     copied: bool = False
-    #: When it closed; of one that has not, when it was registered. The time that a list is asked
-    #: for with `timestamp`: who remembers the newest and asks again gets every data set once, in
-    #: order of closing.
     timestamp: Timestamp
     closed_at: Timestamp | None = None
     owner: Owner = None
     group: OwnerGroup = EVERYONE
     shared_with: SharedWith = Field(default_factory=list)
-    #: What chains call it whose outputs are collected in it: it grows, never closes, and is no
-    #: chain's input.
     append_only: str | None = None
-    #: Of which append-only data set it is a slice, and for whom.
     slice: SliceOf | None = None
 
     @property
@@ -134,7 +144,16 @@ class Dataset(Contract):
 
 
 class DatasetStatus(Contract):
-    """The progress of a data set. ``usable``: tasks can work with it."""
+    """The progress of a data set.
+
+    Attributes:
+        usable: Whether tasks can work with it.
+        close_at: Number of files that make it complete, if it is known.
+        waits_for: What it waits for, as the end of a sentence: the missing files and the numbers of
+            the registered files, or why its upload or deletion does not proceed.
+        chain_waits: Why the chain of a data set that a template takes has not started. Only the
+            operator service fills this field.
+    """
 
     uid: UUID
     state: DatasetState
@@ -142,20 +161,18 @@ class DatasetStatus(Contract):
     registered_at: Timestamp
     closed_at: Timestamp | None
     count_files: int
-    #: How many files make it complete, where somebody has said so.
     close_at: int | None
-    #: Of one that waits for files: how many, and which numbers those registered have. Of one whose
-    #: upload or deletion does not go on: why. What follows "it waits for".
     waits_for: str | None
-    #: Why the chain of a data set that a template takes has not begun (of the operator service).
     chain_waits: str | None = None
 
 
 class DatasetPage(Contract):
-    """A page of data sets, with the ``after`` of the next request.
+    """A page of data sets.
 
     A data set that closes between two requests is neither missed nor repeated.
 
+    Attributes:
+        after: The start of the next page.
     """
 
     datasets: list[Dataset]
@@ -166,13 +183,10 @@ class Stalled(Contract):
     """Data sets whose upload or deletion fails repeatedly for the same reason.
 
     Attributes:
-        state: Uploading or deleting.
-        reason: The reason of the failures.
         halted: The work is not tried again until a person asks for it.
         first: The data set that was registered first.
-        number: How many data sets there are.
-        since: When the first of them was to be uploaded.
-
+        number: Number of the data sets.
+        since: When the upload of the first of them was due.
     """
 
     state: DatasetState
@@ -184,14 +198,26 @@ class Stalled(Contract):
 
 
 class StalledList(Contract):
-    """Stalled data sets, largest number first. ``more`` counts data sets with other reasons."""
+    """Stalled data sets, largest number first.
+
+    Attributes:
+        more: Number of data sets with other reasons.
+    """
 
     stalled: list[Stalled]
     more: int = 0
 
 
 class NewFile(Contract):
-    """A file with the number ``seq`` in a data set. ``url`` lies within a registered storage."""
+    """A file to register in a data set.
+
+    Attributes:
+        seq: The number of the file in the data set.
+        url: Its URL, which lies within a registered storage.
+        origin: What wrote it, such as the job and attempt. None for files from outside.
+        released: The file was registered and is already deleted, because all steps that read it
+            have ended. Such files are listed only if the request asks for them.
+    """
 
     seq: Annotated[int, Field(ge=0)]
     name: FileName
@@ -199,10 +225,7 @@ class NewFile(Contract):
     checksum: Checksum
     url: StorageUrl
     meta: Metadata = Field(default_factory=dict)
-    #: What made it, e.g. the job and attempt; none for files from outside.
     origin: Metadata | None = None
-    #: It was there, and is deleted already, since all steps that read it are done with it. Such
-    #: files are listed where that is asked for.
     released: bool = False
 
 
@@ -210,7 +233,6 @@ def _small(files: list[NewFile]) -> list[NewFile]:
     """Check the limits on the files of a request.
 
     Messages carry what jobs write, and the origin in a message names all inputs of a merge.
-
     """
     for place, file in enumerate(files):
         try:
@@ -238,27 +260,35 @@ class File(NewFile):
 
 
 class FilePage(Contract):
-    """A page of files by ``seq``, then name. ``after`` is None on the last page."""
+    """A page of files by ``seq``, then name.
+
+    Attributes:
+        after: The cursor of the next page. None means that this is the last page.
+    """
 
     files: list[File]
     after: str | None
 
 
 class Registered(Contract):
-    """How many files of a request were new, and how many were registered before, identical."""
+    """The numbers of files of a request that were registered now and before.
+
+    Attributes:
+        new: Number of files that are new.
+        known: Number of identical files that were registered before.
+    """
 
     new: int
     known: int
 
 
 class CloseDataset(Contract):
-    """Closes a data set.
+    """A request to close a data set.
 
     Attributes:
         files: The number of files that make the data set complete. It closes when they are
-            registered; a later request may set another number. None: close with the files that
-            exist, or with the number of an earlier request.
-
+            registered. A later request may set another number. Defaults to the number of an earlier
+            request, or to the number of existing files.
     """
 
     files: Annotated[int, Field(ge=0)] | None = None
@@ -271,7 +301,7 @@ class ArchiveFormat(StrEnum):
     TAR = "tar"
 
 
-#: Bytes. Round in decimals as well: what is just allowed is so when it has been written as JSON.
+#: Bytes. A round decimal number, which JSON does not change.
 MAX_MARK = 9e18
 
 
@@ -281,7 +311,6 @@ class Watermarks(Contract):
     The storage counts as filling from ``high`` on until it is below ``low``. Each is a number of
     bytes, or a share (at most 1) of the capacity. Without a capacity, the used and the free bytes
     of the file system count.
-
     """
 
     low: Annotated[float, Field(gt=0, le=MAX_MARK)]
@@ -289,39 +318,49 @@ class Watermarks(Contract):
 
 
 class NewStorage(Contract):
-    """A storage to register."""
+    """A storage to register.
+
+    Attributes:
+        capacity: Bytes. The storage gets new data until its files have this size. None means that
+            only the file system limits it.
+        read_only: Files are never deleted from it. Only their records are.
+    """
 
     name: Name
     type: StorageType
     url: NewUrl
-    #: Bytes of files on it up to which it is given new data; None where the file system itself is
-    #: the limit.
     capacity: Annotated[int, Field(gt=0)] | None = None
-    #: Files are never removed from it, only forgotten.
     read_only: bool = False
 
 
 class Storage(NewStorage):
-    """A storage. A disabled one gets no new data sets; its files are read and deleted."""
+    """A storage.
+
+    A disabled storage gets no new data sets. Its files are still read and deleted. The list of all
+    storages alone has ``warning``, ``full``, ``full_for``, ``marks`` and ``filling_since``.
+
+    Attributes:
+        used: Total size of its registered files in bytes.
+        warning: Why it gets no new data sets although it is enabled.
+        full: How full it is, as the end of a sentence. None means that it has space.
+        full_for: The number of bytes that jobs wait for, if it is full for large files only. It
+            takes new data if no other storage of its type does.
+        marks: Its watermarks, if it has any.
+        filling_since: Since when it has been filling.
+        free: Bytes that still fit, as of the last check. None if there is no limit, or if it is not
+            known. Present only if the request asks for it.
+        datasets: Number of the data sets on it. Present only if the request asks for it.
+    """
 
     id: UUID
     url: StorageUrl
     enabled: bool
-    #: Bytes of the files known on it.
     used: int
-    #: Why an enabled one gets no new data sets all the same; told in the list of all storages
-    #: alone.
     warning: str | None = None
-    #: Told there as well: how full it is, the end of a sentence; absent: it has space.
     full: str | None = None
-    #: Told there as well, of one that is full for large files alone: the bytes that jobs wait for.
-    #: It takes new data where no other storage of its type does.
     full_for: int | None = None
-    #: Told there as well, of one that has marks; and since when it has been filling.
     marks: Watermarks | None = None
     filling_since: Timestamp | None = None
-    #: Told where it is asked for: bytes that still fit, as they were last looked at (none: without
-    #: a limit, or not known); and how many data sets lie there.
     free: int | None = None
     datasets: int | None = None
 
@@ -341,7 +380,6 @@ class Storage(NewStorage):
 
         The text continues a sentence that begins with the storage's name. It needs the values of
         the list of all storages.
-
         """
         if not self.enabled:
             return f"is disabled (`sluice storage enable {self.name}`)"
@@ -357,6 +395,6 @@ class Storage(NewStorage):
 
 
 class DatasetUids(Contract):
-    """Data sets, of which the answer names those on a storage."""
+    """Data sets of which some are on a storage. The answer names only these."""
 
     uids: Annotated[list[UUID], Field(max_length=1000)]

@@ -8,9 +8,11 @@ from sluice.contracts.data.datasets import Dataset
 class PartialOutput(Contract):
     """The output of a step at a port.
 
-    ``port`` None stands for the step's logs. ``folder`` is the name of the folder for the files in
-    an archive. ``dataset`` is None if no data set is known. ``missing`` says what is missing and
-    why. It is empty if the output is complete.
+    Attributes:
+        port: The port. None stands for the step's logs.
+        folder: The name of the folder for the files in an archive.
+        dataset: The data set, if one is known.
+        missing: What is missing and why. Empty if the output is complete.
     """
 
     step: str

@@ -25,7 +25,11 @@ class Period(NewPeriod):
 
 
 class EndTime(Contract):
-    """The end of a period or run; null if it has not ended after all."""
+    """A request to set the end of a period or run.
+
+    Attributes:
+        ended_at: The end. Null if it has not ended after all.
+    """
 
     ended_at: Timestamp | None
 

@@ -32,7 +32,8 @@ class FileFaults(Contract):
     """The results of checking files.
 
     Attributes:
-        faults: What is wrong with each file, in the order of the request. None: nothing.
+        faults: What is wrong with each file, in the order of the request. None for a file without
+            fault.
     """
 
     faults: list[str | None]

@@ -31,7 +31,7 @@ class SpaceNeeded(Contract):
     """A notice that jobs wait for free space on a storage.
 
     Attributes:
-        needed: Bytes that a job needs. Null: no job waits any more.
+        needed: Bytes that a job needs. Null if no job waits any more.
     """
 
     needed: Needed | None
@@ -41,7 +41,7 @@ class StorageSpace(Contract):
     """The free space of a storage.
 
     Attributes:
-        free: Free bytes. Null: not known, or unlimited.
+        free: Free bytes. Null if they are not known or unlimited.
         full: Whether the storage has no space for any file.
     """
 

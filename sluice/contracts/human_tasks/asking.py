@@ -15,7 +15,7 @@ from sluice.contracts.common.states import ReportAnswer
 from sluice.contracts.human_tasks.ask import AnswerName, Ask
 from sluice.contracts.jobs.job_inputs import InputFile
 from sluice.contracts.jobs.tasks import TaskOutput
-from sluice.contracts.pilots.pilots import OutputFile, ReportedTime
+from sluice.contracts.pilots.output_files import OutputFile, ReportedTime
 
 #: Answers of one request, items of one answer.
 MAX_CONCURRENT = 50

@@ -10,13 +10,13 @@ from sluice.contracts.common.numbers import in_full
 from sluice.contracts.common.wording import in_words
 from sluice.text.visible_text import quoted
 
-#: Seconds between two checkpoints, at the least, and at the most.
+#: The least and the most seconds between two checkpoints.
 SHORTEST, LONGEST = 1, 86_400
-#: Patterns of one tool, and characters of each.
+#: The most patterns of one tool, and the most characters of a pattern.
 MAX_PATTERNS, MAX_PATTERN = 64, 1024
-#: Files of one checkpoint: all are open while they are looked at.
+#: The most files of one checkpoint. All are open while they are read.
 MAX_CHECKPOINT_FILES = 500
-#: Bytes of the list of its files that are read.
+#: The most bytes of the list of its files.
 MAX_LIST = 4 << 20
 
 EXAMPLE = "sluice:checkpoint: {files: [state/*], every: 10}"
@@ -29,7 +29,7 @@ def _require_relative(pattern: str) -> str:
     if pattern.startswith("/") or ".." in parts:
         raise in_words(f"{quoted(pattern)} leaves the folder that the tool runs in")
     if "**" in pattern:
-        raise in_words(f"{quoted(pattern)} has '**'; of a folder that matches all is kept")
+        raise in_words(f"{quoted(pattern)} has '**'; name the folder to save all its files")
     if not all(parts) or "." in parts or not pattern.isprintable():
         raise in_words(f"{quoted(pattern)} is no path such as state/* or model.pt")
     return pattern
@@ -41,8 +41,9 @@ Pattern = Annotated[str, Field(max_length=MAX_PATTERN), AfterValidator(_require_
 class Checkpoint(Contract):
     """What a checkpoint of a tool contains.
 
-    ``files`` are patterns below the folder that the tool runs in. ``every`` is the minimum number
-    of seconds between two checkpoints.
+    Attributes:
+        files: Patterns below the folder that the tool runs in.
+        every: The minimum number of seconds between two checkpoints.
     """
 
     files: Annotated[list[Pattern], Field(min_length=1, max_length=MAX_PATTERNS)]
@@ -57,8 +58,10 @@ class Checkpoint(Contract):
 class KeptFile(Contract):
     """A file of a checkpoint.
 
-    ``path`` is below the folder of the tool, percent-encoded. ``number`` is the file on the
-    storage with its content. It never refers to files of another attempt.
+    Attributes:
+        path: The path below the folder of the tool, percent-encoded.
+        number: The number of the file on the storage with its content. It never refers to files of
+            another attempt.
     """
 
     path: str
@@ -86,8 +89,10 @@ def quoted_path(path: bytes) -> str:
 class KeptCheckpoint(Contract):
     """The list of the files of a checkpoint, written when all files exist.
 
-    The newest checkpoint of an attempt has the highest ``number``. The files with the numbers in
-    ``spent`` are deleted when this list exists.
+    Attributes:
+        number: The number of the checkpoint. The newest checkpoint of an attempt has the highest
+            number.
+        spent: The numbers of files that are deleted when this list exists.
     """
 
     number: Annotated[int, Field(ge=0)]

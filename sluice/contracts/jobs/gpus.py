@@ -22,9 +22,9 @@ Version = Annotated[
     ),
 ]
 
-#: No node has more.
+#: The most GPUs of a job. No node has more.
 MAX_GPUS_PER_JOB = 64
-#: The smallest part of a GPU that a job can ask for.
+#: The smallest part of a GPU that a job can request.
 LEAST_SHARE = 0.01
 
 
@@ -49,7 +49,6 @@ class Gpu(Contract):
         capability: The compute capability of the hardware.
         driver: The version of the node's driver.
         cuda: The newest CUDA version that the driver supports.
-
     """
 
     uuid: NewWord
@@ -61,7 +60,12 @@ class Gpu(Contract):
 
 
 class FreeGpu(Contract):
-    """The free part of a GPU: ``share`` of its time, ``memory`` in MiB."""
+    """The free part of a GPU.
+
+    Attributes:
+        share: The free share of its time.
+        memory: Free memory in MiB.
+    """
 
     uuid: NewWord
     share: Annotated[float, Field(ge=0, le=1)]
@@ -73,8 +77,7 @@ class GpuAmount(Contract):
 
     Attributes:
         share: The share of its time. Other jobs may get the rest of a share below 1.
-        memory: MiB; 0 stands for the same share of the GPU's memory.
-
+        memory: MiB. 0 stands for the same share of the GPU's memory.
     """
 
     share: Annotated[float, Field(ge=LEAST_SHARE, le=1, strict=False)] = 1.0
@@ -90,9 +93,8 @@ class GpuNeeds(GpuAmount):
         least: The minimum number of GPUs.
         most: The maximum number of GPUs.
         capability: The minimum compute capability.
-        capabilities: The accepted compute capabilities; empty: all.
+        capabilities: The accepted compute capabilities. Empty means that all are accepted.
         cuda: The minimum CUDA version.
-
     """
 
     least: Annotated[int, Field(ge=1, le=MAX_GPUS_PER_JOB)] = 1

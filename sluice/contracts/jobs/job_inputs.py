@@ -10,8 +10,8 @@ from sluice.contracts.common.base import Checksum, Contract, FileName, Metadata,
 class InputFile(Contract):
     """An input file of a job.
 
-    ``port`` is the port of the tool that takes the file. If it is empty, the task's
-    ``dat_in_port`` takes the file.
+    Attributes:
+        port: The port of the tool that takes the file. Empty means the task's ``dat_in_port``.
     """
 
     seq: int
@@ -26,8 +26,10 @@ class InputFile(Contract):
 class InputItem(Contract):
     """An item of a list as an input of a job.
 
-    The task's arguments have the list at ``port``. ``place`` is the index of the item, from 0.
-    ``name`` is shown to people in place of a file name.
+    Attributes:
+        name: The name that is shown to people in place of a file name.
+        port: The port at which the task's arguments have the list.
+        place: The index of the item, from 0.
     """
 
     seq: int

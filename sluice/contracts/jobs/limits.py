@@ -20,8 +20,10 @@ class LimitPeriod(StrEnum):
 class SetLimit(Contract):
     """A request to set a limit.
 
-    Without ``period``, jobs may use this amount at the same time. With ``period``, they may use it
-    in each period.
+    Attributes:
+        amount: The amount that jobs may use.
+        period: The period in which they may use it. None means that they may use it at the same
+            time.
     """
 
     name: ResourceName
@@ -32,9 +34,10 @@ class SetLimit(Contract):
 class ResourceLimit(Contract):
     """A limit on a resource, and its use.
 
-    ``used`` is the amount that leased and running jobs have, or that was spent in this period.
-    ``refills`` is when a quota is full again. ``waiting`` is the number of ready jobs that need the
-    resource.
+    Attributes:
+        used: The amount that leased and running jobs have, or that was spent in this period.
+        refills: When a quota is full again.
+        waiting: The number of ready jobs that need the resource.
     """
 
     name: ResourceName

@@ -14,7 +14,9 @@ LIVE_BYTES = 64 * 1024
 class LiveStream(Contract):
     """The end of a tool's output on one stream.
 
-    ``start`` is the number of bytes before ``data``.
+    Attributes:
+        start: The number of bytes before ``data``.
+        data: The last bytes.
     """
 
     model_config = ConfigDict(ser_json_bytes="base64", val_json_bytes="base64")
@@ -31,7 +33,8 @@ class LiveStream(Contract):
 class LiveLog(Contract):
     """The live log of a running attempt, which its pilot writes beside the final log.
 
-    ``streams`` has the keys ``stdout`` and ``stderr``.
+    Attributes:
+        streams: The streams, with the keys ``stdout`` and ``stderr``.
     """
 
     streams: Annotated[dict[str, LiveStream], Field(max_length=2)]
@@ -40,8 +43,9 @@ class LiveLog(Contract):
 class FollowedLog(Contract):
     """The output of a running job so far.
 
-    ``streams`` are those of the running attempt, as far as its pilot has written them to the
-    storage. There are none if the job does not run.
+    Attributes:
+        streams: The streams of the running attempt, as far as its pilot has written them to the
+            storage. Empty if the job does not run.
     """
 
     state: JobState

@@ -28,9 +28,12 @@ MAX_IDLE, MAX_REQUESTS = 86_400, 1_000_000
 class Resources(Contract):
     """The resource request of one job.
 
-    ``ram`` and ``disk`` are in MiB, ``time_limit`` is in seconds. A ``time_limit`` of 0 means no
-    limit. ``ram`` 0 means no request. Such a job is stopped only when it uses nearly all memory of
-    the node. The default of ``disk`` means no request: a node needs no free disk for the job.
+    Attributes:
+        ram: Memory in MiB. 0 means that there is no request. Such a job is stopped only when it
+            uses nearly all memory of the node.
+        disk: Disk space in MiB. The default means that there is no request: a node needs no free
+            disk for the job.
+        time_limit: Seconds. 0 means that there is no limit.
     """
 
     cores: Annotated[float, Field(gt=0)] = 1.0
@@ -52,8 +55,10 @@ class Resources(Contract):
 class ContainerImage(Contract):
     """An image of a container.
 
-    ``name`` is the image that the container engine runs (CWL: ``dockerImageId``). ``pull`` is where
-    it comes from (CWL: ``dockerPull``). If ``pull`` is None, the nodes have the image already.
+    Attributes:
+        name: The image that the container engine runs (CWL: ``dockerImageId``).
+        pull: Where it comes from (CWL: ``dockerPull``). None means that the nodes have the image
+            already.
     """
 
     name: ImageName
@@ -63,8 +68,9 @@ class ContainerImage(Contract):
 class Container(Contract):
     """The container in which the jobs of a step run.
 
-    ``images`` are those of all tools of the step. If ``required`` is false, a node without a
-    container engine runs the tools without a container.
+    Attributes:
+        images: The images of all tools of the step.
+        required: If false, a node without a container engine runs the tools without a container.
     """
 
     images: Annotated[list[ContainerImage], Field(min_length=1)]
@@ -74,10 +80,12 @@ class Container(Contract):
 class Warm(Contract):
     """How a warm worker of the step stays loaded between jobs.
 
-    ``key`` names the inputs whose values the tool loads. A job with other values needs another
-    process. The process ends after ``idle`` seconds without a job. It is restarted after ``jobs``
-    jobs. ``kind`` identifies what is loaded: the tool, the values at ``key``, and the group. Only
-    tasks have it.
+    Attributes:
+        key: The inputs whose values the tool loads. A job with other values needs another process.
+        idle: Seconds without a job after which the process ends.
+        jobs: The number of jobs after which the process is restarted.
+        kind: The identifier of what is loaded: the tool, the values at ``key``, and the group. Only
+            tasks have it.
     """
 
     key: list[str] = Field(default_factory=list)
@@ -89,19 +97,20 @@ class Warm(Contract):
 class Needs(Contract):
     """The needs of a step's jobs.
 
-    - ``device_type``: the value ``gpu`` requests one GPU.
-    - ``gpu``: how many GPUs a job needs, of which kind, and which part of each.
-    - ``named``: amounts of resources that nodes offer by these names, or that have a global limit.
-    - ``nodes``: labels that a node must have.
-    - ``container``: None if the tool runs directly on the node.
-    - ``sandbox``: only a node with a sandbox can run a job. It is false if every tool must run in
-      a container, which isolates it as well.
-    - ``secrets``: secrets by port of the tool. The version is fixed when the chain is created.
-    - ``warm``: how the tool stays loaded; None starts it anew for each job.
-    - ``folders``: ports that get all their files as one folder, with the name of the folder.
-    - ``items``: ports that get one item of a list in the task's arguments (scatter).
-    - ``ask``: annotators do the jobs, and no pilot.
-    - ``checkpoint``: what is saved for the next attempt; None saves nothing.
+    Attributes:
+        device_type: The value ``gpu`` requests one GPU.
+        gpu: How many GPUs a job needs, of which kind, and which part of each.
+        named: Amounts of resources that nodes offer by these names, or that have a global limit.
+        nodes: Labels that a node must have.
+        container: The container. None means that the tool runs directly on the node.
+        sandbox: Only a node with a sandbox can run a job. It is false if every tool must run in a
+            container, which isolates it as well.
+        secrets: Secrets by port of the tool. The version is fixed when the chain is created.
+        warm: How the tool stays loaded. None means that it is started anew for each job.
+        folders: Ports that get all their files as one folder, with the name of the folder.
+        items: Ports that get one item of a list in the task's arguments (scatter).
+        ask: The question to annotators, who do the jobs in place of pilots.
+        checkpoint: What is saved for the next attempt. None means that nothing is saved.
     """
 
     resources: Resources = Resources()

@@ -52,7 +52,7 @@ class Amounts(Contract):
     Attributes:
         cores: CPU cores.
         ram: Memory in MiB.
-        disk: Disk space in MiB. None: not known.
+        disk: Disk space in MiB. None means that it is not known.
         named: Amounts of named resources.
         gpus: The GPUs, with what is free on each.
     """

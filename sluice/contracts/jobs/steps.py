@@ -32,14 +32,14 @@ StepPriorityValue = Annotated[
 
 
 class SetStepPriority(Contract):
-    """A new priority of a step across all chains.
+    """A request to set the priority of a step across all chains.
 
     Attributes:
         priority: A number from 0 to 1000000, which is added to the ranks of the tasks of the step.
-            -1: no job of the step is leased.
-        template: The template of the step. None: the steps of this name in all templates.
+            With -1, no job of the step is leased.
+        template: The template of the step. Defaults to all templates with a step of this name.
         reason: Why the priority is set.
-        by: The name of the person, as the client states it; it is not checked.
+        by: The name of the person, as the client states it. It is not checked.
     """
 
     priority: StepPriorityValue
@@ -49,7 +49,7 @@ class SetStepPriority(Contract):
 
 
 class RankStep(SetStepPriority):
-    """A new priority with the name of the step, as the WMS takes it."""
+    """A request to set the priority of a step, with its name, as the WMS takes it."""
 
     step: Annotated[NewWord, Field(min_length=1)]
 
@@ -60,7 +60,7 @@ class StepPriority(Contract):
     Attributes:
         step: The name of the step.
         priority: The priority, as in ``SetStepPriority``.
-        template: The template. None: all templates.
+        template: The template. None means all templates.
         reason: Why it was set.
         by: The name of the person who set it, if stated.
         since: When the step got this priority.
@@ -92,7 +92,7 @@ class StepLoad(Contract):
         oldest: Since when the first ready job waits.
         timed: The number of finished jobs of tasks that were created within the last day.
         mean: Mean seconds of these jobs.
-        priority: The priority of the step. None: nobody has set one.
+        priority: The priority of the step. None means that nobody has set a priority.
     """
 
     step: str
@@ -117,7 +117,7 @@ class StepList(Contract):
 
     Attributes:
         steps: The steps.
-        priorities: All priorities, also of steps that have had no task lately.
+        priorities: All priorities, also of steps that have had no task within the last day.
     """
 
     steps: list[StepLoad]

@@ -26,7 +26,8 @@ from sluice.contracts.templates.plan import Boundary, Hopeless, MergeGroups
 class TaskOutput(Contract):
     """The data set, storage and folder for the files of one output port.
 
-    With ``spread``, the only job of the step writes a list, and each item is one entry.
+    Attributes:
+        spread: The only job of the step writes a list, and each item is one entry.
     """
 
     port: str
@@ -39,7 +40,11 @@ class TaskOutput(Contract):
 
 
 class NextInput(Contract):
-    """A data set whose files follow those of another; ``start`` is added to their numbers."""
+    """A data set whose files follow those of another.
+
+    Attributes:
+        start: The number that is added to the numbers of its files.
+    """
 
     dat_in_uid: UUID
     start: int = 0
@@ -48,7 +53,9 @@ class NextInput(Contract):
 class TaskInput(Contract):
     """A data set that the task reads, and the port of the tool that gets it.
 
-    ``next_inputs`` follow it. With ``pick``, one file of all these data sets is taken.
+    Attributes:
+        next_inputs: Data sets whose files follow those of this data set.
+        pick: Which one file of all these data sets is taken.
     """
 
     port: str
@@ -205,7 +212,7 @@ MAX_RANK = 1e6
 
 
 class Prioritise(Contract):
-    """A new rank of a task or a chain; jobs of a higher rank are leased first."""
+    """A request to set the rank of a task or a chain. Jobs of a higher rank are leased first."""
 
     rank: Annotated[float, Field(ge=0.0, le=MAX_RANK)]
 
@@ -221,21 +228,34 @@ BY_REQUEST = Cancel()
 
 
 class Boost(Contract):
-    """A task whose rank is raised, and why: ``reason`` is what follows "because"."""
+    """A task whose rank is raised, and the reason.
+
+    Attributes:
+        reason: The part of a sentence after "because".
+    """
 
     task_uid: UUID
     reason: Annotated[str, Field(max_length=400)]
 
 
 class Boosts(Contract):
-    """All tasks whose ranks are raised ``by`` this much; other ranks are not raised any more."""
+    """A request to raise the ranks of tasks. The ranks of all other tasks are not raised any more.
+
+    Attributes:
+        by: The number that is added to the ranks.
+    """
 
     by: Annotated[float, Field(gt=0, le=1e6)]
     boosts: Annotated[list[Boost], Field(max_length=10_000)]
 
 
 class Boosted(Contract):
-    """How many tasks have a raised rank or another reason for it now, and how many lost it."""
+    """The result of raising ranks.
+
+    Attributes:
+        raised: The number of tasks whose rank is raised now, or is raised for another reason.
+        lowered: The number of tasks whose rank is no longer raised.
+    """
 
     raised: int
     lowered: int
@@ -323,7 +343,11 @@ class JobOrder(StrEnum):
 
 
 class JobPage(Contract):
-    """A page of the jobs of a task; ``after`` is None on the last page."""
+    """A page of the jobs of a task.
+
+    Attributes:
+        after: The cursor of the next page. None means that this is the last page.
+    """
 
     jobs: list[Job]
     after: str | None
@@ -332,7 +356,8 @@ class JobPage(Contract):
 class Schedulability(Contract):
     """Whether no node that exists or can be launched can ever run the jobs of a task.
 
-    ``reason`` is the end of a sentence.
+    Attributes:
+        reason: The reason, as the end of a sentence.
     """
 
     never: bool
@@ -340,7 +365,12 @@ class Schedulability(Contract):
 
 
 class UnschedulableTask(Contract):
-    """A task with ``ready`` jobs that fit no node; ``reason`` is the end of a sentence."""
+    """A task with jobs that fit no node.
+
+    Attributes:
+        ready: The number of these jobs.
+        reason: The reason, as the end of a sentence.
+    """
 
     uid: UUID
     chain_uid: UUID
@@ -351,7 +381,11 @@ class UnschedulableTask(Contract):
 
 
 class UnschedulableList(Contract):
-    """The oldest tasks with jobs that fit no node, and the ``number`` of all of them."""
+    """The oldest tasks with jobs that fit no node.
+
+    Attributes:
+        number: The number of all tasks with such jobs.
+    """
 
     tasks: list[UnschedulableTask]
     number: int

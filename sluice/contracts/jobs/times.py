@@ -8,9 +8,12 @@ from sluice.contracts.common.base import Contract, Timestamp
 
 
 class Spread(Contract):
-    """Statistics of ``count`` times, in seconds.
+    """Statistics of times, in seconds.
 
     Quantiles are accurate to 5 %, the other values are exact.
+
+    Attributes:
+        count: The number of times.
     """
 
     count: int
@@ -75,7 +78,7 @@ class Lane(Contract):
     """What a pilot did over time.
 
     Attributes:
-        pilot_uid: The pilot. None: the sum of several pilots.
+        pilot_uid: The pilot. None for the sum of several pilots.
         name: The name of the pilot.
         busy: The mean number of its running jobs, for each step of the time line and each bin.
     """
@@ -86,7 +89,7 @@ class Lane(Contract):
 
 
 class Timeline(Contract):
-    """A chain over time, in ``bins`` of equal length.
+    """A chain over time, in bins of equal length.
 
     Attributes:
         begin: The begin of the first bin.

@@ -54,7 +54,7 @@ class LoadTool(Contract):
     """A request to lease a pilot the jobs of a step first, so that it loads their tool.
 
     Attributes:
-        step: The step. None: the request ends the preference.
+        step: The step. None ends the preference.
     """
 
     step: Annotated[str, Field(min_length=1, max_length=MAX_WORD)] | None

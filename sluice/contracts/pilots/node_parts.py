@@ -41,7 +41,10 @@ ValidPart = Annotated[PartName, AfterValidator(_require_existing_part)]
 class NodePart:
     """A part of a node.
 
-    ``number`` begins at 1. All parts together have exactly what the node has.
+    All parts together have exactly what the node has.
+
+    Attributes:
+        number: The number of the part, from 1.
     """
 
     number: int = 1

@@ -12,8 +12,10 @@ from sluice.contracts.pilots.pilot_list import Pilot
 class PilotJob(Contract):
     """An attempt of a pilot at a job.
 
-    ``outcome`` is None if the attempt has not ended. ``started_at`` is None if it has not started.
-    ``seconds`` is how long it ran.
+    Attributes:
+        outcome: None if the attempt has not ended.
+        started_at: None if the attempt has not started.
+        seconds: How long it ran.
     """
 
     job_id: int
@@ -34,8 +36,11 @@ class PilotJob(Contract):
 class PilotStep(Contract):
     """Recent attempts of a pilot at the jobs of a step.
 
-    ``finished`` and ``failed`` are numbers of attempts. ``mean`` and ``longest`` are the run times
-    of finished attempts in seconds.
+    Attributes:
+        finished: The number of attempts that succeeded.
+        failed: The number of attempts that failed.
+        mean: Mean run time of finished attempts in seconds.
+        longest: Longest run time of finished attempts in seconds.
     """
 
     step: str
@@ -49,10 +54,14 @@ class PilotStep(Contract):
 class KnownWork(Contract):
     """Statistics of a worker's attempts at a step.
 
-    A worker is all pilots with the same name and host. ``jobs`` is the number of finished jobs,
-    ``failures`` the number of failed attempts (None from an older WMS). ``seconds`` is the typical
-    run time; the newest jobs count most. A job is likely to end within ``likely`` seconds.
-    ``failing`` is the share of recent attempts that failed.
+    A worker is all pilots with the same name and host.
+
+    Attributes:
+        jobs: The number of finished jobs.
+        failures: The number of failed attempts. None from an older WMS.
+        seconds: The typical run time. The newest jobs count most.
+        likely: A job is likely to end within this number of seconds.
+        failing: The share of recent attempts that failed.
     """
 
     step: str
@@ -67,9 +76,13 @@ class KnownWork(Contract):
 class PilotDetail(Contract):
     """A pilot with its jobs and attempts.
 
-    ``jobs`` are those that the pilot has now, ``ended`` its last attempts, ``failures`` its last
-    attempts that failed or were lost. ``steps`` summarizes the last ``attempts`` attempts by step.
-    ``known`` has the statistics of all its work, the latest first.
+    Attributes:
+        jobs: The jobs that the pilot has now.
+        ended: Its last attempts.
+        failures: Its last attempts that failed or were lost.
+        steps: A summary of its last attempts by step.
+        attempts: The number of attempts in this summary.
+        known: The statistics of all its work, the latest first.
     """
 
     pilot: Pilot

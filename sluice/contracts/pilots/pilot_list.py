@@ -132,7 +132,9 @@ class Pilot(WithIsolation):
 class PilotList(Contract):
     """A page of pilots.
 
-    ``after`` is where the next page begins. ``total`` is the number of pilots on all pages.
+    Attributes:
+        after: The cursor of the next page. None means that this is the last page.
+        total: The number of pilots on all pages.
     """
 
     pilots: list[Pilot]

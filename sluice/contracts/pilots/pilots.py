@@ -1,21 +1,18 @@
 """The REST protocol between pilots and the WMS. The pilot sends all requests."""
 
 from collections import Counter
-from datetime import UTC, datetime
 from typing import Annotated, Any, Literal
 from uuid import UUID
 
-from pydantic import AfterValidator, AwareDatetime, Field, StringConstraints
+from pydantic import AfterValidator, Field, StringConstraints
 
 from sluice.contracts.common.base import (
-    Checksum,
     Contract,
-    FileName,
     Name,
     StorageUrl,
     Timestamp,
 )
-from sluice.contracts.common.bounds import MAX_GPUS, MAX_WORD, NewUrl, NewWord
+from sluice.contracts.common.bounds import MAX_GPUS, MAX_WORD, NewWord
 from sluice.contracts.common.states import (
     AttemptOutcome,
     AttemptPhase,
@@ -26,7 +23,6 @@ from sluice.contracts.common.states import (
     TaskMode,
 )
 from sluice.contracts.common.wording import StringRule, in_words
-from sluice.contracts.data.counts import Counts
 from sluice.contracts.data.storage_space import FullStorage
 from sluice.contracts.jobs.gpus import Gpu
 from sluice.contracts.jobs.job_inputs import InputFile, JobInput
@@ -40,6 +36,7 @@ from sluice.contracts.jobs.resources import (
 from sluice.contracts.jobs.tasks import TaskOutput
 from sluice.contracts.jobs.warm_workers import LoadedKinds, LoadedTools
 from sluice.contracts.pilots.node_parts import PartName, part_in_words
+from sluice.contracts.pilots.output_files import LogFile, MeasuredAmount, OutputFile, ReportedTime
 
 #: Maximum of the cores of a node, and of its MiB of memory or disk.
 MAX_NODE_SHARE = 2**40
@@ -48,9 +45,15 @@ MAX_NODE_SHARE = 2**40
 class NodeResources(Contract):
     """The resources of a node.
 
-    ``ram`` and ``disk`` are in MiB. ``gpus`` has the names of the GPUs, ``devices`` their details.
-    ``named`` resources and ``labels`` are declared by the node's operator. ``part`` is the part of
-    the node that the pilot has, such as ``1/2``, if other pilots share the node.
+    Attributes:
+        ram: Memory in MiB.
+        disk: Disk space in MiB.
+        gpus: The names of the GPUs.
+        devices: The details of the GPUs.
+        named: Resources that the node's operator has declared.
+        labels: Labels that the node's operator has declared.
+        part: The part of the node that the pilot has, such as ``1/2``, if other pilots share the
+            node.
     """
 
     cores: Annotated[float, Field(gt=0)]
@@ -81,9 +84,12 @@ class NodeResources(Contract):
 
 
 class WithIsolation(Contract):
-    """The isolation that a node has for jobs."""
+    """The isolation that a node has for jobs.
 
-    #: Container engines that work on the node. The first one is used.
+    Attributes:
+        engines: Container engines that work on the node. The first one is used.
+    """
+
     engines: list[ContainerEngine] = Field(default_factory=list)
     sandbox: SandboxKind = SandboxKind.NONE
 
@@ -120,7 +126,8 @@ HostName = Annotated[
 class RegisterPilot(WithIsolation):
     """A request to register a pilot.
 
-    The pilot chooses ``uid``, so a repeated registration is the same pilot.
+    Attributes:
+        uid: The uid, which the pilot chooses. A repeated registration is the same pilot.
     """
 
     uid: UUID
@@ -132,10 +139,12 @@ class RegisterPilot(WithIsolation):
 
 
 class Registration(Contract):
-    """The answer to a registration. Both times are in seconds.
+    """The answer to a registration.
 
-    A pilot sends a heartbeat every ``heartbeat`` seconds. A lease lasts ``lease`` seconds. The
-    pilot stops a job before its lease ends, unless the lease is renewed.
+    Attributes:
+        heartbeat: Seconds between two heartbeats of the pilot.
+        lease: Seconds that a lease lasts. The pilot stops a job before its lease ends, unless the
+            lease is renewed.
     """
 
     heartbeat: float
@@ -151,8 +160,10 @@ class StorageUrls(Contract):
 class FreeCapacity(Contract):
     """The free capacity of a pilot.
 
-    ``free`` is free now. ``soon`` is free when all short jobs have ended. The pilot will start
-    ``ahead`` of the requested jobs later, after those that it has.
+    Attributes:
+        free: The capacity that is free now.
+        soon: The capacity that is free when all short jobs have ended.
+        ahead: How many of the requested jobs the pilot will start later, after those that it has.
     """
 
     free: Amounts
@@ -163,10 +174,13 @@ class FreeCapacity(Contract):
 class LeaseRequest(Contract):
     """A request for jobs.
 
-    ``jobs`` is the maximum number of jobs. The WMS may delay the answer by ``wait`` seconds until
-    there are jobs. ``known_tasks`` are tasks whose description the pilot has. The jobs must fit
-    in ``free_capacity``. Without it, the jobs must fit the node, and the pilot gets
-    no duplicate attempts. ``loaded`` has the kinds of the pilot's warm workers.
+    Attributes:
+        jobs: The maximum number of jobs.
+        wait: Seconds by which the WMS may delay the answer until there are jobs.
+        known_tasks: Tasks whose description the pilot has.
+        free_capacity: The jobs must fit in this capacity. Without it, the jobs must fit the node,
+            and the pilot gets no duplicate attempts.
+        loaded: The kinds of the pilot's warm workers.
     """
 
     jobs: Annotated[int, Field(ge=1, le=1024)]
@@ -180,7 +194,10 @@ class LeasedJob(Contract):
     """A job that is leased to a pilot.
 
     ``id`` and ``attempt`` are the fencing token. A report with another attempt has no effect.
-    ``ram`` and ``gpu_memory`` are in MiB. They are present if they differ from those of the task.
+
+    Attributes:
+        ram: Memory in MiB, if it differs from that of the task.
+        gpu_memory: GPU memory in MiB, if it differs from that of the task.
     """
 
     id: int
@@ -195,7 +212,8 @@ class LeasedJob(Contract):
 class BundlePort(Contract):
     """A port whose entries are bundles.
 
-    If ``whole`` is true, the port takes the list of all values, else a single value.
+    Attributes:
+        whole: Whether the port takes the list of all values. Otherwise it takes a single value.
     """
 
     port: str
@@ -203,7 +221,16 @@ class BundlePort(Contract):
 
 
 class PilotTask(Contract):
-    """The description of a task for a pilot, which is sent once."""
+    """The description of a task for a pilot, which is sent once.
+
+    Attributes:
+        dat_in_port: The port of the main input. Empty if the jobs have only values.
+        side_ports: Other ports that take files.
+        shared_inputs: Files that all jobs get, in order, each with its port.
+        bundles: Ports whose entries are not plain files.
+        batch: Maximum number of entries of one job. With more than 1, the tool runs once for each
+            entry. Outputs then have the number of their entry.
+    """
 
     uid: UUID
     chain_uid: UUID
@@ -212,16 +239,10 @@ class PilotTask(Contract):
     args: dict[str, Any]
     mode: TaskMode
     depth: int = 0
-    #: The port of the main input. Empty if the jobs have only values.
     dat_in_port: str
-    #: Other ports that take files.
     side_ports: list[str] = Field(default_factory=list)
-    #: Files that all jobs get, in order, each with its port.
     shared_inputs: list[InputFile] = Field(default_factory=list)
-    #: Ports whose entries are not plain files.
     bundles: list[BundlePort] = Field(default_factory=list)
-    #: Maximum number of entries of one job. With more than 1, the tool runs once for each entry.
-    #: Then outputs have the number of their entry.
     batch: Annotated[int, Field(ge=1)] = 1
     outputs: list[TaskOutput]
     log_out_uid: UUID
@@ -232,14 +253,16 @@ class PilotTask(Contract):
 class Lease(Contract):
     """Jobs that are leased to a pilot.
 
-    The lease ends ``seconds`` after the pilot sent the request, unless a heartbeat renews it.
-    ``tasks`` describes tasks that the pilot does not know.
+    Attributes:
+        seconds: The lease ends this long after the pilot sent the request, unless a heartbeat
+            renews it.
+        tasks: Descriptions of tasks that the pilot does not know.
+        drain: The pilot must finish its jobs, take no others, and sign off.
     """
 
     seconds: float
     jobs: list[LeasedJob]
     tasks: list[PilotTask]
-    #: The pilot must finish its jobs, take no others, and sign off.
     drain: bool = False
 
 
@@ -253,7 +276,8 @@ class JobToken(Contract):
 class StartedJob(JobToken):
     """An attempt that has started.
 
-    ``bytes`` is the size of the outputs. It is present while they are stored.
+    Attributes:
+        bytes: The size of the outputs. Present while they are stored.
     """
 
     started_at: Timestamp
@@ -268,23 +292,25 @@ Trouble = Annotated[str, Field(max_length=400)]
 class Heartbeat(Contract):
     """A heartbeat, which renews the leases of the named jobs.
 
-    ``waiting`` jobs have not started. ``confirmed`` are commands carried out since the last
-    heartbeat.
+    Attributes:
+        waiting: Jobs that have not started.
+        confirmed: Jobs whose commands were carried out since the last heartbeat.
+        trouble: Why the pilot takes no jobs now. Empty if it takes jobs.
     """
 
     running: list[StartedJob] = Field(default_factory=list)
     waiting: list[JobToken] = Field(default_factory=list)
     confirmed: list[JobToken] = Field(default_factory=list)
     loaded: LoadedTools = Field(default_factory=list)
-    #: Why the pilot takes no jobs now. Empty if it takes jobs.
     trouble: Trouble = ""
 
 
 class Command(Contract):
     """A command to a pilot.
 
-    ``cancel`` stops the attempt, and the pilot reports it as canceled. ``abandon`` stops the
-    attempt without a report, because the job no longer belongs to the pilot.
+    Attributes:
+        kind: ``cancel`` stops the attempt, and the pilot reports it as canceled. ``abandon`` stops
+            the attempt without a report, because the job no longer belongs to the pilot.
     """
 
     kind: Literal["cancel", "abandon"]
@@ -294,8 +320,9 @@ class Command(Contract):
 class HeartbeatAnswer(Contract):
     """The answer to a heartbeat.
 
-    ``lease`` is the duration of the renewed leases in seconds. If ``drain`` is true, the pilot
-    finishes its jobs, takes no others, and signs off.
+    Attributes:
+        lease: The duration of the renewed leases in seconds.
+        drain: The pilot must finish its jobs, take no others, and sign off.
     """
 
     lease: float
@@ -303,46 +330,18 @@ class HeartbeatAnswer(Contract):
     drain: bool = False
 
 
-#: Maximum size of an output file in bytes (9 PB). Sums of many sizes fit into the catalogue.
-MAX_SIZE = 2**53
-Size = Annotated[int, Field(ge=0, le=MAX_SIZE)]
-#: The start or end of an attempt, by the clock of its node, which may be wrong.
-ReportedTime = Annotated[
-    datetime,
-    AwareDatetime,
-    Field(ge=datetime(1970, 1, 1, tzinfo=UTC), le=datetime(2100, 1, 1, tzinfo=UTC)),
-]
-#: A measured value in MiB or seconds.
-MeasuredAmount = Annotated[float, Field(ge=0, le=2**53, allow_inf_nan=False)]
-
-
-class OutputFile(Contract):
-    """An output file that is stored under its final name.
-
-    ``number`` is that of its entry in the job. None stands for the number of the job. ``counts``
-    are the tool's counts for this file.
-    """
-
-    port: str
-    name: FileName
-    size: Size
-    checksum: Checksum
-    url: NewUrl
-    number: Annotated[int, Field(ge=0, le=2**63 - 1)] | None = None
-    counts: Counts | None = None
-
-
-class LogFile(Contract):
-    """The log of an attempt, which is stored under its final name."""
-
-    name: FileName
-    size: Size
-    checksum: Checksum
-    url: NewUrl
-
-
 class AttemptReport(Contract):
-    """The end of an attempt."""
+    """A report on an attempt that has ended.
+
+    Attributes:
+        message: A sentence for people.
+        gpu_memory: MiB of the GPU, or part of a GPU, that was full. 0 if it is not known. None if
+            no GPU was full.
+        checkpoint: The job may have checkpoints. The answer must say whether the job has ended.
+        no_space: The full storage, if the attempt failed with ``no_space``.
+        spent: Used amounts of the job's resources, if the tool reports them. A quota gets the rest
+            back.
+    """
 
     id: int
     attempt: int
@@ -351,19 +350,14 @@ class AttemptReport(Contract):
     ended_at: ReportedTime
     exit_code: int | None = None
     error_class: ErrorClass | None = None
-    #: A sentence for people.
     message: Annotated[str, Field(max_length=4000)] = ""
     outputs: list[OutputFile] = Field(default_factory=list)
     log: LogFile | None = None
     peak_memory: MeasuredAmount | None = None
     cpu_seconds: MeasuredAmount | None = None
-    #: MiB of the GPU, or part of a GPU, that was full. 0 if not known. None if no GPU was full.
     gpu_memory: Annotated[int | None, Field(ge=0, le=2**31 - 1)] = None
-    #: The job may have checkpoints. The answer must say whether the job has ended.
     checkpoint: bool = False
-    #: The full storage, if the attempt failed with ``no_space``.
     no_space: FullStorage | None = None
-    #: Used amounts of the job's resources, if the tool reports them. A quota gets the rest back.
     spent: SpentAmounts = Field(default_factory=dict)
 
 
@@ -376,8 +370,9 @@ class Report(Contract):
 class AnsweredReport(JobToken):
     """The answer to the report on one attempt.
 
-    ``ended`` says that the job has ended, with this attempt or another. It is present if the report
-    has ``checkpoint``.
+    Attributes:
+        ended: The job has ended, with this attempt or another. Present if the report has
+            ``checkpoint``.
     """
 
     answer: ReportAnswer
@@ -393,7 +388,8 @@ class ReportAnswers(Contract):
 class SignOff(Contract):
     """A message that the pilot ends.
 
-    The ``returned`` jobs were not started, and are ready again at once.
+    Attributes:
+        returned: Jobs that were not started. They are ready again at once.
     """
 
     returned: list[JobToken] = Field(default_factory=list)

@@ -17,15 +17,15 @@ Few = Annotated[list[ResourceName], Field(max_length=100)]
 
 
 class NewSite(Contract):
-    """A new site.
+    """A request to create a site.
 
     Attributes:
         name: The name of the site.
         days: Days in which new pilots may enrol. Pilots that have enrolled by then stay.
-        most_pilots: The most pilots at the same time. None: no limit.
-        labels: The names of labels that its pilots may offer. None: any.
+        most_pilots: The most pilots at the same time. None means that there is no limit.
+        labels: The names of labels that its pilots may offer. None means any labels.
         resources: The names of resources that its pilots may offer beside cores, memory, disk and
-            GPUs. None: any.
+            GPUs. None means any resources.
     """
 
     name: Name
@@ -42,9 +42,9 @@ class Site(Contract):
         name: The name of the site.
         created_at: When it was added.
         expires_at: Until when new pilots may enrol.
-        most_pilots: The most pilots at the same time. None: no limit.
-        labels: The names of labels that its pilots may offer. None: any.
-        resources: The names of other resources that its pilots may offer. None: any.
+        most_pilots: The most pilots at the same time. None means that there is no limit.
+        labels: The names of labels that its pilots may offer. None means any labels.
+        resources: The names of other resources that its pilots may offer. None means any resources.
         pilots: The number of its pilots now.
         revoked_at: When it was revoked. From then on, requests of its pilots are refused.
     """

@@ -9,16 +9,19 @@ from typing import Any
 
 from sluice.contracts.common.states import DatasetState
 from sluice.contracts.data.datasets import Dataset
+from sluice.contracts.templates.conditions import Between, Condition
 from sluice.contracts.templates.matching import describe_condition, difference, facts_of
-from sluice.contracts.templates.plan import Between, Condition, Plan
+from sluice.contracts.templates.plan import Plan
 
 
 @dataclass(frozen=True, slots=True)
 class DatasetFacts:
     """The properties of a data set that conditions can test.
 
-    ``facts`` comes from ``facts_of``. ``bytes`` is None if it is not known, and is then not tested.
-    ``open`` says that files and bytes may still increase.
+    Attributes:
+        facts: The result of ``facts_of``.
+        bytes: The size. None if it is not known, and is then not tested.
+        open: Whether files and bytes may still increase.
     """
 
     facts: Mapping[str, Any]
@@ -33,7 +36,7 @@ class DatasetFacts:
         return cls(facts_of(dataset), files=dataset.count_files, bytes=dataset.bytes, open=is_open)
 
 
-#: Of a chain of values alone.
+#: The facts for a chain that has values only.
 NO_DATASET = DatasetFacts({}, files=0, bytes=0)
 
 

@@ -12,7 +12,8 @@ from sluice.contracts.common.numbers import format_count, in_full
 from sluice.contracts.data.append_only import Trigger
 from sluice.contracts.data.counts import produced_facts
 from sluice.contracts.data.datasets import Dataset
-from sluice.contracts.templates.plan import Between, Condition, Equals, Glob, OneOf, Plan
+from sluice.contracts.templates.conditions import Between, Condition, Equals, Glob, OneOf
+from sluice.contracts.templates.plan import Plan
 from sluice.text.visible_text import quoted
 
 

@@ -10,6 +10,7 @@ from sluice.contracts.common.states import EntryKind, InputMode, Pick, TaskMode
 from sluice.contracts.data.append_only import Collect, Trigger
 from sluice.contracts.data.asset_refs import AssetRef
 from sluice.contracts.jobs.needs import Needs
+from sluice.contracts.templates.conditions import Condition, Require
 
 #: Types of a parameter whose value is a data set.
 FILES = {"type": "array", "items": "File"}
@@ -40,7 +41,9 @@ class DataEntries(Contract):
 class Parameter(Contract):
     """An input of the workflow other than the data set.
 
-    ``type`` is a CWL type in JSON. ``entries`` describes the entries of a data set of bundles.
+    Attributes:
+        type: A CWL type in JSON.
+        entries: The entries of a data set of bundles.
     """
 
     type: Any
@@ -50,52 +53,12 @@ class Parameter(Contract):
     entries: DataEntries | None = None
 
 
-class Equals(Contract):
-    """The condition that a value equals ``value``."""
-
-    kind: Literal["equals"] = tag("equals")
-    value: str | int | float | bool | None
-
-
-class OneOf(Contract):
-    """The condition that a value is one of ``values``."""
-
-    kind: Literal["one_of"] = tag("one_of")
-    values: list[str | int | float | bool]
-
-
-class Between(Contract):
-    """The condition that a value is in a range, bounds included. None is no bound."""
-
-    kind: Literal["between"] = tag("between")
-    minimum: float | None = None
-    maximum: float | None = None
-
-
-class Glob(Contract):
-    """The condition that a text matches a shell pattern, case-sensitive."""
-
-    kind: Literal["glob"] = tag("glob")
-    pattern: str
-
-
-Condition = Annotated[Equals | OneOf | Between | Glob, Field(discriminator="kind")]
-
-
-class Require(Contract):
-    """Conditions of a new chain: on size and metadata of the data set, and on parameters."""
-
-    files: Condition | None = None
-    bytes: Condition | None = None
-    meta: dict[str, Condition] = Field(default_factory=dict)
-    parameters: dict[str, Condition] = Field(default_factory=dict)
-
-
 class Boundary(Contract):
     """Shares of the jobs of a task.
 
-    If fewer than ``minimum`` can succeed, the task fails. At ``sufficient``, the task is finished
-    and the rest is canceled.
+    Attributes:
+        minimum: If fewer jobs can succeed, the task fails.
+        sufficient: At this share, the task is finished and the rest is canceled.
     """
 
     minimum: Share = 1.0
@@ -110,10 +73,11 @@ Hopeless = Literal["tool_timeout", "out_of_memory", "no_program"]
 class Retry(Contract):
     """How jobs of a step are retried.
 
-    ``attempts`` is the maximum number of attempts of each job. ``backoff`` is the time in seconds
-    before the second attempt, and doubles for each further one. ``also`` lists errors that are
-    retried although they are likely to occur again. ``speculate`` allows duplicate attempts of
-    stragglers.
+    Attributes:
+        attempts: The maximum number of attempts of each job.
+        backoff: Seconds before the second attempt. The time doubles for each further attempt.
+        also: Errors that are retried although they are likely to occur again.
+        speculate: Whether stragglers may get duplicate attempts.
     """
 
     attempts: Annotated[int, Field(ge=1, le=100)] = 3
@@ -125,8 +89,12 @@ class Retry(Contract):
 class MergeGroups(Contract):
     """How the files of a merge step are grouped, in order.
 
-    At most one of ``files`` and ``bytes`` is given. Without both, one job gets all files. ``tree``
-    merges the outputs of the groups in groups again, until one file is left.
+    At most one of ``files`` and ``bytes`` is given. Without both, one job gets all files.
+
+    Attributes:
+        files: The number of files in a group.
+        bytes: The size of a group in bytes.
+        tree: The outputs of the groups are merged in groups again, until one file is left.
     """
 
     files: Annotated[int, Field(ge=1)] | None = None
@@ -141,7 +109,12 @@ class Batch(Contract):
 
 
 class Source(Contract):
-    """The source of a step's files: an output of ``step``, or an input of the workflow."""
+    """The source of a step's files.
+
+    Attributes:
+        step: The step that writes them. None for an input of the workflow.
+        port: The output of the step, or the input of the workflow.
+    """
 
     step: str | None
     port: str
@@ -152,7 +125,11 @@ STRIDE = 10**13
 
 
 class NextSource(Contract):
-    """A source whose files follow those of another. ``start`` is added to their numbers."""
+    """A source whose files follow those of another.
+
+    Attributes:
+        start: The number that is added to the numbers of its files.
+    """
 
     source: Source
     start: int = 0
@@ -161,8 +138,10 @@ class NextSource(Contract):
 class StepInput(Contract):
     """A data set that a step reads.
 
-    If ``optional`` is true, the tool runs also without a file (CWL: ``File?``). Files of
-    ``next_sources`` follow those of ``source``. ``pick`` takes one of all these files.
+    Attributes:
+        next_sources: Sources whose files follow those of ``source``.
+        pick: Which one of all these files is taken.
+        optional: The tool runs also without a file (CWL: ``File?``).
     """
 
     port: str
@@ -204,8 +183,9 @@ Argument = Annotated[ParameterRef | Constant, Field(discriminator="kind")]
 class StepOutput(Contract):
     """An output of a step.
 
-    If ``optional`` is true, the tool may write nothing (CWL: ``File?``), so the step is a filter.
-    If ``spread`` is true, the step has one job that writes a list. Each item becomes an entry.
+    Attributes:
+        optional: The tool may write nothing (CWL: ``File?``), so the step is a filter.
+        spread: The step has one job that writes a list. Each item becomes an entry.
     """
 
     port: str
@@ -219,16 +199,22 @@ class PlanStep(Contract):
 
     The step scatters over the data sets with mode ``EACH`` and the lists at ``needs.items``, which
     are among the ``arguments``. If no data set determines the jobs, the main input is the chain's
-    data set, with mode ``NONE``. ``tool`` is the CommandLineTool as a self-contained CWL document
-    in JSON.
+    data set, with mode ``NONE``.
+
+    Attributes:
+        inputs: The first input is the main input. Jobs are made of its files.
+        single: The step runs on single values. It has exactly one job, even if there is no file.
+        tool: The CommandLineTool as a self-contained CWL document in JSON.
+        flow: ``dataset`` makes the step wait for the whole data set (no dataflow scheduling).
+        cross: Ports whose combinations are jobs. The last port varies fastest. Without such ports,
+            entries with the same number belong together.
+        by_place: Entries at the same position belong together, not those with the same number.
     """
 
     name: str
     doc: str = ""
     mode: TaskMode
-    #: The first is the main input. Jobs are made of its files.
     inputs: Annotated[list[StepInput], Field(min_length=1)]
-    #: The step runs on single values. It has exactly one job, even if there is no file.
     single: bool = False
     arguments: dict[str, Argument] = Field(default_factory=dict)
     outputs: Annotated[list[StepOutput], Field(min_length=1)]
@@ -238,13 +224,9 @@ class PlanStep(Contract):
     rank: float = 1.0
     groups: MergeGroups = MergeGroups()
     batch: Batch = Batch()
-    #: ``dataset`` makes the step wait for the whole data set (no dataflow scheduling).
     flow: Literal["dataset"] | None = None
     needs: Needs = Needs()
-    #: Ports whose combinations are jobs. The last port varies fastest. Without such ports, entries
-    #: with the same number belong together.
     cross: list[str] = Field(default_factory=list)
-    #: Entries at the same position belong together, not those with the same number.
     by_place: bool = False
 
     @property
@@ -287,10 +269,13 @@ class PlanStep(Contract):
 
 
 class PlanOutput(Contract):
-    """An output of the workflow: the data set that ``step`` writes at ``port``.
+    """An output of the workflow, which is the data set that a step writes.
 
-    If ``single`` is true, the output is one value in CWL, else a list. ``collect`` names the
-    append-only data set that gets the files.
+    Attributes:
+        step: The step.
+        port: The output port of the step.
+        single: The output is one value in CWL. Otherwise it is a list.
+        collect: The append-only data set that gets the files.
     """
 
     name: str
@@ -304,11 +289,12 @@ class PlanOutput(Contract):
 class Retention(Contract):
     """What is deleted when a chain has finished.
 
-    ``input`` says what happens to the input data set once the output is safe. Without
-    ``only_copies``, the input is deleted only if it is registered as a copy. ``only_copies`` is
-    true if the template says ``input: delete``. ``logs`` says whether logs of a step are deleted
-    with its output. They stay if a job of the step failed, or if the step wrote an output of the
-    workflow.
+    Attributes:
+        input: What happens to the input data set once the output is safe.
+        only_copies: The template says ``input: delete``. Otherwise the input is deleted only if it
+            is registered as a copy.
+        logs: Whether logs of a step are deleted with its output. They stay if a job of the step
+            failed, or if the step wrote an output of the workflow.
     """
 
     input: Literal["delete", "keep"] = "delete"
@@ -317,7 +303,17 @@ class Retention(Contract):
 
 
 class Plan(Contract):
-    """The plan of a template. Without ``data_input``, a chain has no data set, only values."""
+    """The plan of a template.
+
+    Attributes:
+        data_input: The name of the input for the data set. If it is empty, a chain has no data set,
+            only values.
+        trigger: The trigger. ``match`` then applies to the append-only data sets whose slices it
+            takes.
+        secrets: Parameters whose values are secrets. Nobody gives values for them.
+        assets: Parameters whose values are files of assets, unless a request gives other values.
+        steps: The steps in document order, without cycles.
+    """
 
     name: str
     doc: str = ""
@@ -326,17 +322,13 @@ class Plan(Contract):
     data_entries: DataEntries = DataEntries()
     parameters: dict[str, Parameter] = Field(default_factory=dict)
     match: dict[str, Condition] = Field(default_factory=dict)
-    #: The trigger. ``match`` then applies to the append-only data sets whose slices it takes.
     trigger: Trigger | None = None
     priority: int = 0
     bind: dict[str, str] = Field(default_factory=dict)
-    #: Parameters whose values are secrets. Nobody gives values for them.
     secrets: dict[str, SecretRef] = Field(default_factory=dict)
-    #: Parameters whose values are files of assets, unless a request gives other values.
     assets: dict[str, AssetRef] = Field(default_factory=dict)
     require: Require | None = None
     retention: Retention = Retention()
-    #: In document order, without cycles.
     steps: Annotated[list[PlanStep], Field(min_length=1)]
     outputs: Annotated[list[PlanOutput], Field(min_length=1)]
 

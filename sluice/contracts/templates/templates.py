@@ -41,17 +41,17 @@ class _TemplateFiles(Contract):
 
 
 class NewTemplate(_TemplateFiles):
-    """A template to be stored.
+    """A request to store a template.
 
     Attributes:
+        name: The name of the template.
+        replaces: The expected latest version. 0 means that the name is new. If another version is
+            the latest, nothing is stored.
+        group: The group that is to own a new name.
         cwl: The text of the only file.
         files: Texts by path.
-        main: The path of the workflow in ``files``. By default it is the one Workflow that no other
-            file refers to, or that is called ``main``.
-        name: The name of the template.
-        replaces: The expected latest version; 0: the name is new. If another version is the latest,
-            nothing is stored.
-        group: The group that is to own a new name.
+        main: The path of the workflow in ``files``. Defaults to the one Workflow that no other file
+            refers to, or that is called ``main``.
     """
 
     name: Name
@@ -71,7 +71,7 @@ class Template(Contract):
     version.
 
     Attributes:
-        version: The number of the version. 0: the template of a one-off run.
+        version: The number of the version. 0 means the template of a one-off run.
         created_at: When the version was stored. For a one-off run, the time of the last run.
         plan: What the template does, compiled from its text.
         warnings: Warnings of the compiler.
@@ -104,8 +104,8 @@ class TemplateList(Contract):
 
     Attributes:
         templates: The templates.
-        after: The cursor of the next page, if the request asks for pages. None: this is the last
-            page.
+        after: The cursor of the next page, if the request asks for pages. None means that this is
+            the last page.
     """
 
     templates: list[Template]
@@ -155,7 +155,7 @@ class TemplateChanges(Contract):
 
     Attributes:
         name: The name of the template.
-        before: The latest version now. None: the name is new.
+        before: The latest version now. None means that the name is new.
         version: The version that the files would get. Equal to ``before`` if nothing would change.
         disabled: The template is disabled and would stay so.
         plan: Changes of what the template does.
@@ -184,13 +184,13 @@ class RestoreTemplate(Contract):
 
 
 class CheckTemplate(_TemplateFiles):
-    """A template to be checked.
+    """A request to check a template.
 
     Attributes:
+        file: The name of the file with the text ``cwl``, for the findings.
         cwl: The text of the only file.
         files: Texts by path.
         main: The path of the workflow in ``files``, as in ``NewTemplate``.
-        file: The name of the file with the text ``cwl``, for the findings.
     """
 
     file: str = "workflow.cwl"
@@ -201,7 +201,7 @@ class CheckedTemplate(Contract):
 
     Attributes:
         findings: Errors and warnings.
-        plan: What the template does. None: there are errors.
+        plan: What the template does. None means that there are errors.
     """
 
     findings: list[Finding]

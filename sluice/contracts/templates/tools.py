@@ -33,12 +33,12 @@ ToolRef = Annotated[
 
 
 class NewTool(Contract):
-    """A tool to be stored.
+    """A request to store a tool.
 
     Attributes:
         name: The name of the tool.
         cwl: The text of a CommandLineTool. The same text gives the stored version.
-        group: The group that is to own a new name. None: a group of the person who stores it.
+        group: The group that is to own a new name. Defaults to a group of the person who stores it.
     """
 
     name: ToolName

@@ -3,7 +3,7 @@
 import math
 from typing import Any
 
-from sluice.contracts.templates.plan import Between, Condition, Equals, Glob, OneOf
+from sluice.contracts.templates.conditions import Between, Condition, Equals, Glob, OneOf
 from sluice.cwl.reading.nodes import plain_json
 
 

@@ -18,7 +18,8 @@ from sluice.contracts.jobs.checkpoints import EXAMPLE, Checkpoint
 from sluice.contracts.jobs.gpus import GpuAmount
 from sluice.contracts.jobs.needs import Warm
 from sluice.contracts.jobs.resources import NamedAmounts, RequestedLabels
-from sluice.contracts.templates.plan import Batch, Boundary, MergeGroups, Require, Retention, Retry
+from sluice.contracts.templates.conditions import Require
+from sluice.contracts.templates.plan import Batch, Boundary, MergeGroups, Retention, Retry
 from sluice.cwl.features import PLANNED_FIELDS
 from sluice.cwl.properties.conditions import InvalidConditionError, parse_amount_condition
 from sluice.cwl.properties.field_value import FieldValue, Reader

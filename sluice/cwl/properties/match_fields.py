@@ -9,7 +9,7 @@ from ruamel.yaml.comments import CommentedMap
 
 from sluice.contracts.common.wording import validation_sentence
 from sluice.contracts.data.append_only import Collect, GrowthTrigger, Trigger
-from sluice.contracts.templates.plan import Condition
+from sluice.contracts.templates.conditions import Condition
 from sluice.cwl.properties.conditions import InvalidConditionError, parse_condition
 from sluice.cwl.properties.field_value import FieldValue
 from sluice.cwl.reading.findings import TextPlace, suggest_or_list, text_place

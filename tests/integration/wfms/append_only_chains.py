@@ -13,7 +13,8 @@ from sluice.contracts.data.append_only import Collect, GrowthTrigger, Trigger
 from sluice.contracts.data.append_only_list import AppendOnlyDataset
 from sluice.contracts.data.datasets import NewFile
 from sluice.contracts.jobs.tasks import Task
-from sluice.contracts.templates.plan import Equals, Plan, Retention, Source, StepInput
+from sluice.contracts.templates.conditions import Equals
+from sluice.contracts.templates.plan import Plan, Retention, Source, StepInput
 from tests.integration.wfms.wfms_fixture import WfmsFixture
 from tests.unit.wfms.chains.plans import plan, step
 

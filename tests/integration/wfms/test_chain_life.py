@@ -17,14 +17,8 @@ from sluice.contracts.common.states import (
     WatchKind,
 )
 from sluice.contracts.data.datasets import NewDataset
-from sluice.contracts.templates.plan import (
-    Between,
-    Equals,
-    Glob,
-    Parameter,
-    ParameterRef,
-    Require,
-)
+from sluice.contracts.templates.conditions import Between, Equals, Glob, Require
+from sluice.contracts.templates.plan import Parameter, ParameterRef
 from tests.integration.wfms.wfms_fixture import WfmsFixture
 from tests.unit.wfms.chains.plans import DELETE_ALL, plan, step, three_steps
 

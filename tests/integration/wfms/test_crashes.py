@@ -7,7 +7,7 @@ from datetime import timedelta
 
 from sluice.contracts.common.problems import NotAvailable
 from sluice.contracts.common.states import ChainState, StepState, TaskState
-from sluice.contracts.templates.plan import Equals
+from sluice.contracts.templates.conditions import Equals
 from tests.integration.wfms.faults import Crash
 from tests.integration.wfms.wfms_fixture import WfmsFixture
 from tests.unit.wfms.chains.plans import DELETE_ALL, plan, step, three_steps

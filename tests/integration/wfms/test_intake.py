@@ -7,7 +7,8 @@ import pytest
 
 from sluice.clients.intake import IntakeClient
 from sluice.contracts.common.problems import Conflict, NotAvailable, NotFound
-from sluice.contracts.templates.plan import Equals, Glob, Parameter, Plan
+from sluice.contracts.templates.conditions import Equals, Glob
+from sluice.contracts.templates.plan import Parameter, Plan
 from tests.integration.wfms.faults import Crash
 from tests.integration.wfms.wfms_fixture import WfmsFixture
 from tests.unit.wfms.chains.plans import plan, step

@@ -22,17 +22,18 @@ from sluice.contracts.chains.chains import Chain
 from sluice.contracts.common.naming import output_name
 from sluice.contracts.common.states import AttemptOutcome, ChainState, StorageType
 from sluice.contracts.data.datasets import NewDataset, NewFile, NewStorage
+from sluice.contracts.pilots.output_files import OutputFile
 from sluice.contracts.pilots.pilots import (
     AttemptReport,
     LeasedJob,
     LeaseRequest,
     NodeResources,
-    OutputFile,
     PilotTask,
     RegisterPilot,
     Report,
 )
-from sluice.contracts.templates.plan import Equals, Plan
+from sluice.contracts.templates.conditions import Equals
+from sluice.contracts.templates.plan import Plan
 from sluice.contracts.templates.templates import Template, TemplateList
 from sluice.servicekit.messages.queue_topology import sluice_topology
 from sluice.servicekit.metrics import ServiceMetrics

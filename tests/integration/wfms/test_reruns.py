@@ -12,15 +12,8 @@ from sluice.contracts.chains.chains import Chain, RerunChain
 from sluice.contracts.common.problems import Conflict, NotFound, Unprocessable
 from sluice.contracts.common.states import ChainState, DatasetState, StepState
 from sluice.contracts.data.datasets import Dataset
-from sluice.contracts.templates.plan import (
-    Between,
-    Parameter,
-    ParameterRef,
-    Plan,
-    Require,
-    Retention,
-    Source,
-)
+from sluice.contracts.templates.conditions import Between, Require
+from sluice.contracts.templates.plan import Parameter, ParameterRef, Plan, Retention, Source
 from tests.integration.wfms.test_crashes import crash_at, crash_everywhere
 from tests.integration.wfms.test_file_parameters import make_file_value, one_file, reads_files
 from tests.integration.wfms.wfms_fixture import WfmsFixture

@@ -11,7 +11,8 @@ from sluice.contracts.chains.chains import RerunChain
 from sluice.contracts.common.problems import Unprocessable
 from sluice.contracts.common.states import TaskState
 from sluice.contracts.jobs.needs import Needs
-from sluice.contracts.templates.plan import Equals, Plan
+from sluice.contracts.templates.conditions import Equals
+from sluice.contracts.templates.plan import Plan
 from tests.integration.wfms.wfms_fixture import WfmsFixture
 from tests.unit.wfms.chains.plans import plan, step
 

@@ -5,7 +5,8 @@ from datetime import timedelta
 from sluice.contracts.chains.chains import Chain
 from sluice.contracts.data.append_only import Collect, GrowthTrigger, Trigger
 from sluice.contracts.data.append_only_list import AppendOnlyDataset
-from sluice.contracts.templates.plan import Equals, Plan
+from sluice.contracts.templates.conditions import Equals
+from sluice.contracts.templates.plan import Plan
 from tests.integration.wfms.append_only_chains import (
     FixedClock,
     collecting_plan,

@@ -10,7 +10,7 @@ from sluice.contracts.common.states import JobState, ReportAnswer
 from sluice.contracts.human_tasks.ask import Ask
 from sluice.contracts.human_tasks.asking import AnsweredJob, HumanJob
 from sluice.contracts.jobs.tasks import Task
-from sluice.contracts.pilots.pilots import OutputFile
+from sluice.contracts.pilots.output_files import OutputFile
 from tests.integration.wms.catalogue import new_output
 from tests.integration.wms.splitting.test_splitting import accept, make_dataset
 from tests.integration.wms.wms_fixture import CHECKSUM, NOW, WmsFixture, make_task

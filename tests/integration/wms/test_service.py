@@ -29,13 +29,13 @@ from sluice.contracts.human_tasks.ask import Ask
 from sluice.contracts.human_tasks.asking import AnsweredJob
 from sluice.contracts.jobs.tasks import Task
 from sluice.contracts.messages import WMS_TASKS, CloudEvent
+from sluice.contracts.pilots.output_files import OutputFile
 from sluice.contracts.pilots.pilots import (
     AttemptReport,
     Lease,
     LeasedJob,
     LeaseRequest,
     NodeResources,
-    OutputFile,
     RegisterPilot,
     Report,
     SignOff,

@@ -25,6 +25,7 @@ from sluice.contracts.jobs.job_inputs import InputFile
 from sluice.contracts.jobs.needs import Resources
 from sluice.contracts.jobs.tasks import Task, TaskStatus
 from sluice.contracts.messages import DMS_FILES, TASK_ENDED, RegisterFiles, TaskEndedEvent
+from sluice.contracts.pilots.output_files import LogFile, OutputFile
 from sluice.contracts.pilots.pilots import (
     AnsweredReport,
     AttemptReport,
@@ -32,9 +33,7 @@ from sluice.contracts.pilots.pilots import (
     HeartbeatAnswer,
     JobToken,
     LeaseRequest,
-    LogFile,
     NodeResources,
-    OutputFile,
     RegisterPilot,
     StartedJob,
 )

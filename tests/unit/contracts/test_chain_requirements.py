@@ -14,16 +14,8 @@ from sluice.contracts.templates.chain_requirements import (
     unmet,
     unmet_dataset,
 )
-from sluice.contracts.templates.plan import (
-    Between,
-    Condition,
-    Equals,
-    Glob,
-    OneOf,
-    Parameter,
-    Plan,
-    Require,
-)
+from sluice.contracts.templates.conditions import Between, Condition, Equals, Glob, OneOf, Require
+from sluice.contracts.templates.plan import Parameter, Plan
 from tests.unit.wfms.chains.plans import plan, step
 
 REQUIRED = Require(

@@ -8,7 +8,7 @@ import pytest
 from sluice.contracts.access.owners import ALL, EVERYONE, visibility
 from sluice.contracts.data.append_only import Collect, GrowthTrigger, SliceConsumer, Trigger
 from sluice.contracts.data.append_only_list import AppendOnlyDataset
-from sluice.contracts.templates.plan import Equals
+from sluice.contracts.templates.conditions import Equals
 from sluice.contracts.templates.templates import Template
 from sluice.contracts.templates.trigger_cycles import describe_cycle, find_cycle, why_cycle
 from tests.unit.wfms.chains.plans import plan, step

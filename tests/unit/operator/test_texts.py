@@ -11,9 +11,9 @@ from sluice.contracts.common.states import DatasetState, DatasetType
 from sluice.contracts.data.datasets import Dataset
 from sluice.contracts.jobs.checkpoints import Checkpoint
 from sluice.contracts.jobs.needs import Needs, Resources
+from sluice.contracts.templates.conditions import Between, Condition, Equals, Glob, OneOf
 from sluice.contracts.templates.matching import bind as bind_parameters
 from sluice.contracts.templates.matching import condition_text, facts_of
-from sluice.contracts.templates.plan import Between, Condition, Equals, Glob, OneOf
 from tests.unit.operator.plans import plan, step
 from wfms.operator.chains.domain.formatting import (
     ago_text,

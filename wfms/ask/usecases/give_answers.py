@@ -20,7 +20,7 @@ from sluice.contracts.human_tasks.asking import (
     AnswerInFile,
 )
 from sluice.contracts.jobs.tasks import TaskOutput
-from sluice.contracts.pilots.pilots import OutputFile
+from sluice.contracts.pilots.output_files import OutputFile
 from sluice.storage.checksums import stream
 from sluice.storage.errors import StorageError, StorageFull, StorageUnavailable
 from sluice.storage.operations import put_bytes

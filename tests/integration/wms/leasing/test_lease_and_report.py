@@ -20,7 +20,7 @@ from sluice.contracts.common.states import (
 )
 from sluice.contracts.jobs.needs import Resources
 from sluice.contracts.jobs.tasks import TaskOutput
-from sluice.contracts.pilots.pilots import LogFile, OutputFile
+from sluice.contracts.pilots.output_files import LogFile, OutputFile
 from sluice.contracts.templates.plan import Boundary
 from tests.integration.wms.wms_fixture import CHECKSUM, NOW, WmsFixture, make_task
 from wms.db.tasks.status import get_job_with_attempts

@@ -10,7 +10,7 @@ import pytest
 
 from sluice.clients.dms import DmsClient
 from sluice.contracts.common.states import ErrorClass, JobState, ReportAnswer
-from sluice.contracts.pilots.pilots import OutputFile
+from sluice.contracts.pilots.output_files import OutputFile
 from tests.integration.wms.wms_fixture import WmsFixture, make_task
 from wms.usecases.reports.check_outputs import OutputCheck
 from wms.usecases.tasks.read_tasks import read_job

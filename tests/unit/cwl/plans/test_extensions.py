@@ -1,6 +1,6 @@
 """Extension fields of a template in its plan."""
 
-from sluice.contracts.templates.plan import Between, Equals, Glob, OneOf, Require
+from sluice.contracts.templates.conditions import Between, Equals, Glob, OneOf, Require
 from tests.unit.cwl.samples import edited, plan_of
 
 

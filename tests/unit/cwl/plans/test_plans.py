@@ -6,16 +6,13 @@ from pathlib import Path
 import pytest
 
 from sluice.contracts.common.states import InputMode, Pick, TaskMode
+from sluice.contracts.templates.conditions import Between, Equals, Glob, OneOf
 from sluice.contracts.templates.plan import (
     STRIDE,
-    Between,
     Boundary,
     Constant,
-    Equals,
-    Glob,
     MergeGroups,
     NextSource,
-    OneOf,
     ParameterRef,
     Plan,
     Retention,

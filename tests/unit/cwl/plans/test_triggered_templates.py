@@ -4,7 +4,8 @@ import pytest
 
 from sluice.contracts.common.states import EntryKind
 from sluice.contracts.data.append_only import Collect, GrowthTrigger, Trigger
-from sluice.contracts.templates.plan import Equals, Plan, Retention
+from sluice.contracts.templates.conditions import Equals
+from sluice.contracts.templates.plan import Plan, Retention
 from sluice.cwl import compile_template
 
 DATA = """cwlVersion: v1.2

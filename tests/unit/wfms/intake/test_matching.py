@@ -10,16 +10,9 @@ from hypothesis import strategies as st
 
 from sluice.contracts.common.states import DatasetState, DatasetType
 from sluice.contracts.data.datasets import Dataset
+from sluice.contracts.templates.conditions import Between, Condition, Equals, Glob, OneOf, Require
 from sluice.contracts.templates.matching import facts_of, holds
-from sluice.contracts.templates.plan import (
-    Between,
-    Condition,
-    Equals,
-    Glob,
-    OneOf,
-    Parameter,
-    Require,
-)
+from sluice.contracts.templates.plan import Parameter
 from sluice.contracts.templates.templates import Template
 from tests.unit.wfms.chains.plans import plan, step
 from wfms.intake.domain.matching import Matched, NotMatched, decide

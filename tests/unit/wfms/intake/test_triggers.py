@@ -10,8 +10,8 @@ from sluice.contracts.common.states import DatasetState, DatasetType
 from sluice.contracts.data.append_only import GrowthTrigger, SliceConsumer, SliceOf, Trigger
 from sluice.contracts.data.append_only_list import AppendOnlyDataset
 from sluice.contracts.data.datasets import Dataset
+from sluice.contracts.templates.conditions import Equals
 from sluice.contracts.templates.matching import describe_trigger, objection_to
-from sluice.contracts.templates.plan import Equals
 from sluice.contracts.templates.templates import Template
 from tests.unit.wfms.chains.plans import plan, step
 from wfms.intake.domain.matching import Matched, NotMatched, decide

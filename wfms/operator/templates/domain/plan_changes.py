@@ -9,8 +9,9 @@ from sluice.contracts.data.append_only import Trigger
 from sluice.contracts.data.asset_refs import AssetRef
 from sluice.contracts.data.retention import deletion_text
 from sluice.contracts.templates.chain_requirements import required
+from sluice.contracts.templates.conditions import Condition
 from sluice.contracts.templates.matching import condition_text, describe_trigger
-from sluice.contracts.templates.plan import Condition, Parameter, Plan, PlanOutput, PlanStep
+from sluice.contracts.templates.plan import Parameter, Plan, PlanOutput, PlanStep
 from sluice.contracts.templates.templates import Change, PlanChange
 from wfms.operator.templates.domain.parameters import type_name
 
