@@ -98,7 +98,7 @@ def report_success(
     Args:
         job: The leased job.
         task: The job's task.
-        began: When it began. None: just now.
+        began: When it began. Defaults to now.
     """
     now = datetime.now(UTC).isoformat()
     log = log_name(job["seq"], job["attempt"])

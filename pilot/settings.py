@@ -67,20 +67,21 @@ class PilotSettings(BaseSettings):
     #: at a time. A new run takes over what an earlier run left.
     name: Name = Field(default_factory=socket.gethostname)
     #: Maximum number of slots. A slot is a process that runs one job at a time. Slots are started
-    #: when there is work for them, and end after five minutes without a job. None: ten for each
-    #: core, at least 16, or the number of slot_users if tools run as these users.
+    #: when there is work for them, and end after five minutes without a job. Defaults to ten for
+    #: each core, at least 16, or to the number of slot_users if tools run as these users.
     slots: Annotated[int, Field(ge=1, le=4096)] | None = None
-    #: Cores that all jobs may use together. None: all cores of the node. A value above the number
-    #: of cores lets that many jobs of one core share them.
+    #: Cores that all jobs may use together. Defaults to all cores of the node. A value above the
+    #: number of cores lets that many jobs of one core share them.
     cores: Annotated[float, Field(gt=0)] | None = None
     #: Part of the node for this pilot, such as `1/2` and `2/2` for two pilots. Each pilot offers
     #: its part of the cores, memory and disk, unless they are set here, and of the resources. GPUs
-    #: and whole units of a resource are distributed in turn. None: the whole node.
+    #: and whole units of a resource are distributed in turn. Defaults to the whole node.
     part: ValidPart | None = None
-    #: MiB of memory that all jobs may request together. None: all memory of the node or its part.
+    #: MiB of memory that all jobs may request together. Defaults to all memory of the node or its
+    #: part.
     memory: Annotated[int, Field(gt=0)] | None = None
-    #: MiB of disk that all jobs may request together. None: the free space of the work folder when
-    #: the pilot starts.
+    #: MiB of disk that all jobs may request together. Defaults to the free space of the work folder
+    #: when the pilot starts.
     disk: Annotated[int, Field(gt=0)] | None = None
     #: Amounts of named resources of this node for jobs that request them (sluice:resources), such
     #: as `{"licence": 4, "scanner": 1}`. Amounts may be fractions.
@@ -96,7 +97,7 @@ class PilotSettings(BaseSettings):
     log_level: str = "INFO"
     #: Seconds that the WMS may hold a request while there is no work.
     lease_wait: Annotated[float, Field(ge=0, le=60)] = 20.0
-    #: Seconds for running jobs to end after SIGTERM. None: no limit.
+    #: Seconds for running jobs to end after SIGTERM. By default, there is no limit.
     drain_timeout: float | None = None
     #: Seconds for sending the last reports at the end. The next run sends those that remain.
     flush_timeout: float = 30.0

@@ -32,7 +32,8 @@ class PartKind(StrEnum):
 SERVERS = (PartKind.POSTGRES, PartKind.RABBITMQ)
 
 GATEWAY = "nginx"
-#: The kind of service for each image (without its tag). None: not run, as the output says.
+#: The kind of service for each image (without its tag). An image with None is not run, and the
+#: output says so.
 IMAGES: Mapping[str, PartKind | None] = {
     "postgres": PartKind.POSTGRES,
     "rabbitmq": PartKind.RABBITMQ,

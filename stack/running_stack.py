@@ -82,7 +82,7 @@ def run_stack(
         folder: The folder of the stack.
         options: Further options of ``python -m stack up``.
         fresh: Delete what an earlier stack has left.
-        output: Receives the stack's messages. None: the standard error of this process.
+        output: Receives the stack's messages. Defaults to the standard error of this process.
 
     Raises:
         OSError: The stack does not become ready.

@@ -123,11 +123,11 @@ class ServiceClient:
             method: The HTTP method.
             path: The path.
             body: The body of the request.
-            answer: The type of the response's body. None: the body is ignored.
+            answer: The type of the response's body. None means that the body is ignored.
             params: The query string.
             retry: Whether to retry up to three times while the service is unavailable. Every call
                 of this system is idempotent unless it says otherwise.
-            seconds: The timeout. None: the default of the client.
+            seconds: The timeout. Defaults to that of the client.
         """
         request = self._request(
             method,

@@ -19,7 +19,7 @@ class RunOptions:
         on_ready: Called with the address of the system.
         on_wait: Called with the number of jobs that the stop waits for, when it changes.
         log_level: The level of the log.
-        drain_timeout: Seconds to wait for jobs at a stop. None: no limit.
+        drain_timeout: Seconds to wait for jobs at a stop. None means that there is no limit.
         while_used: Stop when nobody uses the system any more.
     """
 

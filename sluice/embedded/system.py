@@ -52,7 +52,7 @@ class SystemOptions:
 
     port: int = 8080
     pilots: int = 1
-    #: The cores of each pilot. None: as its own settings say.
+    #: The cores of each pilot. None means that its own settings apply.
     cores: int | None = 1
     #: Places for storages besides the home folder.
     storage_roots: Sequence[str] = ()

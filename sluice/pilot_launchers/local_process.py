@@ -35,7 +35,7 @@ class LocalPilot:
     Attributes:
         name: Its name.
         wms_url: The address of the WMS.
-        cores: The cores for its jobs. None: as its settings say.
+        cores: The cores for its jobs. None means that its settings apply.
         work_dir: Its folder.
         log: The file that its output is appended to.
         part: Its part of this machine, as in ``1/2``.

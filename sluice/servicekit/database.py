@@ -182,7 +182,7 @@ class Database:
         Args:
             url: The address of the database.
             source: The name of the service in the messages that it sends.
-            clock: The clock. None: the system's.
+            clock: The clock. Defaults to that of the system.
             max_connections: The size of the connection pool.
             settings: PostgreSQL's run-time parameters for the connections, besides ``SESSION``.
             audited: Whether each transaction records an audit event of the changes made for a

@@ -111,7 +111,7 @@ class ServiceSettings(HttpSettings):
     addresses: Addresses = Field(default_factory=Addresses)
     #: Folder with this service's private key (`NAME.key`) and the public keys of the others
     #: (`NAME.pub`), as `sluice setup service-keys` makes them. The service signs its requests and
-    #: accepts only authenticated ones. None: services do not authenticate, and everybody who
+    #: accepts only authenticated ones. By default, services do not authenticate, and everybody who
     #: reaches this one may do everything.
     service_keys: Path | None = None
     #: Whether people have to authenticate by an account or a token. It needs `service_keys`. If

@@ -26,7 +26,7 @@ def copy_hashed(
 
     Args:
         source: The descriptor of the file, which is read from its start.
-        target: The descriptor of the copy, as in ``copy_open``. None: the file is only read.
+        target: The descriptor of the copy, as in ``copy_open``. With None, the file is only read.
         check: Is called before each read. An exception of it stops the copy.
 
     Raises:

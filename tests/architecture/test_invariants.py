@@ -21,7 +21,7 @@ INVARIANTS = {
     3: "outputs enter the catalogue once, from the attempt that won",
     4: "no file is deleted that is needed, nor twice, nor outside its storage",
     5: "a task ends in exactly one way, and its counts add up",
-    6: "a pilot stops a job before its lease ends; it is given away only after",
+    6: "a pilot stops a job before its lease ends; it is leased again only after",
     7: "any process can be killed, restarted, or run twice",
     8: "files keep their order",
     9: "services evaluate no expression of a template",

@@ -21,8 +21,8 @@ class OperatorSettings(SealingSettings):
     model_config = SettingsConfigDict(env_prefix="SLUICE_OPERATOR_")
 
     port: int = CallingService.OPERATOR.port
-    #: Signs session cookies and forms. None: a new key at each start, which refuses forms that were
-    #: opened before. Several instances behind one address need the same key.
+    #: Signs session cookies and forms. Defaults to a new key at each start, which refuses forms
+    #: that were opened before. Several instances behind one address need the same key.
     secret_key: SecretStr | None = None
     #: Threads that answer web requests.
     threads: int = Field(default=8, ge=1, le=64)
@@ -43,7 +43,7 @@ class OperatorSettings(SealingSettings):
     #: An OpenID provider for sign-in, beside accounts with passwords.
     oidc: OidcSettings = Field(default_factory=OidcSettings)
     #: Where people have accounts: a token of an administrator without an account, who creates the
-    #: first account. It begins with `sluice_`. None: there is no such token.
+    #: first account. It begins with `sluice_`. By default, there is no such token.
     admin_token: SecretStr | None = None
     #: Name of the input storage for assets (models, configurations). Empty: the storage with the
     #: most free space.

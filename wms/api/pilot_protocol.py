@@ -67,7 +67,8 @@ def pilot_protocol_router(
         context: The context of the use cases.
         dms: A client of the DMS.
         give_secrets: The use case that gives pilots the secrets of their jobs.
-        tokens: Issues the tokens with which registered pilots authenticate; None: no tokens.
+        tokens: Issues the tokens with which registered pilots authenticate. None means that they
+            need no tokens.
         revoked: Sites whose pilots get no jobs.
     """
     router = api_router("/api/v1/pilots", tags=["pilots"])

@@ -19,7 +19,7 @@ class Row(NamedTuple):
 
     Attributes:
         at: When it arrives.
-        times: The time of its job in each stage; None: it has no job there.
+        times: The time of its job in each stage. None if it has no job there.
     """
 
     at: float

@@ -148,7 +148,7 @@ class NodeGroup(Contract):
         delay: Drawn once for each node.
         jitter: Uniform, drawn for each job.
         lives: Time until a node dies, with its current jobs.
-        away: Time until it is back, with nothing loaded; None: never.
+        away: Time until it is back, with nothing loaded. None means that it stays away.
     """
 
     name: Name

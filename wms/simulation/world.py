@@ -130,7 +130,7 @@ class Node:
     Attributes:
         group: Number of its group, fastest first. Each shared node has a number of its own, because
             nodes of a group differ in what is free.
-        free: Free capacity of a shared node; None: its places are equal shares.
+        free: Free capacity of a shared node. None means that its places are equal shares.
     """
 
     name: str

@@ -79,7 +79,7 @@ class WmsContext:
     rank_weights: RankWeights = field(default_factory=RankWeights)
     #: The placement policy of warm workers.
     policy: Policy = field(default_factory=RewardRate)
-    #: None: outputs are accepted as pilots report them.
+    #: Checks outputs. None means that they are accepted as pilots report them.
     output_check: OutputCheck | None = None
     #: Nodes that can be launched in addition to the present ones; None if not configured.
     launchable: Sequence[PilotNode] | None = None

@@ -16,8 +16,8 @@ async def set_missing_space(context: DmsContext, name: str, needed: int | None) 
     Args:
         context: The context of the DMS.
         name: The storage.
-        needed: Bytes that the work needs. The storage then counts as full for a while. None: no
-            work waits.
+        needed: Bytes that the work needs. The storage then counts as full for a while. None means
+            that no work waits.
 
     Returns:
         What is free on the storage now.

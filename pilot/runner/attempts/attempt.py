@@ -169,7 +169,7 @@ class AttemptRun:
         """
         self._require_not_stopped()
         if self._secrets_error:
-            sentence = f"the secrets of the job could not be had: {self._secrets_error}"
+            sentence = f"the pilot did not get the secrets of the job: {self._secrets_error}"
             raise AttemptError(ErrorClass.STAGE_IN_FAILED, sentence)
         self._require_sandbox()
         self._context.warm_worker.end_other_kind(self._task)

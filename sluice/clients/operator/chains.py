@@ -30,7 +30,7 @@ class ChainCalls(SharedChainCalls):
         """Request a chain, or return the one of an earlier equal request.
 
         Args:
-            dataset: The input. None: the template takes no input.
+            dataset: The input. None means that the template takes no input.
             template: The name of the template.
             run_template: A template from ``store_run_template``.
             params: The parameters.

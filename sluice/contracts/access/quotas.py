@@ -46,7 +46,7 @@ def quota_holders(*, group: str, owner: str | None) -> list[QuotaHolder]:
 
     Args:
         group: The group that owns the object.
-        owner: The person who created the object. None: no known person.
+        owner: The person who created the object, if known.
     """
     holders = [QuotaHolder(HolderKind.GROUP, group)]
     return holders if owner is None else [*holders, QuotaHolder(HolderKind.PERSON, owner)]

@@ -141,4 +141,4 @@ def describe_disabled_step(priority: StepPriority) -> str:
     where = f" in template {priority.template}" if priority.template else ""
     why = f" ({priority.reason})" if priority.reason else ""
     since = f"since {priority.since:%F %T}"
-    return f"step {priority.step} is disabled{where}{by} {since}{why}: no job of it is given away"
+    return f"step {priority.step} is disabled{where}{by} {since}{why}: none of its jobs is leased"

@@ -19,7 +19,7 @@ class AccountAuthentication:
 
     Attributes:
         people: The accounts.
-        provider: An external identity provider. None: there is none.
+        provider: The external identity provider, if there is one.
         secret_key: Signs the cookie that browsers keep during a sign-in at the provider.
         public_url: The address by which browsers know the service. Empty: the address of the
             request.

@@ -54,8 +54,8 @@ class Authentication:
 
         Args:
             app: The ASGI application that is protected.
-            authenticator: Resolves bearer tokens. None: everybody who reaches the server may do
-                everything.
+            authenticator: Resolves bearer tokens. None means that everybody who reaches the server
+                may do everything.
             sessions: The browser sessions, where the service has pages for people.
             without: The principal of requests without a credential or with an unknown one.
             most: Requests that one person may send in a minute. 0: no limit.

@@ -28,7 +28,7 @@ def require(declared: RoutePolicy, principal: Principal | None, path: Mapping[st
 
     Args:
         declared: The policy of the route.
-        principal: The principal of the request. None: the request has no credential.
+        principal: The principal of the request. None means that it has no credential.
         path: The path parameters of the request by name.
 
     Raises:
@@ -120,8 +120,8 @@ class GuardedRoute:
             app: The ASGI application of the route.
             declared: The policy of the route.
             address: The path template of the route.
-            owners: Checks the ownership of objects. None: the objects of the service have no
-                owners.
+            owners: Checks the ownership of objects. None means that the objects of the service
+                have no owners.
         """
         if declared.own:
             raise TypeError(f"nobody looks here whose it is that {address} names")

@@ -19,7 +19,7 @@ def ownership(by: Person | None, *, owner: str | None, group: str | None) -> Own
     """Return the ownership of a new object.
 
     Args:
-        by: The person who creates the object. None: a service creates it for ``owner``.
+        by: The person who creates the object. None means that a service creates it for ``owner``.
         owner: The requested owner.
         group: The requested group.
 

@@ -42,9 +42,11 @@ Who = Role | CallingService | Other
 class RoutePolicy:
     """The principals that may call a route.
 
-    ``role`` is the lowest role that a person needs; None admits no person. ``own`` also admits
-    submitters to their own objects. ``gateway`` is the policy for people at the operator service,
-    which forwards their requests to the route; None: it does not forward requests.
+    Attributes:
+        role: The lowest role that a person needs. None admits no person.
+        own: Whether submitters may call it for their own objects.
+        gateway: The policy for people at the operator service, which forwards their requests to the
+            route. None means that it does not forward requests.
     """
 
     role: Role | None = None
@@ -65,7 +67,7 @@ class NoPolicy(TypeError):
     """A programming error: a route does not declare a policy."""
 
     def __init__(self, route: str) -> None:
-        super().__init__(f"{route} does not say who may ask for it: put allow(…) before its view")
+        super().__init__(f"{route} declares no access policy: put allow(…) before its view")
 
 
 def policy(*who: Who, own: bool = False, gateway: RoutePolicy | None = None) -> RoutePolicy:

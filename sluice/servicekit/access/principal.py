@@ -42,8 +42,9 @@ class Person:
 class ServiceCaller:
     """A service.
 
-    ``behalf`` is the person for whom it acts; None: it acts for itself. ``request`` is the uid of
-    the person's request.
+    Attributes:
+        behalf: The person for whom it acts. None means that it acts for itself.
+        request: The uid of the person's request.
     """
 
     service: CallingService
@@ -56,9 +57,11 @@ class ServiceCaller:
 
 @dataclass(frozen=True, slots=True)
 class PilotCaller:
-    """A pilot. ``uid`` is None until it has registered.
+    """A pilot.
 
-    ``site`` is the site whose token it used; None: it used the token of the system.
+    Attributes:
+        uid: None until it has registered.
+        site: The site whose token it used. None means that it used the token of the system.
     """
 
     uid: UUID | None = None

@@ -18,5 +18,6 @@ def _person(request: Request) -> Person | None:
 
 #: The visibility of the principal that sends the request.
 CallerVisibility = Annotated[Visibility, Depends(_visibility)]
-#: The person who sends the request, directly or by delegation. None: a service acts for itself.
+#: The person who sends the request, directly or by delegation. None means that a service acts for
+#: itself.
 CallerPerson = Annotated[Person | None, Depends(_person)]

@@ -42,8 +42,8 @@ class SignIn:
             app: The ASGI application that handles all other requests.
             sessions: The browser sessions.
             tokens: Resolves the tokens that the form accepts.
-            by_address: Resolves the tokens that an address may contain. None: no address may
-                contain one.
+            by_address: Resolves the tokens that an address may contain. None means that addresses
+                contain no tokens.
         """
         self._app = app
         self._sessions = sessions

@@ -58,7 +58,7 @@ def current_address() -> str:
 
 @contextmanager
 def bind_request(request: PersonRequest | None) -> Iterator[None]:
-    """Set the person's request for which the block works. None: it works for no known person."""
+    """Set the person's request for which the block works, or None if it works for no person."""
     token = _current.set(request)
     try:
         yield

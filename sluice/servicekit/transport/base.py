@@ -197,7 +197,7 @@ class Transport(Protocol):
 
         Args:
             queue: The queue.
-            ids: The ids of the messages. None: all present dead letters.
+            ids: The ids of the messages. Defaults to all present dead letters.
 
         Raises:
             TransportUnavailable: The connection was lost.

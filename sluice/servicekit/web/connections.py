@@ -52,10 +52,10 @@ class PatientProtocol(HttpToolsProtocol):
         """Start the timeout for the head and, above the limit, close another connection."""
         super().connection_made(transport)
         self._waits_for_head = True
-        #: The time since which it waits for a request or the rest of one. None: it answers a
+        #: The time since which it waits for a request or the rest of one. None while it answers a
         #: request.
         self._waiting_since: float | None = self.loop.time()
-        #: The time since which its client reads a response too slowly. None: it does not.
+        #: The time since which its client reads a response too slowly, if it does.
         self._unread_since: float | None = None
         # Data that the kernel does not take at once counts as unread. It is dropped after
         # ``read_seconds``, also when the connection is about to be closed.

@@ -122,7 +122,7 @@ def create_app(
         health: The readiness checks.
         metrics: The metrics of the service.
         owners: Checks the ownership of objects that paths name.
-        audit: The database of the audit log. None: people's requests are not recorded.
+        audit: The database of the audit log. None means that people's requests are not recorded.
 
     Raises:
         NoPolicy: A route declares no policy.

@@ -155,7 +155,7 @@ def test_route_without_a_policy_prevents_the_start_of_the_service() -> None:
     async def things() -> dict[str, str]:
         return {}
 
-    with pytest.raises(NoPolicy, match="GET /things does not say who may ask for it"):
+    with pytest.raises(NoPolicy, match="GET /things declares no access policy"):
         create_app("things", [router], health=Health({}), metrics=ServiceMetrics())
 
 
@@ -163,7 +163,7 @@ def test_page_without_a_policy_prevents_the_start_of_the_service() -> None:
     flask = Flask("things", static_folder=None)
     flask.add_url_rule("/things", "things", lambda: "")
 
-    with pytest.raises(NoPolicy, match="the page things does not say who may ask for it"):
+    with pytest.raises(NoPolicy, match="the page things declares no access policy"):
         check_access(flask, lambda _rule, _path: None)
 
 

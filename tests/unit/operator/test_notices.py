@@ -207,7 +207,7 @@ def test_disabled_steps_with_waiting_jobs_have_notices() -> None:
         StepLoad(step="words", template="c", in_flight=3, priority=words),
         StepLoad(step="lines", template="a", waiting=9),
     ]
-    since = f"since {NOW:%F %T} (new model): no job of it is given away"
+    since = f"since {NOW:%F %T} (new model): none of its jobs is leased"
     reports = notices.report_disabled_steps(loads)
     assert texts(reports) == [
         f"Step words is disabled by Ann {since}, and 1\u202f004 jobs wait"

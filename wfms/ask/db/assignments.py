@@ -181,7 +181,7 @@ class AssignedAnswer:
     """An item that a browser was shown.
 
     Attributes:
-        answer: The answer of the browser; None: not answered yet.
+        answer: The answer of the browser. None means that it has not answered yet.
         words: The possible answers.
     """
 

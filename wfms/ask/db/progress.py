@@ -75,7 +75,7 @@ ORDER BY i.position, s.answered_at
 async def list_asking_steps(
     connection: Connection, groups: frozenset[str] | None
 ) -> list[Mapping[str, Any]]:
-    """Return the steps with questions. ``groups``: the groups whose steps are seen; None: all."""
+    """Return the steps with questions that members of ``groups`` see, or all steps for None."""
     visible_groups = None if groups is None else sorted(groups)
     return [dict(row) for row in await connection.fetch(STEPS, visible_groups)]
 
@@ -109,7 +109,7 @@ async def find_current_ask(
     """Return what a step asks now and the tasks that ask it.
 
     If tasks ask different things, the oldest with open items counts, or else the newest. If no task
-    asks now, it returns the last question without tasks. None: the step never asked anything.
+    asks now, it returns the last question without tasks, or None if the step never asked anything.
     """
     asks = {row["task_uid"]: row["ask"] for row in await connection.fetch(OPEN_ASKS, *place)}
     if not asks:

@@ -86,7 +86,7 @@ class NewItem:
         job: The job; None for a gold item.
         known_answer: The known answer of a gold item.
         reason: Why the item cannot be shown; empty if it can.
-        line: Offset and length in bytes of the item in its file; None: the whole file.
+        line: Offset and length in bytes of the item in its file. None means the whole file.
     """
 
     uid: UUID

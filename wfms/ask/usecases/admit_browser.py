@@ -31,7 +31,11 @@ class LinkEnded(ServiceError):
 
 @dataclass(frozen=True, slots=True)
 class BrowserSession:
-    """The step that a link opens. ``token``: a new cookie value; None: the browser has one."""
+    """The step that a link opens.
+
+    Attributes:
+        token: The new value of the cookie. None means that the browser has a valid one.
+    """
 
     place: AskingPlace
     token: str | None

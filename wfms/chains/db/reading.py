@@ -176,9 +176,9 @@ class ChainQuery:
 async def chains_page(
     connection: Connection, query: ChainQuery, *, before: int | None = None
 ) -> tuple[list[Chain], int | None]:
-    """Return a page of chains, and the start of the next page (None: this page is not full).
+    """Return a page of chains, and the start of the next page.
 
-    ``before`` is the start of this page.
+    ``before`` is the start of this page. If this page is not full, the start of the next is None.
     """
     rows = await connection.fetch(
         query.statement,

@@ -32,9 +32,9 @@ class DatasetView:
     """A data set of a chain.
 
     Attributes:
-        step: The step that writes it. None: the chain's input, or with ``port`` the file that is
-            the value of that parameter.
-        port: None with a step: the step's logs.
+        step: The step that writes it. None for the chain's input and for the file of a parameter.
+        port: The output port of the step, or the parameter. None for the step's logs and for the
+            chain's input.
         uploaded: It is safe on the output storage.
     """
 

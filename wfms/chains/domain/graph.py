@@ -30,7 +30,7 @@ def _list_link_problems(plan: Plan) -> Iterator[str]:
 
 
 def downstream_steps(plan: Plan, step: str | None, port: str) -> list[PlanStep]:
-    """Return the steps that read ``port`` of ``step`` (None: of the workflow itself)."""
+    """Return the steps that read ``port`` of ``step``, or of the workflow if ``step`` is None."""
     return [
         downstream
         for downstream in plan.steps

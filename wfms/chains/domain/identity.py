@@ -87,7 +87,9 @@ def task_uid(chain: UUID, step: str) -> UUID:
 
 
 def dataset_name(chain: UUID, step: str, port: str | None) -> str:
-    """Return the unique name in the DMS of the data set of ``step`` at ``port`` (None: its logs).
+    """Return the unique name in the DMS of the data set of ``step`` at ``port``.
+
+    The port None stands for the logs of the step.
 
     Template names contain no ``~``. It separates ports with a dot, and a port called ``logs``, from
     all others.

@@ -64,7 +64,7 @@ async def create_chain(
     Args:
         context: Clients and settings.
         new: The chain to create.
-        by: The person who asks. None: the chain starts by itself.
+        by: The person who requests the chain. None means that it starts by itself.
 
     Returns:
         The chain's uid, and whether it is new.

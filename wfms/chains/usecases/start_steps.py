@@ -52,7 +52,8 @@ log = structlog.get_logger(__name__)
 #: The reason of a step that an error in the program keeps from starting.
 _UNEXPECTED = "an unexpected error, which the log of the chain service has; it is tried again"
 
-#: The data sets registered so far, and the URLs of their storages, by port (None: the logs).
+#: The data sets registered so far, and the URLs of their storages, by port. The logs have the port
+#: None.
 RegisteredDatasets = dict[str | None, Dataset]
 Folders = Mapping[str | None, str]
 

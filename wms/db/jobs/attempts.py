@@ -151,8 +151,11 @@ _CANCEL_TIMEOUT = 900.0
 class DuplicateAttempt:
     """The other one of two attempts at a job.
 
-    ``since_lease`` and ``ran`` (None: not started) are seconds by the database's clock. ``lives``:
-    it has not ended. ``stopping``: why its pilot was told to stop it.
+    Attributes:
+        since_lease: Seconds since its lease, by the database's clock.
+        ran: Seconds since its start, by the database's clock. None if it has not started.
+        lives: Whether it has not ended.
+        stopping: Why its pilot was told to stop it.
     """
 
     attempt: int

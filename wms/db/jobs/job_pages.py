@@ -114,7 +114,8 @@ class JobQuery:
     """Which page of jobs to return.
 
     Attributes:
-        state: None: all jobs; in an order by time or memory, all that have ended.
+        state: The state of the jobs. None means all jobs, or all ended jobs in an order by time or
+            memory.
         full: Include the last attempts.
     """
 

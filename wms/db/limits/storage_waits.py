@@ -103,10 +103,13 @@ WHERE state IN ('{task.SPLITTING}', '{task.ACTIVE}') AND ready > 0
 
 @dataclass(frozen=True, slots=True)
 class StorageFullReport:
-    """A storage at ``url`` that had no space for ``needed`` bytes.
+    """A report that a storage had no space.
 
-    ``pilot`` had the attempt, leased at ``leased_at``, that found no space. None: the DMS reported
-    it.
+    Attributes:
+        url: The URL of the storage.
+        needed: Bytes that did not fit.
+        pilot: The pilot whose attempt found no space. None means that the DMS reported it.
+        leased_at: When this attempt was leased.
     """
 
     url: str

@@ -57,8 +57,9 @@ def build_input_files(files: Sequence[File], port: str = "") -> list[InputFile]:
 class _Part:
     """One data set of several.
 
-    ``start`` is added to the numbers of its files, and the sums must stay below ``end`` (None: no
-    limit).
+    Attributes:
+        start: The number that is added to the numbers of its files.
+        end: The limit of the sums. None means that there is no limit.
     """
 
     dataset: Dataset

@@ -1,6 +1,6 @@
 """Quotas of ready jobs: how many jobs of a task may be made now.
 
-No job is refused forever: more are made as ready jobs are leased.
+No job is refused forever: more are created as ready jobs are leased.
 """
 
 from collections.abc import Iterable
@@ -14,7 +14,7 @@ class TooManyReadyJobs(Exception):
     """A quota permits no more ready jobs for now."""
 
     def __init__(self, reached: ReachedQuota) -> None:
-        super().__init__(f"{reached}: more are made as these are given away")
+        super().__init__(f"{reached}: more are created as these are leased")
 
 
 async def count_allowed_jobs(

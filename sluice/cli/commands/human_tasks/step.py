@@ -112,7 +112,7 @@ def _priority_text(step: str, own: StepPriority | None) -> str:
     if own is None or own.priority == 0:
         return f"step {step}: no priority of its own"
     return (
-        f"{describe_disabled_step(own)}; what runs is finished"
+        f"{describe_disabled_step(own)}; running jobs finish"
         if own.is_disabled
         else f"step {step}: {in_full(own.priority)} is added to the rank of its tasks"
     )

@@ -99,7 +99,7 @@ async def test_chain_is_shown_without_parameters_that_have_no_value(
 @pytest.mark.usefixtures("sweep")
 async def test_page_starts_a_chain_without_a_data_set(operator: Operator) -> None:
     page = await operator.http.get("/chains/new?template=sweep")
-    assert "None: all inputs of the template are parameters." in page.text
+    assert "The template takes no data set: all its inputs are parameters." in page.text
     assert "Start the chain" in page.text
     assert "Start the chain" not in (await operator.http.get("/chains/new?template=linear")).text
     form = {"csrf_token": token_of(page), "dataset": "", "template": "sweep"}

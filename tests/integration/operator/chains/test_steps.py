@@ -116,7 +116,7 @@ async def test_commands_change_and_show_the_priority_of_a_step(
     operator.neighbours.steps = [BUSY]
     output = await sluice("step", "priority", "ocr-layout", "-1", "--reason", "new model")
     assert "step ocr-layout is disabled by" in output
-    assert "(new model): no job of it is given away; what runs is finished" in output
+    assert "(new model): none of its jobs is leased; running jobs finish" in output
     assert "2.5 is added" in await sluice("step", "priority", "ocr-layout", "2.5")
     assert "is disabled" in await sluice("step", "disable", "ocr-layout", "--template", "volume")
     assert operator.neighbours.priorities["ocr-layout"].template == "volume"

@@ -84,7 +84,7 @@ async def test_reason_for_jobs_that_are_not_made_yet_is_shown(
     status = await wms.status(task)
     assert (status.total, status.state) == (3, TaskState.SPLITTING)
     assert status.reason == (
-        "the group ocr may have 3 jobs waiting, and has 3: more are made as these are given away"
+        "the group ocr may have 3 jobs waiting, and has 3: more are created as these are leased"
     )
     assert (await wms.status(other)).total == 10
     explanation = await explain_task(wms.context, task.uid)

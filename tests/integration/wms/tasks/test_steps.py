@@ -67,7 +67,7 @@ async def test_disabled_step_leases_no_jobs(wms: WmsFixture, other_wms: WmsFixtu
     why = (await explain_task(wms.context, task.uid)).text
     assert why.startswith("Step layout is disabled by Ada since 20")
     assert why.endswith(
-        "(wrong model): no job of it is given away (2 ready, 1 of 3 jobs finished)."
+        "(wrong model): none of its jobs is leased (2 ready, 1 of 3 jobs finished)."
     )
     shown = await get_load(wms, "layout")
     assert shown.is_disabled

@@ -124,7 +124,7 @@ async def count_valid_tokens(connection: Connection, person: str) -> int:
 
 
 async def mark_revoked(connection: Connection, token: UUID, *, person: str | None) -> Token | None:
-    """Revoke a token of ``person`` (None: of anybody). Return None if there is no such token."""
+    """Revoke a token of a person, or of anybody for None. Return None if it does not exist."""
     row = await connection.fetchrow(REVOKE_TOKEN, token, person)
     return None if row is None else _token(row)
 

@@ -144,7 +144,7 @@ def test_job_without_its_secrets_does_not_run(runner: Runner, root: Path) -> Non
     report, log = ask(runner, root, script("echo ran >&2"), secrets={}, trouble="it was removed")
     assert failed(report) == (
         ErrorClass.STAGE_IN_FAILED,
-        "the secrets of the job could not be had: it was removed",
+        "the pilot did not get the secrets of the job: it was removed",
     )
     assert "ran" not in log.split("outcome")[1]
 
