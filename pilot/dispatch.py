@@ -28,7 +28,8 @@ Send = Callable[[int, ToSlot], None]
 class _PendingJob:
     """A job that waits for its secrets.
 
-    ``stop`` is the reason of a stop that arrived in the meantime.
+    Attributes:
+        stop: The reason of a stop that arrived in the meantime, if any.
     """
 
     frame: JobFrame
@@ -40,7 +41,8 @@ class _PendingJob:
 class _SlotQueue:
     """The queue of frames for one slot.
 
-    ``work`` sends the frames.
+    Attributes:
+        work: The asyncio task that sends the frames.
     """
 
     waiting: deque[ToSlot | _PendingJob] = field(default_factory=deque)

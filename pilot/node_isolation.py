@@ -24,14 +24,15 @@ log = structlog.get_logger(__name__)
 class NodeIsolation:
     """Isolation of tools on this node.
 
-    ``sandbox`` is the sandbox, or a sentence that says why there is none. ``users`` are the users
-    of tools, one for each slot, if there is none.
+    Attributes:
+        sandbox: The sandbox, or a sentence that says why there is none.
+        users: The users of tools, one for each slot, if there is no sandbox.
+        claims: Sockets that keep other pilots from using the users.
     """
 
     engines: list[Engine]
     sandbox: Sandbox | str
     users: Sequence[SlotUser] = ()
-    #: Sockets that keep other pilots from using the users.
     claims: Sequence[socket.socket] = ()
 
     @property

@@ -37,9 +37,11 @@ _GRACE = 5
 class SandboxedTool(Contract):
     """What a program gets in the sandbox.
 
-    ``reads`` and ``writes`` are paths of files and folders of the node that the program sees under
-    the same paths. They include the working directory of this process, which the program works in
-    too.
+    The paths include the working directory of this process, which the program works in too.
+
+    Attributes:
+        reads: Files and folders of the node that the program sees under the same paths.
+        writes: Files and folders of the node that the program can also change.
     """
 
     environment: dict[str, str]

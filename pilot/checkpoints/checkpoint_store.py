@@ -33,8 +33,9 @@ TURNS = (0, 1)
 class CheckpointStore:
     """Checkpoints of one attempt.
 
-    ``folder`` is the URL of the folder for the task's logs. ``seq`` is the sequence number of the
-    job.
+    Attributes:
+        folder: The URL of the folder for the task's logs.
+        seq: The sequence number of the job.
     """
 
     folder: str

@@ -15,10 +15,13 @@ from sluice.scheduling.fit import Allocation, ResourceRequest
 class AssignedJob:
     """A job that the pilot has a lease on.
 
-    ``deadline``, ``leased_at`` and ``stopped_at`` are boot times. The job is stopped at the
-    deadline unless its lease is renewed. ``stopped_at`` is the time of the first stop. ``request``
-    is what the job needs, and ``allocation`` what it has once a slot has it. ``kind`` names the
-    warm worker that the job needs, or is None.
+    Attributes:
+        deadline: The boot time at which the job is stopped unless its lease is renewed.
+        leased_at: The boot time of the lease.
+        request: What the job needs.
+        allocation: What the job has once a slot has it.
+        stopped_at: The boot time of the first stop.
+        kind: The warm worker that the job needs, or None.
     """
 
     job: LeasedJob

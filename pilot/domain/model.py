@@ -24,8 +24,9 @@ Token = tuple[int, int]
 class CurrentTime:
     """The current time.
 
-    ``boot_time`` is in seconds of a monotonic clock, for leases and durations. ``wall`` is UTC, for
-    reports.
+    Attributes:
+        boot_time: Seconds of a monotonic clock, for leases and durations.
+        wall: The time in UTC, for reports.
     """
 
     boot_time: float
@@ -36,7 +37,8 @@ class CurrentTime:
 class Progress:
     """The phase of a job.
 
-    ``bytes`` is the size of its outputs once they are stored.
+    Attributes:
+        bytes: The size of its outputs once they are stored.
     """
 
     phase: AttemptPhase
@@ -59,7 +61,8 @@ class StopReason(StrEnum):
 class LeaseGranted:
     """The WMS has leased jobs.
 
-    ``sent_at`` is the boot time at which the request was sent.
+    Attributes:
+        sent_at: The boot time at which the request was sent.
     """
 
     sent_at: float
@@ -70,7 +73,8 @@ class LeaseGranted:
 class HeartbeatAnswered:
     """The WMS has answered a heartbeat.
 
-    ``sent_at`` is the boot time at which ``heartbeat`` was sent.
+    Attributes:
+        sent_at: The boot time at which the heartbeat was sent.
     """
 
     sent_at: float
@@ -101,7 +105,8 @@ class SlotReleased:
 class SlotLost:
     """The process of a slot has ended unexpectedly.
 
-    ``reason`` completes the sentence "the process …".
+    Attributes:
+        reason: The end of the sentence "the process …".
     """
 
     slot: int
@@ -112,8 +117,9 @@ class SlotLost:
 class AttemptEnded:
     """An attempt has ended.
 
-    ``seconds`` is the time that it used the slot. ``loaded`` is the warm worker that stays in the
-    slot.
+    Attributes:
+        seconds: The time that it used the slot.
+        loaded: The warm worker that stays in the slot.
     """
 
     slot: int
@@ -182,8 +188,10 @@ class ForgetTask:
 class RunJob:
     """Run a job in a slot.
 
-    ``deadline`` is the boot time of its stop. ``secrets`` says that the job must not run without
-    the secrets of its task. ``gpus`` lists the uuids of the GPUs that the job may use.
+    Attributes:
+        deadline: The boot time of its stop.
+        secrets: Whether the job must not run without the secrets of its task.
+        gpus: The uuids of the GPUs that the job may use.
     """
 
     slot: int
@@ -197,7 +205,8 @@ class RunJob:
 class Renew:
     """Renew the deadline of a job.
 
-    At the boot time ``deadline`` the slot stops the job by itself, even if the pilot hangs.
+    Attributes:
+        deadline: The boot time at which the slot stops the job by itself, even if the pilot hangs.
     """
 
     slot: int
@@ -239,8 +248,10 @@ class SendReport:
 class ReportDeadSlot:
     """Report the attempt of a slot that died.
 
-    The attempt's own report is sent if it was written. Otherwise its files are removed and
-    ``report`` is sent.
+    The attempt's own report is sent if it was written.
+
+    Attributes:
+        report: The report that is sent otherwise. The files of the attempt are then removed.
     """
 
     report: AttemptReport

@@ -58,7 +58,8 @@ class PrefetchPolicy:
 class MeanDuration:
     """Mean duration of jobs in seconds, as an exponential moving average.
 
-    ``mean`` is None before the first job.
+    Attributes:
+        mean: The mean, or None before the first job.
     """
 
     mean: float | None = None

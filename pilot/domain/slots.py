@@ -20,12 +20,14 @@ from sluice.scheduling.fit import Allocation, fit
 class Slot:
     """One slot.
 
-    ``queue`` holds the jobs handed over, of which the first runs. ``since`` (boot time) and
-    ``started`` (UTC) are its start. Without jobs, ``since`` is the end of the last job.
-
-    ``ready`` says that the slot takes jobs, ``leaving`` that it ends because it is not needed.
-    ``warm_worker_allocation`` is the allocation of an idle warm worker. ``unloading`` is the boot
-    time at which the warm worker was told to end.
+    Attributes:
+        ready: Whether the slot takes jobs.
+        leaving: Whether it ends because it is not needed.
+        queue: The jobs handed over, of which the first runs.
+        since: The boot time of its start, or of the end of the last job if it has no jobs.
+        started: Its start in UTC.
+        warm_worker_allocation: The allocation of an idle warm worker.
+        unloading: The boot time at which the warm worker was told to end.
     """
 
     number: int

@@ -15,8 +15,9 @@ from sluice.scheduling.fit import Allocation, NodeCapacity
 class Supply:
     """State of a pilot at one moment.
 
-    ``waiting`` counts the jobs at hand without capacity or a slot. ``assigned`` counts all jobs of
-    the pilot.
+    Attributes:
+        waiting: Number of the jobs at hand without capacity or a slot.
+        assigned: Number of all jobs of the pilot.
     """
 
     node: NodeCapacity

@@ -27,8 +27,9 @@ class FolderInUseError(Exception):
 class PilotFolder:
     """The locked folder of a pilot.
 
-    ``lock`` is a file descriptor that the slot processes inherit. The lock is held while any of
-    them lives.
+    Attributes:
+        lock: A file descriptor that the slot processes inherit. The lock is held while any of them
+            lives.
     """
 
     path: Path

@@ -30,8 +30,9 @@ class OpenFolder(NamedTuple):
 class _FolderState(NamedTuple):
     """Mode, owner, attributes and own size of a new folder.
 
-    ``blocks`` is the size on disk of the folder itself. Some file systems never shrink a folder
-    that has had many files. Such a folder stays slow, and its size reveals the earlier files.
+    Attributes:
+        blocks: The size on disk of the folder itself. Some file systems never shrink a folder that
+            has had many files. Such a folder stays slow, and its size reveals the earlier files.
     """
 
     mode: int

@@ -47,7 +47,9 @@ RUN_LABEL, SLOT_LABEL = "sluice.run", "sluice.slot"
 class Engine(Contract):
     """A container engine.
 
-    ``program`` is its path. ``limits_memory`` says whether it can limit the memory of a container.
+    Attributes:
+        program: Its path.
+        limits_memory: Whether it can limit the memory of a container.
     """
 
     kind: ContainerEngine

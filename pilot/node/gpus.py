@@ -22,7 +22,8 @@ _VISIBLE = "CUDA_VISIBLE_DEVICES"
 class NodeGpu:
     """A GPU of this node.
 
-    ``path`` is the path of its device file.
+    Attributes:
+        path: The path of its device file.
     """
 
     gpu: Gpu

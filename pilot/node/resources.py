@@ -67,7 +67,8 @@ def _list_groups(root: Path) -> Iterator[Path]:
 class DeclaredResources:
     """Settings that declare the resources of the node, None where nothing is set.
 
-    ``part`` is the part of the node that this pilot may use.
+    Attributes:
+        part: The part of the node that this pilot may use.
     """
 
     cores: float | None = None

@@ -25,7 +25,8 @@ _MAX_PER_CALL = 512
 class _Unanswered:
     """A report that the WMS has not answered.
 
-    ``journal`` is the name of its journal, or None.
+    Attributes:
+        journal: The name of its journal, or None.
     """
 
     report: AttemptReport

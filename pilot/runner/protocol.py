@@ -28,21 +28,25 @@ SLOT_NUMBER = struct.Struct(">H")
 class RunnerSettings(Contract):
     """Settings that a slot needs from its pilot.
 
-    - ``grace``: seconds between SIGTERM and SIGKILL
-    - ``memory_factor``: a job may use this many times the memory that it requested
-    - ``memory_floor``: MiB that a job with a request may use at least
-    - ``memory_unasked``: MiB that a job without a request may use; 0 means no limit
-    - ``log_limit``: bytes kept of each of a tool's two streams
-    - ``live_logs``: seconds between two live logs of a running tool; 0 disables them
-    - ``checkpoint_limit``: bytes of all files of a checkpoint; 0 disables checkpoints
-    - ``sandbox_required``: no JavaScript outside bubblewrap
-    - ``expression_limit``: seconds for each expression
-    - ``engine``, ``images``: container engine and the folder that it needs
-    - ``assets``, ``asset_cache``: folder for files of assets and its size in bytes; 0 disables it
-    - ``memory_groups``: control groups for the tools of each slot
-    - ``sandbox``, ``no_sandbox``: sandbox of tools, or the reason why there is none
-    - ``users``: the user of each slot, if tools run as users
-    - ``gpus``: paths of the node's GPU device files by uuid
+    Attributes:
+        grace: Seconds between SIGTERM and SIGKILL.
+        memory_factor: A job may use this many times the memory that it requested.
+        memory_floor: MiB that a job with a request may use at least.
+        memory_unasked: MiB that a job without a request may use. 0 means that there is no limit.
+        log_limit: Bytes kept of each of a tool's two streams.
+        live_logs: Seconds between two live logs of a running tool. 0 disables them.
+        checkpoint_limit: Bytes of all files of a checkpoint. 0 disables checkpoints.
+        sandbox_required: JavaScript does not run outside bubblewrap.
+        expression_limit: Seconds for each expression.
+        engine: The container engine.
+        images: The folder that the container engine needs.
+        assets: The folder for files of assets.
+        asset_cache: Its size in bytes. 0 disables it.
+        memory_groups: Control groups for the tools of each slot.
+        sandbox: The sandbox of tools.
+        no_sandbox: Why there is no sandbox.
+        users: The user of each slot, if tools run as users.
+        gpus: Paths of the node's GPU device files by uuid.
     """
 
     pilot: str
@@ -84,9 +88,12 @@ class ForgetFrame(Contract):
 class JobFrame(SecretContract):
     """Gives a job to the slot.
 
-    ``secrets`` are values by port of the tool. ``trouble`` is why required secrets are missing.
-    ``stop`` is the reason of a stop that preceded the job. ``gpus`` are the uuids of GPUs that the
-    job may use. ``deadline`` is described in ``RenewFrame``; None means none.
+    Attributes:
+        secrets: Values by port of the tool.
+        trouble: Why required secrets are missing.
+        stop: The reason of a stop that preceded the job.
+        gpus: The uuids of GPUs that the job may use.
+        deadline: The deadline as in ``RenewFrame``, or None.
     """
 
     kind: Literal["job"] = "job"
@@ -101,8 +108,9 @@ class JobFrame(SecretContract):
 class RenewFrame(Contract):
     """Renews the deadline of an attempt.
 
-    The slot stops the attempt by itself at the boot time ``deadline`` (``pilot.boot_clock``), even
-    if the pilot hangs.
+    Attributes:
+        deadline: The boot time (``pilot.boot_clock``) at which the slot stops the attempt by
+            itself, even if the pilot hangs.
     """
 
     kind: Literal["renew"] = "renew"
@@ -136,8 +144,9 @@ class ReadyFrame(Contract):
 class EndedFrame(Contract):
     """An attempt has ended.
 
-    ``journal`` is the name of the journal with its report, or None. ``loaded`` is the warm worker
-    that stays.
+    Attributes:
+        journal: The name of the journal with its report, or None.
+        loaded: The warm worker that stays.
     """
 
     kind: Literal["ended"] = "ended"

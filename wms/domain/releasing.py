@@ -15,7 +15,12 @@ Inputs = Sequence[Mapping[str, Any]]
 
 @dataclass(frozen=True, slots=True)
 class ReleasableFiles:
-    """Files of a data set, by number, that one of ``downstream_count`` tasks has read."""
+    """Files of a data set that a downstream task has read.
+
+    Attributes:
+        downstream_count: The number of downstream tasks.
+        seqs: The numbers of the files.
+    """
 
     dataset: UUID
     downstream_count: int

@@ -78,8 +78,9 @@ class History:
         failures: Attempts that counted.
         losses: Nodes lost in a row.
         ram: MiB that the attempt requested.
-        gpu: MiB of the GPU that it had and that was full; None if none was.
-        shared: It had a part of a GPU.
+        gpu: MiB of the GPU that it had and that was full. None if no GPU was full.
+        shared: Whether it had a part of a GPU.
+        attempts: All attempts at the job so far, whether or not they counted.
         used_ram: MiB that it used, as its pilot reports.
     """
 
@@ -88,7 +89,6 @@ class History:
     ram: int = 0
     gpu: int | None = None
     shared: bool = False
-    #: All attempts at the job so far, whether or not they counted.
     attempts: int = 1
     used_ram: int = 0
 

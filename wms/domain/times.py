@@ -26,7 +26,11 @@ class TimeKind(StrEnum):
 
 @dataclass(slots=True)
 class Sample:
-    """A histogram of times; ``sizes`` are the counts by bin, and bin 0 is up to ``SHORTEST``."""
+    """A histogram of times.
+
+    Attributes:
+        sizes: The counts by bin. Bin 0 has times up to ``SHORTEST``.
+    """
 
     count: int = 0
     total: float = 0.0

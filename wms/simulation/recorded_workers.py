@@ -20,7 +20,11 @@ _ENDED = frozenset({PilotState.GONE, PilotState.LOST})
 
 @dataclass(slots=True)
 class WorkerJob:
-    """A job of a worker; ``loads`` says that its place did not have the kind loaded."""
+    """A job of a worker.
+
+    Attributes:
+        loads: Whether its place did not have the kind loaded.
+    """
 
     kind: str
     job: RecordedJob

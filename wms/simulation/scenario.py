@@ -79,8 +79,9 @@ class KindOfWork(Contract):
 class Pipeline(Contract):
     """Kinds of work, one after the other.
 
-    Before a page of this pipeline begins, all pages of the pipelines in ``after`` have to pass, as
-    before a merge. Until then the page does not exist.
+    Attributes:
+        after: Pipelines whose pages all have to pass before a page of this pipeline begins, as
+            before a merge. Until then the page does not exist.
     """
 
     name: Name
@@ -170,7 +171,8 @@ class NodeGroup(Contract):
 class Scenario(Contract):
     """A scenario.
 
-    It ends at ``until``, whatever is left; without ``until``, when all pages have passed.
+    Attributes:
+        until: When it ends, whatever is left. Without it, it ends when all pages have passed.
     """
 
     name: Name

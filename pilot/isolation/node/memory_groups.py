@@ -27,8 +27,11 @@ _PATIENCE = 2.0
 class ControlGroupSettings(Contract):
     """Control groups in which each slot can have a group.
 
-    ``folder`` is the group for memory. ``version`` is the version of cgroups. ``processes`` and
-    ``cores`` are groups that limit processes and divide cores, or None.
+    Attributes:
+        folder: The group for memory.
+        version: The version of cgroups.
+        processes: The group that limits processes, or None.
+        cores: The group that divides cores, or None.
     """
 
     folder: str
@@ -41,8 +44,9 @@ class ControlGroupSettings(Contract):
 class PilotControlGroups:
     """The control groups of this pilot.
 
-    ``locks`` are locks on the folders, held while this process lives. ``previous_group`` is the
-    group that this process left to create them.
+    Attributes:
+        locks: Locks on the folders, held while this process lives.
+        previous_group: The group that this process left to create them.
     """
 
     groups: ControlGroupSettings

@@ -31,7 +31,8 @@ class MountKind(StrEnum):
 class MountPoint(Contract):
     """A mount point.
 
-    ``source`` is the path of the node's file, or the target of the link.
+    Attributes:
+        source: The path of the node's file, or the target of the link.
     """
 
     kind: MountKind
@@ -59,15 +60,17 @@ def mount_read_only(paths: Iterable[str]) -> list[MountPoint]:
 class Namespaces(Contract):
     """Namespaces that bubblewrap creates for a program.
 
-    - ``bubblewrap``: its path
-    - ``mounts``: what the program sees, in the order of mounting
-    - ``user``: uid and gid of the program; None keeps those of this process
-    - ``rights``: the program has all capabilities in its namespaces, otherwise none
-    - ``nested``: the program may create further user namespaces, as far as the kernel allows it
-    - ``network``: the node's network, otherwise a loopback only
-    - ``first``: the program is process 1 of its namespace, otherwise bubblewrap is
-    - ``calls``: filter for system calls, or None
-    - ``limits``: resource limits of each process by the names of prlimit(1)
+    Attributes:
+        bubblewrap: Its path.
+        mounts: What the program sees, in the order of mounting.
+        user: Uid and gid of the program. None keeps those of this process.
+        rights: Whether the program has all capabilities in its namespaces. Otherwise it has none.
+        nested: Whether the program may create further user namespaces, as far as the kernel allows
+            it.
+        network: Whether it has the node's network. Otherwise it has a loopback only.
+        first: Whether the program is process 1 of its namespace. Otherwise bubblewrap is.
+        calls: Filter for system calls, or None.
+        limits: Resource limits of each process by the names of prlimit(1).
     """
 
     bubblewrap: str

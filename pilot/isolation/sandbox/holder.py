@@ -43,7 +43,8 @@ _STOPPING = 0.5
 class _Request(NamedTuple):
     """A request to run a program.
 
-    ``descriptors`` are those of its streams.
+    Attributes:
+        descriptors: The descriptors of its streams.
     """
 
     message: dict[str, Any]

@@ -50,8 +50,10 @@ _EGRESS = Path(egress.__file__)
 class UserNetwork(Contract):
     """Network by slirp4netns.
 
-    ``program`` is its path. ``allowed`` are networks outside the Internet that tools may reach,
-    such as ``192.168.4.0/24``. The node's loopback is never allowed.
+    Attributes:
+        program: Its path.
+        allowed: Networks outside the Internet that tools may reach, such as ``192.168.4.0/24``. The
+            node's loopback is never allowed.
     """
 
     program: str

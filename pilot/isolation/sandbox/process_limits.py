@@ -15,11 +15,16 @@ _NUMBERS = {
 
 @dataclass(frozen=True, slots=True)
 class ProcessLimits:
-    """Resource limits of each process; None keeps the limit of the process that starts the program.
+    """Resource limits of each process.
 
-    ``data``, ``file_size`` and ``core`` are in bytes: memory for data, size of each file, size of a
-    core dump. ``processes`` counts processes and threads of the user, ``open_files`` those of the
-    process.
+    None keeps the limit of the process that starts the program.
+
+    Attributes:
+        data: Memory for data in bytes.
+        file_size: Size of each file in bytes.
+        processes: Number of processes and threads of the user.
+        open_files: Number of open files of the process.
+        core: Size of a core dump in bytes.
     """
 
     data: int | None = None

@@ -38,7 +38,8 @@ SandboxUse = Literal["required", "preferred", "off"]
 class SandboxOptions:
     """What a program gets besides its files.
 
-    ``devices`` are device files of GPUs.
+    Attributes:
+        devices: Device files of GPUs.
     """
 
     network: bool = False
@@ -48,7 +49,8 @@ class SandboxOptions:
 class ToolRootPath(Contract):
     """A path that is mounted for each tool after the job's own folders.
 
-    ``source`` is a file or folder of the node to read. Without a source, the path is hidden.
+    Attributes:
+        source: A file or folder of the node to read. Without a source, the path is hidden.
     """
 
     path: str
@@ -58,15 +60,18 @@ class ToolRootPath(Contract):
 class Sandbox(Contract):
     """The sandbox of a node.
 
-    - ``bubblewrap``: its path
-    - ``system``: what each program sees of the node's system and the kernel
-    - ``network``: network of tools that ask for one
-    - ``no_network``, ``node_network``: why there is none, and whether tools get the node's then
-    - ``processes``, ``open_files``: maximum of a program, and of each of its processes
-    - ``slots``: number of slots, which share the kernel's limits for each user
-    - ``tool_root_paths``: paths mounted for each tool, in order
-    - ``shown``: visible paths besides the system's
-    - ``dropped``: paths of the search path that tools do not see, with reasons
+    Attributes:
+        bubblewrap: Its path.
+        system: What each program sees of the node's system and the kernel.
+        network: Network of tools that request one.
+        no_network: Why there is no network.
+        node_network: Whether tools get the node's network if there is no other.
+        processes: The most processes of a program.
+        open_files: The most open files of each process.
+        slots: Number of slots, which share the kernel's limits for each user.
+        tool_root_paths: Paths mounted for each tool, in order.
+        shown: Visible paths besides the system's.
+        dropped: Paths of the search path that tools do not see, with reasons.
     """
 
     bubblewrap: str

@@ -65,9 +65,13 @@ class Sandboxes:
 class Usage:
     """Exit status and resource usage of a program and its descendants.
 
-    ``status`` is as in wait(2). ``cpu`` is in seconds. ``memory`` is the peak of its largest
-    process in KiB; values up to ``floor`` say nothing. ``read`` and ``written`` are bytes of I/O
-    calls, or None.
+    Attributes:
+        status: The status as in wait(2).
+        cpu: Seconds of CPU time.
+        memory: The peak of its largest process in KiB.
+        floor: Peaks up to this number say nothing.
+        read: Bytes of I/O calls that read, or None.
+        written: Bytes of I/O calls that write, or None.
     """
 
     status: int

@@ -81,7 +81,9 @@ FIRST_UNKNOWN = 467
 class Architecture:
     """Calls of an architecture.
 
-    ``audit`` is the kernel's number for it (``AUDIT_ARCH_…``). ``calls`` maps names to numbers.
+    Attributes:
+        audit: The kernel's number for it (``AUDIT_ARCH_…``).
+        calls: The numbers of calls by name.
     """
 
     audit: int

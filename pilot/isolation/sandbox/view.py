@@ -10,9 +10,13 @@ SHARED_MEMORY = 1 << 30
 
 @dataclass(frozen=True, slots=True)
 class VisibleFile:
-    """A file or folder ``source`` of the node that a program sees at ``path``.
+    """A file or folder of the node that a program sees.
 
-    The path of ``source`` has no links. A later file of a view is mounted inside earlier ones.
+    A later file of a view is mounted inside earlier ones.
+
+    Attributes:
+        path: The path at which the program sees it.
+        source: The path on the node, which has no links.
     """
 
     path: str
@@ -24,8 +28,10 @@ class VisibleFile:
 class View:
     """What a program sees.
 
-    ``links`` maps further names to their targets. ``shared_memory`` is the size of ``/dev/shm`` in
-    bytes. ``changing`` are folders whose files change while it runs.
+    Attributes:
+        links: The targets of further names.
+        shared_memory: The size of ``/dev/shm`` in bytes.
+        changing: Folders whose files change while it runs.
     """
 
     files: Sequence[VisibleFile]

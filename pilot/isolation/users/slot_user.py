@@ -13,8 +13,10 @@ _OTHERS_READ, _OTHERS_ENTER = stat.S_IROTH, stat.S_IXOTH
 class SlotUser(Contract):
     """The user of a slot's tools.
 
-    ``gid`` is its only group, which no other slot's user has. ``processes`` is the maximum for the
-    user, ``open_files`` for each of its processes.
+    Attributes:
+        gid: Its only group, which no other slot's user has.
+        processes: The most processes of the user.
+        open_files: The most open files of each of its processes.
     """
 
     name: str

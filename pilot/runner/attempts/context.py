@@ -22,7 +22,8 @@ from pilot.runner.protocol import RunnerSettings
 class SlotContext:
     """Objects that the attempts of one slot share.
 
-    ``containers`` is None if the node has no container engine.
+    Attributes:
+        containers: None if the node has no container engine.
     """
 
     settings: RunnerSettings

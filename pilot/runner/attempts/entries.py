@@ -20,7 +20,8 @@ from sluice.storage import copy_open, link_open
 class JobEntry:
     """Inputs for one run of the tool.
 
-    ``number`` is the number of the entry, or None if the job has one entry.
+    Attributes:
+        number: The number of the entry, or None if the job has one entry.
     """
 
     number: int | None

@@ -18,8 +18,12 @@ _MAX_COMMAND = 20_000
 class AttemptRecord:
     """Data about an attempt for its log.
 
-    ``streams`` maps titles to descriptors of what the tool wrote. The descriptors stay valid if the
-    tool replaces the files.
+    Attributes:
+        streams: Descriptors of what the tool wrote, by title. The descriptors stay valid if the
+            tool replaces the files.
+        note: A note on how the tool was run, if any.
+        isolation_gaps: Lines about what the tool could reach in spite of the isolation.
+        notes: Notes on checkpoints and on the amounts that the tool reported.
     """
 
     pilot: str
@@ -27,12 +31,9 @@ class AttemptRecord:
     command: list[str] = field(default_factory=list)
     streams: dict[str, int] = field(default_factory=dict)
     program_end: ProgramEnd | None = None
-    #: A note on how the tool was run, if any.
     note: str = ""
     redaction: Redaction = NO_REDACTION
-    #: Lines about what the tool could reach in spite of the isolation.
     isolation_gaps: list[str] = field(default_factory=list)
-    #: Notes on checkpoints and on the amounts that the tool reported.
     notes: list[str] = field(default_factory=list)
 
 

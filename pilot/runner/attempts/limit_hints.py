@@ -28,8 +28,10 @@ _NO_SPACE = re.compile(r"No space left on device|\bENOSPC\b")
 class KernelLimits:
     """Limits that the kernel enforces by refusing more, without ending the tool.
 
-    ``sandbox_limits`` are the limits of the sandbox. ``largest_file`` and ``shared_memory`` are in
-    MiB; 0 means no limit.
+    Attributes:
+        sandbox_limits: The limits of the sandbox.
+        largest_file: MiB. 0 means that there is no limit.
+        shared_memory: MiB. 0 means that there is no limit.
     """
 
     sandbox_limits: ProcessLimits

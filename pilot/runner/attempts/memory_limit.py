@@ -10,9 +10,11 @@ from sluice.contracts.pilots.pilots import LeasedJob, PilotTask
 class MemoryLimit:
     """Memory of a job in MiB.
 
-    ``request`` is the resource request, 0 if there is none. ``reservation`` is what the node keeps
-    free for the job. If the node lacks it, the job is not at fault. ``maximum`` is the limit, 0 if
-    there is none.
+    Attributes:
+        request: The resource request, 0 if there is none.
+        reservation: What the node keeps free for the job. If the node lacks it, the job is not at
+            fault.
+        maximum: The limit, 0 if there is none.
     """
 
     request: int

@@ -17,8 +17,10 @@ from sluice.text.visible_text import visible_line
 class AttemptResult:
     """Result of an attempt.
 
-    ``message`` is a sentence, empty for success. If ``exit_code`` is None, the report has the exit
-    code of the tool, if the tool has run.
+    Attributes:
+        message: A sentence. Empty if the attempt succeeded.
+        exit_code: The exit code. With None, the report has the exit code of the tool, if the tool
+            has run.
     """
 
     outcome: AttemptOutcome

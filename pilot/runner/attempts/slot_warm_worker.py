@@ -48,10 +48,13 @@ _STDOUT = ".stdout"
 class _WarmWorker:
     """A warm worker process.
 
-    ``key`` identifies what it was started with. ``folder`` identifies the folders of its jobs.
-    ``memory`` is its memory in MiB. ``has_numbered_answers`` says that its answers repeat the
-    number of the request. ``members`` are its processes after the first answer. ``seconds`` are the
-    durations of its first two jobs.
+    Attributes:
+        key: The identifier of what it was started with.
+        folder: The identifier of the folders of its jobs.
+        memory: Its memory in MiB.
+        has_numbered_answers: Whether its answers repeat the number of the request.
+        members: Its processes after the first answer.
+        seconds: The durations of its first two jobs.
     """
 
     key: str
@@ -85,7 +88,9 @@ class _WarmWorker:
 class WarmWorkerJob:
     """A job for a warm worker.
 
-    ``key`` is described in ``create_key``. ``launch`` starts the warm worker if it is not loaded.
+    Attributes:
+        key: The result of ``create_key``.
+        launch: The function that starts the warm worker if it is not loaded.
     """
 
     key: str

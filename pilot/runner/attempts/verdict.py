@@ -31,7 +31,8 @@ _GPU_FULL = re.compile(
 class Judge:
     """Judges the runs of an attempt's tool by their exit codes and limits.
 
-    ``has_gpu`` is also true for a part of a GPU.
+    Attributes:
+        has_gpu: Whether the job has a GPU or a part of one.
     """
 
     resources: Resources

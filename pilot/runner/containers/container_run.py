@@ -16,8 +16,9 @@ _KILLED = 137
 class ContainerRun:
     """Use of containers by one job.
 
-    ``name`` is the job's only container, or None if the job starts containers itself. ``failed``
-    says that the engine failed and not the tool. It is set by ``judge``.
+    Attributes:
+        name: The job's only container, or None if the job starts containers itself.
+        failed: Whether the engine failed and not the tool. It is set by ``judge``.
     """
 
     containers: Containers

@@ -36,10 +36,12 @@ _FLAGS = (f"--max-old-space-size={HEAP}", "--no-addons")
 class JavaScript(Contract):
     """How expressions are evaluated.
 
-    ``command`` is the program, or empty if none is usable for the given ``reason``. ``namespaces``
-    is the sandbox, in which it sees libraries only, no network and no processes. It is None if
-    there is no sandbox for the given ``reason``. ``limit`` is the time limit for each expression in
-    seconds.
+    Attributes:
+        command: The program. Empty if none is usable.
+        namespaces: The sandbox, in which it sees libraries only, no network and no processes. None
+            if there is no sandbox.
+        reason: Why there is no program or no sandbox.
+        limit: The time limit for each expression in seconds.
     """
 
     command: list[str] = Field(default_factory=list)

@@ -24,9 +24,13 @@ _VERIFIED, _RUNNING, _PART = ".verified", ".coming", ".part"
 
 @dataclass(frozen=True, slots=True)
 class AssetCache:
-    """Cache in ``folder`` of at most ``max_bytes`` bytes.
+    """A cache of the files of assets.
 
     Several processes may use it at the same time.
+
+    Attributes:
+        folder: Its folder.
+        max_bytes: The most bytes of its files.
     """
 
     folder: str
@@ -131,7 +135,8 @@ class AssetCache:
 class _Entry:
     """A cached file.
 
-    ``used`` is the time of its last use.
+    Attributes:
+        used: The time of its last use.
     """
 
     path: str

@@ -29,7 +29,8 @@ _MISSING: Mark = (0, 0, 0, 0)
 class _LinkedFile:
     """A storage's file that a job has a link to.
 
-    ``by_name`` says that the link is symbolic and leads to whatever is at its path.
+    Attributes:
+        by_name: Whether the link is symbolic and leads to whatever is at its path.
     """
 
     name: str

@@ -56,7 +56,8 @@ class ForeignFileError(WorkflowException):  # type: ignore[misc] # cwltool's typ
 class OpenJobFile:
     """A regular file, open for reading.
 
-    ``is_movable`` says that the file has no other name and no other user, so it may be moved.
+    Attributes:
+        is_movable: Whether the file has no other name and no other user, so it may be moved.
     """
 
     descriptor: int

@@ -49,7 +49,8 @@ def file_state(status: os.stat_result) -> FileState:
 class MatchingFiles:
     """Open files by their paths.
 
-    ``skipped`` maps the paths of skipped files to the reasons.
+    Attributes:
+        skipped: The reasons why files were skipped, by path.
     """
 
     files: dict[bytes, int] = field(default_factory=dict)

@@ -17,7 +17,8 @@ _MAX_PATTERN = 4096
 class _Match:
     """A path that matches.
 
-    ``by_wildcard`` says that a wildcard matched it.
+    Attributes:
+        by_wildcard: Whether a wildcard matched it.
     """
 
     path: str

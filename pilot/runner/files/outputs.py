@@ -32,8 +32,9 @@ _file_name: TypeAdapter[str] = TypeAdapter(FileName)
 class _OutputValue:
     """An output value that becomes an entry of a data set.
 
-    ``number`` is the number of the entry, or None for the job's number. For an item of a list it is
-    the place of the item.
+    Attributes:
+        number: The number of the entry, or None for the job's number. For an item of a list it is
+            the place of the item.
     """
 
     output: TaskOutput
@@ -45,7 +46,8 @@ class _OutputValue:
 class _File:
     """A file to store.
 
-    ``name`` is the file's own name.
+    Attributes:
+        name: The file's own name.
     """
 
     path: str

@@ -11,8 +11,9 @@ _LONG = 256
 class SearchCost:
     """Cost of all searches of one job.
 
-    ``steps`` counts folders and links on paths, and names read. ``paths`` counts results of
-    patterns and listed folders; a long path counts more than once.
+    Attributes:
+        steps: Number of folders and links on paths, and names read.
+        paths: Number of results of patterns and listed folders. A long path counts more than once.
     """
 
     steps: int = 0

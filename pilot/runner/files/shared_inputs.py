@@ -24,7 +24,8 @@ MAX_TASKS = 4
 class _SharedFile:
     """A file that the slot keeps for the jobs of a task.
 
-    ``linked`` says that it is a link to the storage's own file.
+    Attributes:
+        linked: Whether it is a link to the storage's own file.
     """
 
     mark: Mark

@@ -81,7 +81,11 @@ def stage_in(
 
 @dataclass(frozen=True, slots=True)
 class _Folder:
-    """A folder at ``path`` that a port gets."""
+    """A folder that a port gets.
+
+    Attributes:
+        path: Its path.
+    """
 
     path: str
 
@@ -146,8 +150,9 @@ def _unpack_bundle(
 class ProducedFile:
     """A file to store: its port, its path and its URL.
 
-    ``number`` is its entry's number, or None for the job's. ``counts`` are the counts that the tool
-    declared.
+    Attributes:
+        number: The number of its entry, or None for the number of the job.
+        counts: The counts that the tool declared.
     """
 
     output: TaskOutput

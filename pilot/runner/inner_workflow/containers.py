@@ -13,8 +13,9 @@ from sluice.contracts.common.base import Contract
 class InnerContainers(Contract):
     """Containers that a workflow may use.
 
-    ``options`` are added to each ``run``. ``images`` maps names in the document to names for the
-    engine. All images are on the node.
+    Attributes:
+        options: Options that are added to each ``run``.
+        images: Names for the engine, by the names in the document. All images are on the node.
     """
 
     engine: Engine

@@ -41,7 +41,8 @@ _EXPRESSION, _NO_PROGRAM = "Failed to evaluate expression", "'%s' not found"
 class InnerFailure(Contract):
     """A failure inside a job.
 
-    ``exit_code`` is the exit code of the tool, or None if no tool failed.
+    Attributes:
+        exit_code: The exit code of the tool, or None if no tool failed.
     """
 
     error_class: ErrorClass

@@ -26,10 +26,12 @@ _GRACE = 5.0
 
 @dataclass(frozen=True, slots=True)
 class InnerTool:
-    """A program that cwltool starts for its own ``job``.
+    """A program that cwltool starts for its own job.
 
-    ``streams`` are the descriptors of standard input, output and error. ``stdin`` is the path of
-    the first.
+    Attributes:
+        job: The job of cwltool.
+        streams: The descriptors of standard input, output and error.
+        stdin: The path of standard input.
     """
 
     job: Any

@@ -12,9 +12,9 @@ _ISOLATION_FILE = "walls.json"
 
 
 class InnerIsolation(Contract):
-    """Isolation of the tools: ``sandbox`` or ``user``.
+    """Isolation of the tools.
 
-    Without both, tools run as the process itself.
+    Without a sandbox and a user, tools run as the process itself.
     """
 
     sandbox: InnerSandbox | None = None

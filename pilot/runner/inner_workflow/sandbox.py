@@ -16,9 +16,11 @@ from sluice.contracts.common.base import Contract
 class InnerSandbox(Contract):
     """Sandbox for the tools of a workflow.
 
-    ``targets`` are the targets of links to the job's inputs. ``in_place`` says that tools change
-    inputs, which are copies then. ``devices`` are the files of the job's GPUs. ``shared_memory`` is
-    the limit for each tool in bytes.
+    Attributes:
+        targets: The targets of links to the job's inputs.
+        in_place: Whether tools change inputs, which are copies then.
+        devices: The files of the job's GPUs.
+        shared_memory: The limit for each tool in bytes.
     """
 
     sandbox: Sandbox

@@ -35,7 +35,9 @@ ListOthers = Callable[[], frozenset[int]]
 class ToolAllocation:
     """Memory and devices of a job's tools.
 
-    ``memory`` is in MiB, 0 without a limit. ``devices`` are the device files of its GPUs.
+    Attributes:
+        memory: MiB. 0 means that there is no limit.
+        devices: The device files of its GPUs.
     """
 
     memory: float

@@ -48,10 +48,14 @@ _KILL_REASONS = {OutOfMemory.LIMIT: KillReason.MEMORY, OutOfMemory.NODE: KillRea
 
 @dataclass(frozen=True, slots=True)
 class ProgramLimits:
-    """Limits of a program; 0 means no limit.
+    """Limits of a program. 0 means that there is no limit.
 
-    ``time`` and ``grace`` are in seconds, ``memory`` and ``disk`` in MiB. ``inputs`` is the size of
-    the tool's files in MiB.
+    Attributes:
+        time: Seconds.
+        memory: MiB.
+        disk: MiB.
+        grace: Seconds between SIGTERM and SIGKILL.
+        inputs: The size of the tool's files in MiB.
     """
 
     time: float
@@ -81,11 +85,15 @@ class Program:
 
 @dataclass(frozen=True, slots=True)
 class ProgramEnd:
-    """Result of a run.
+    """Result of a run. None means that a value is not known.
 
-    ``exit_code`` is negative for a signal. ``memory`` is in MiB, or None if it was too small to
-    measure. ``cpu`` and ``seconds`` are in seconds, ``read`` and ``written`` in bytes. None means
-    unknown.
+    Attributes:
+        exit_code: The exit code. Negative for a signal.
+        memory: The peak in MiB, or None if it was too small to measure.
+        cpu: Seconds of CPU time.
+        seconds: Duration in seconds.
+        read: Bytes.
+        written: Bytes.
     """
 
     exit_code: int

@@ -71,7 +71,8 @@ StartWarmWorker = Callable[[Program, ProcessLimits], WarmWorkerProgram]
 class Answer:
     """Answer of a warm worker.
 
-    ``numbered`` says that it contains the number of the request.
+    Attributes:
+        numbered: Whether it contains the number of the request.
     """
 
     exit_code: int

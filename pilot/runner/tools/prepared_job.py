@@ -16,7 +16,22 @@ from sluice.contracts.jobs.needs import Warm
 class PreparedJob:
     """A command line with its folders and files in place.
 
-    ``stdout`` and ``stderr`` are paths, or None. ``job_files`` are the files that the job may have.
+    Attributes:
+        stdout: A path, or None.
+        stderr: A path, or None.
+        job_files: The files that the job may have.
+        program: Name of the tool's program as people know it.
+        note: A note for the log.
+        failure: File in which a process inside the job records its failure.
+        own_python: Whether the program is Python code of the pilot, which a pre-forked process can
+            run.
+        input_bytes: Size of its input files in bytes.
+        secret_files: Paths of files with secrets.
+        stdin_data: Standard input of a process inside the job.
+        targets: Targets of links to its inputs outside its folders.
+        in_place: Whether it changes its inputs, which are copies.
+        network: Whether it requests a network (NetworkAccess).
+        warm: How it runs in a warm worker, or None.
     """
 
     arguments: list[str]
@@ -26,28 +41,17 @@ class PreparedJob:
     stderr: str | None
     job: Any
     job_files: JobFiles
-    #: Name of the tool's program as people know it.
     program: str = ""
     container: ContainerRun | None = None
-    #: A note for the log.
     note: str = ""
-    #: File in which a process inside the job records its failure.
     failure: str | None = None
-    #: Whether the program is Python code of the pilot, which a pre-forked process can run.
     own_python: bool = False
-    #: Size of its input files in bytes.
     input_bytes: int = 0
-    #: Paths of files with secrets.
     secret_files: Sequence[str] = ()
-    #: Standard input of a process inside the job.
     stdin_data: bytes = field(default=b"", repr=False)
-    #: Targets of links to its inputs outside its folders.
     targets: Sequence[str] = ()
-    #: Whether it changes its inputs, which are copies.
     in_place: bool = False
-    #: Whether it asks for a network (NetworkAccess).
     network: bool = False
-    #: How it runs in a warm worker, or None.
     warm: "WarmCommand | None" = None
 
     @property
@@ -64,9 +68,10 @@ class PreparedJob:
 class WarmCommand:
     """Command of a warm worker.
 
-    ``start_count`` is the number of arguments that start the program. The others come with each
-    job. ``loads`` are names and checksums of files that the program loads at its start. ``inputs``
-    are the job's files in the protocol's form, or None if not known yet.
+    Attributes:
+        start_count: The number of arguments that start the program. The others come with each job.
+        loads: Names and checksums of files that the program loads at its start.
+        inputs: The job's files in the protocol's form, or None if they are not known yet.
     """
 
     warm: Warm

@@ -120,8 +120,8 @@ class RerunStep(Contract):
     Attributes:
         name: The step.
         runs: Whether it runs. A step that is reused as a whole runs no job.
-        jobs: How many jobs it runs, if the earlier chain tells.
-        taken: How many finished jobs it reuses.
+        jobs: The number of jobs that it runs, if it is known.
+        taken: The number of finished jobs that it reuses.
         reason: The reason.
     """
 

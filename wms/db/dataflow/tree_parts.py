@@ -51,7 +51,12 @@ DELETE FROM tree_parts WHERE task_uid = $1
 
 @dataclass(frozen=True, slots=True)
 class TreePart:
-    """The file that job ``seq`` wrote, as an input of a job of the next level, without its seq."""
+    """A file that a job wrote, as an input of a job of the next level.
+
+    Attributes:
+        seq: The number of the job.
+        file: The file, without its number.
+    """
 
     seq: int
     file: dict[str, Any]

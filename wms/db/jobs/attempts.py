@@ -172,9 +172,12 @@ class DuplicateAttempt:
 class JobInFlight:
     """A job with one of its attempts.
 
-    ``since_lease``, ``ran`` and ``stopping`` mean the same as in ``DuplicateAttempt``.
-    ``duplicate`` is the other attempt, if there is or was one. ``is_second``: this attempt is
-    stored in the table ``duplicate_attempts``.
+    Attributes:
+        since_lease: As in ``DuplicateAttempt``.
+        ran: As in ``DuplicateAttempt``.
+        stopping: As in ``DuplicateAttempt``.
+        duplicate: The other attempt, if there is or was one.
+        is_second: Whether this attempt is stored in the table ``duplicate_attempts``.
     """
 
     id: int
@@ -240,10 +243,13 @@ _DUPLICATE_INDEX, _STATE_INDEX = map(JobInFlight.__slots__.index, ("duplicate", 
 class EndedAttempt:
     """An attempt that has ended, and what follows for its job.
 
-    ``verdict`` is the next state of the job. ``reported`` is None if the pilot reported nothing.
-    ``files`` are registered with it, by data set. ``duration``: seconds the job ran by the pilot's
-    clock, at most the time since its lease. ``spent_amounts``: used amounts of the job's resources
-    by name; a resource not named here counts as fully used.
+    Attributes:
+        verdict: The next state of the job.
+        reported: None if the pilot reported nothing.
+        duration: Seconds the job ran by the pilot's clock, at most the time since its lease.
+        files: The files that are registered with it, by data set.
+        spent_amounts: Used amounts of the job's resources by name. A resource not named here counts
+            as fully used.
     """
 
     job: JobInFlight
@@ -270,7 +276,10 @@ class EndedAttempt:
 class TaskChange:
     """Changes in the row of a task that follow from ends of its attempts.
 
-    ``deltas``: of its job counts, by state. ``errors``, ``registered``: new totals of the task.
+    Attributes:
+        deltas: Changes of its job counts, by state.
+        errors: New totals of the task by class of error.
+        registered: New totals of the task by data set.
     """
 
     task: UUID

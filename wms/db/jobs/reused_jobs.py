@@ -52,7 +52,11 @@ class FinishedJob:
 
 @dataclass(frozen=True, slots=True)
 class ReusedJob:
-    """A job that is taken over from the job ``source``."""
+    """A job that is taken over from another.
+
+    Attributes:
+        source: The other job.
+    """
 
     draft: JobDraft
     source: int

@@ -120,9 +120,10 @@ class StorageFullReport:
 
 @dataclass(frozen=True, slots=True)
 class TaskStorageWait:
-    """A task that waits for space on the storage at ``url``, as in ``StorageWait``.
+    """A task that waits for space on a storage. Fields are as in ``StorageWait``.
 
-    ``open``: one of its jobs may be leased, as a trial.
+    Attributes:
+        open: Whether one of its jobs may be leased, as a trial.
     """
 
     task_uid: UUID

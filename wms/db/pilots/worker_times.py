@@ -127,7 +127,12 @@ class RunningJob:
 
 @dataclass(frozen=True, slots=True)
 class Stragglers:
-    """Running jobs, longest first, with the statistics of their work by worker and ``anywhere``."""
+    """Running jobs, longest first, with the statistics of their work.
+
+    Attributes:
+        times: The statistics by worker.
+        anywhere: The statistics of all workers.
+    """
 
     jobs: Sequence[RunningJob]
     times: "TimesByWork"

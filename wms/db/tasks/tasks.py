@@ -106,7 +106,12 @@ RETURNING registered
 
 @dataclass(frozen=True, slots=True)
 class UpstreamRead:
-    """The files that task ``upstream`` writes to data set ``dataset``, and that another streams."""
+    """Files of an upstream task that another task streams.
+
+    Attributes:
+        upstream: The upstream task.
+        dataset: The data set to which it writes the files.
+    """
 
     upstream: UUID
     dataset: UUID

@@ -92,7 +92,13 @@ class ChainRange:
 
 @dataclass(frozen=True, slots=True)
 class Bins:
-    """``number`` bins of ``seconds`` each, from ``begin`` on."""
+    """Bins of equal length.
+
+    Attributes:
+        begin: The begin of the first bin.
+        seconds: The length of a bin.
+        number: The number of bins.
+    """
 
     begin: datetime
     seconds: float

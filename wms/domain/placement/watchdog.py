@@ -29,7 +29,11 @@ UNKNOWN = 1.0
 
 @dataclass(frozen=True, slots=True)
 class Watchdog:
-    """Policy of rounds, ``every`` seconds apart."""
+    """Policy of rounds.
+
+    Attributes:
+        every: Seconds between two rounds.
+    """
 
     every: float | None = 1.0
     weighs_priority: bool = True

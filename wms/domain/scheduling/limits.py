@@ -23,8 +23,11 @@ class UsingStep:
 class Limit:
     """A limit or quota of a resource.
 
-    Without ``period`` it is an ``amount`` at a time, of which live attempts use ``used``. With it,
-    it is an ``amount`` in each period, of which ``used`` is spent until ``refills``.
+    Attributes:
+        amount: The amount that jobs may use at the same time, or in each period.
+        used: The amount that live attempts use, or that was spent in this period.
+        period: The period of a quota. None for a limit.
+        refills: When a quota is full again.
     """
 
     name: str

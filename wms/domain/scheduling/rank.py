@@ -28,7 +28,8 @@ AGING_LIMIT = 1440.0
 class RankWeights:
     """The weights α, β and γ of the formula.
 
-    ``gamma`` is below 1; otherwise ranks would grow forever.
+    Attributes:
+        gamma: A number below 1. Otherwise ranks would grow forever.
     """
 
     alpha: float = 0.01

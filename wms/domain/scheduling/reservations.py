@@ -44,7 +44,12 @@ class BusyPilot:
 
 @dataclass(frozen=True, slots=True)
 class JobReservation:
-    """A job that a busy pilot will end ``seconds_earlier`` seconds before the pilot that asks."""
+    """A job that a busy pilot will end before the pilot that asks.
+
+    Attributes:
+        pilot: The busy pilot.
+        seconds_earlier: How much earlier it will end the job.
+    """
 
     pilot: UUID
     seconds_earlier: float

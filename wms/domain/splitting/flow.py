@@ -98,7 +98,11 @@ def build_draft(
 
 @dataclass(frozen=True, slots=True)
 class GroupedJobs:
-    """Jobs of consecutive entries; ``last_entry`` is the last entry in them, or None."""
+    """Jobs of consecutive entries.
+
+    Attributes:
+        last_entry: The last entry in them, or None.
+    """
 
     drafts: Sequence[JobDraft]
     last_entry: int | None

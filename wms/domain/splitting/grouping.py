@@ -39,7 +39,8 @@ class JobDraft:
 class Grouping:
     """Groups files: call ``add`` with files in order, then ``finish`` once.
 
-    ``number`` is that of the group being filled.
+    Attributes:
+        number: The number of the group that is being filled.
     """
 
     mode: TaskMode

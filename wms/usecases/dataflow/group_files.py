@@ -47,7 +47,12 @@ _MAX_CONCURRENT = 2000
 
 @dataclass(frozen=True, slots=True)
 class NewJobs:
-    """The number of jobs made, and whether existing entries may make ``more``."""
+    """The result of creating jobs.
+
+    Attributes:
+        jobs: The number of jobs that were created.
+        more: Whether more jobs can be created of existing entries.
+    """
 
     jobs: int = 0
     more: bool = False

@@ -30,7 +30,11 @@ log = structlog.get_logger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class _Round:
-    """The input of the policy; ``owners`` are the pilots of the places."""
+    """The input of the policy.
+
+    Attributes:
+        owners: The pilots of the places.
+    """
 
     kinds: list[Kind]
     places: list[Place]

@@ -25,7 +25,11 @@ _AT_ONCE = 1000
 
 @dataclass(frozen=True, slots=True)
 class OutputCheck:
-    """How outputs are checked; ``content``: the DMS also reads them."""
+    """How outputs are checked.
+
+    Attributes:
+        content: Whether the DMS also reads them.
+    """
 
     dms: DmsClient
     content: bool

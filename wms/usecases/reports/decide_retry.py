@@ -22,7 +22,8 @@ class AttemptFacts:
 
     Attributes:
         peak_memory: MiB, if known.
-        full_gpu: MiB of the GPU that was full; None if none was, as far as is known.
+        full_gpu: MiB of the GPU that was full. None if no GPU was full, as far as is known.
+        waits_for_storage: Whether the task waits until the storage that was full has space.
     """
 
     outcome: AttemptOutcome
@@ -30,7 +31,6 @@ class AttemptFacts:
     exit_code: int | None = None
     peak_memory: float | None = None
     full_gpu: int | None = None
-    #: The task waits until the storage that was full has space.
     waits_for_storage: bool = False
 
 

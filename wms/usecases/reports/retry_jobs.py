@@ -77,7 +77,11 @@ async def retry_job(context: WmsContext, job_id: int) -> Job:
 
 @dataclass(frozen=True, slots=True)
 class _Locked:
-    """A locked task; ``last_grouped`` is the highest number in a group of a later step."""
+    """A locked task.
+
+    Attributes:
+        last_grouped: The highest number in a group of a later step.
+    """
 
     task: LockedTask
     last_grouped: int

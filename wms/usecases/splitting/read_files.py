@@ -70,7 +70,11 @@ class _Part:
 
 @dataclass(frozen=True, slots=True)
 class InputDatasets:
-    """The consecutive data sets of one input; ``released`` includes released files."""
+    """The consecutive data sets of one input.
+
+    Attributes:
+        released: Whether released files are included.
+    """
 
     dms: DmsClient
     parts: Sequence[_Part]
