@@ -61,12 +61,16 @@ def _show(value: Any) -> Show:
 class Ask(Contract):
     """The question that annotators answer for each item.
 
-    ``agree`` is the number of equal answers that decide an item. ``gold`` names the port that gets
-    a file of gold items: JSON Lines, each an item with its ``answer``. Every ``gold_every``-th item
-    shown is a gold item. ``link`` is the number of days for which a link may open the page without
-    sign-in. Without ``link``, annotators must sign in. ``instructions`` are shown first, ``help``
-    on request. ``language`` is the language of these texts, and of the page if it has it.
-    ``labels`` are the texts of the buttons. Files keep the name of the answer.
+    Attributes:
+        agree: The number of equal answers that decide an item.
+        gold: The port that gets a file of gold items: JSON Lines, each an item with its ``answer``.
+        gold_every: One of this many shown items is a gold item.
+        link: The number of days for which a link may open the page without sign-in. None means that
+            annotators must sign in.
+        instructions: The text that is shown first.
+        help: The text that is shown on request.
+        language: The language of these texts, and of the page if the page is available in it.
+        labels: The texts of the buttons. Files keep the name of the answer.
     """
 
     question: Annotated[str, Field(min_length=1, max_length=300)]

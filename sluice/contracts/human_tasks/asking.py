@@ -26,8 +26,10 @@ MAX_REASON = 1000
 class HumanTask(Contract):
     """A human task that has not ended.
 
-    ``files`` are the inputs that every job gets, each with its port, including the port of
-    ``ask.gold``. ``asked`` is the number of jobs that wait for answers.
+    Attributes:
+        files: The inputs that every job gets, each with its port, including the port of
+            ``ask.gold``.
+        asked: The number of jobs that wait for answers.
     """
 
     uid: UUID
@@ -52,7 +54,8 @@ class HumanTaskList(Contract):
 class HumanJob(Contract):
     """A job of a human task.
 
-    Within a task, ``id`` rises in the order in which the jobs were created.
+    Attributes:
+        id: The id. Within a task, it rises in the order in which the jobs were created.
     """
 
     id: int
@@ -81,7 +84,8 @@ class AnsweredJob(Contract):
 class RefusedJob(Contract):
     """A job that cannot be asked because its file cannot be shown.
 
-    ``reason`` is a sentence for people.
+    Attributes:
+        reason: A sentence for people.
     """
 
     id: int
@@ -99,7 +103,8 @@ class AnsweredJobs(Contract):
 class AcceptedAnswer(Contract):
     """The result of a report on one job.
 
-    ``stale`` means that the job no longer waits for an answer.
+    Attributes:
+        answer: The result. ``stale`` means that the job no longer waits for an answer.
     """
 
     id: int
@@ -115,8 +120,11 @@ class AcceptedAnswers(Contract):
 class AskPage(Contract):
     """The content of the page of a human task.
 
-    ``over`` says that the step asks nothing any more. ``wording`` changes when any text of the
-    question changes. ``language`` and ``labels`` are those of ``Ask``.
+    Attributes:
+        over: Whether the step asks nothing any more.
+        wording: A digest that changes when any text of the question changes.
+        language: As in ``Ask``.
+        labels: As in ``Ask``.
     """
 
     question: str
@@ -133,8 +141,11 @@ class AskPage(Contract):
 class AnnotatorItem(Contract):
     """An item as the page shows it.
 
-    ``text`` may have ``mark``: the begin and end of a place, in characters. ``html`` is sanitized.
-    ``image`` is an address, with ``box``: left, top, width and height in pixels of the image.
+    Attributes:
+        mark: The begin and end of a place in the text, in characters.
+        html: Sanitized HTML.
+        image: The address of an image.
+        box: Left, top, width and height of a box in pixels of the image.
     """
 
     id: UUID
@@ -149,7 +160,8 @@ class AnnotatorItem(Contract):
 class AnnotatorAnswer(Contract):
     """An answer to an item.
 
-    ``seconds`` is the time for which the item was shown.
+    Attributes:
+        seconds: The time for which the item was shown.
     """
 
     item: UUID
@@ -217,8 +229,9 @@ class UndoAnswer(Contract):
 class AnswerInFile(Contract):
     """An answer as the answer file of an item contains it.
 
-    ``device_uid`` is the same for all answers of a browser to a step. ``person`` is who was
-    signed in.
+    Attributes:
+        device_uid: The browser. It is the same for all answers of a browser to a step.
+        person: The person who was signed in.
     """
 
     answer: str
@@ -231,7 +244,9 @@ class AnswerInFile(Contract):
 class AnswerFile(Contract):
     """The content of the file that a decided item produces.
 
-    ``item`` is the item itself if it is JSON. ``name`` is the name of its file.
+    Attributes:
+        name: The name of the item's file.
+        item: The item itself, if it is JSON.
     """
 
     answer: str

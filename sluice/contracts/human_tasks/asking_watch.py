@@ -1,4 +1,4 @@
-"""What people see and change who supervise a human task."""
+"""The progress of human tasks, for the people who supervise them."""
 
 from typing import Annotated
 from uuid import UUID
@@ -13,9 +13,12 @@ from sluice.contracts.human_tasks.ask import MAX_LINK_DAYS
 class HumanStep(Contract):
     """The progress of one human task step.
 
-    ``items`` counts items by state. ``seconds`` is the median time of an answer. ``link`` is the
-    number of days for which a link may open the page; without it, annotators must sign in.
-    ``reason`` says why no more items are accepted.
+    Attributes:
+        link: The number of days for which a link may open the page. None means that annotators must
+            sign in.
+        items: The number of items by state.
+        seconds: The median time of an answer.
+        reason: Why no more items are accepted.
     """
 
     template: str
@@ -65,8 +68,10 @@ class HumanStepList(Contract):
 class NewLink(Contract):
     """A request for a link to the page of a step.
 
-    ``days`` is how long the link is valid, at most as long as the template allows. A link with
-    ``mine`` is for the signed-in person who creates it: for one browser, for a day.
+    Attributes:
+        days: How long the link is valid, at most as long as the template allows.
+        mine: Whether the link is for the signed-in person who creates it, for one browser and for a
+            day.
     """
 
     days: Annotated[int, Field(ge=1, le=MAX_LINK_DAYS)] = 1
@@ -76,9 +81,12 @@ class NewLink(Contract):
 class AskLink(Contract):
     """A link that opens the page of a step.
 
-    ``url`` contains the key and is present only in the answer that creates the link. ``person`` is
-    the only person who may use it. ``browsers`` counts browsers whose last visit used this link.
-    Browsers of one origin count once in ``votes``. ``answers`` counts answers of these browsers.
+    Attributes:
+        person: The only person who may use it.
+        url: The address with the key. Only the answer that creates the link has it.
+        browsers: The number of browsers whose last visit used this link.
+        votes: The number of these browsers, where browsers of one origin count once.
+        answers: The number of answers of these browsers.
     """
 
     uid: UUID
@@ -106,11 +114,15 @@ class AskLinks(Contract):
 class AskDevice(Contract):
     """A browser that answers a step, and the quality of its answers.
 
-    ``gold`` is how many gold items it answered right, of how many. ``peers`` is how often it agreed
-    with others, of how many items. A browser whose ``score`` exceeds ``limit`` is excluded
-    automatically. ``seconds`` is the median time of its answers. ``set_by`` is who decided on its
-    exclusion. ``alike`` counts other browsers of the same origin, which share one vote on an item.
-    ``link_uid`` is the link of its last visit.
+    Attributes:
+        gold: How many gold items it answered right, of how many.
+        peers: How often it agreed with others, of how many items.
+        score: A browser whose score exceeds the limit is excluded automatically.
+        limit: The limit of the score.
+        seconds: The median time of its answers.
+        set_by: The person who decided on its exclusion.
+        alike: The number of other browsers of the same origin, which share one vote on an item.
+        link_uid: The link of its last visit.
     """
 
     uid: UUID
@@ -151,7 +163,8 @@ class SetDeviceState(Contract):
 class ExportedAnswer(Contract):
     """One answer, with the decision on its item.
 
-    ``known`` is the known answer of a gold item.
+    Attributes:
+        known: The known answer of a gold item.
     """
 
     task_uid: UUID
