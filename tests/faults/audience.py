@@ -25,7 +25,7 @@ QUICK_ANSWERS = {
     "SLUICE_ASK_PERIOD": "0.5",
     "SLUICE_ASK_UNDO": "0",
     "SLUICE_ASK_SETTLE": "2",
-    "SLUICE_ASK_LEND": "15",
+    "SLUICE_ASK_ASSIGNMENT_SECONDS": "15",
 }
 #: Number of equal annotations that decide an item.
 _AGREE = 2

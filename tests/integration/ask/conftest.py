@@ -44,7 +44,9 @@ from wfms.ask.usecases.make_link import make_link
 from wfms.ask.usecases.refuse_items import refuse_items
 
 #: Decided items are returned to the WMS at once, and may be undone until then.
-AT_ONCE = AskRules(lend=timedelta(minutes=10), undo=timedelta(0), settle=timedelta(0))
+AT_ONCE = AskRules(
+    assignment_duration=timedelta(minutes=10), undo=timedelta(0), settle=timedelta(0)
+)
 TEMPLATE, STEP, GROUP = "mass times", "look", "everyone"
 CHECKSUM = "sha256:" + "0" * 64
 

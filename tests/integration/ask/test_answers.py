@@ -115,8 +115,10 @@ async def test_answer_after_the_decision_is_late(asking: Asking) -> None:
     await asking.take_in()
     slow = await asking.browser()
     [item] = (await slow.next()).items
-    old = replace(asking.context, rules=replace(asking.context.rules, lend=timedelta(0)))
-    await asking.rows_of("UPDATE shown SET lent_until = now() RETURNING 1")
+    old = replace(
+        asking.context, rules=replace(asking.context.rules, assignment_duration=timedelta(0))
+    )
+    await asking.rows_of("UPDATE shown SET assigned_until = now() RETURNING 1")
     await end_old_assignments(old)
     await (await asking.browser()).answer_all("yes")
     assert len(await asking.give()) == 1
@@ -133,7 +135,7 @@ async def test_expired_assignment_goes_to_another_browser_and_its_answer_still_c
     [item] = (await closed.next()).items
     await other.next()
     assert (await third.next()).items == []
-    await asking.rows_of("UPDATE shown SET lent_until = now() RETURNING 1")
+    await asking.rows_of("UPDATE shown SET assigned_until = now() RETURNING 1")
     await end_old_assignments(asking.context)
     assert len((await third.next()).items) == 1
     page_items = await closed.next(AnnotatorAnswer(item=item.id, answer="yes"))

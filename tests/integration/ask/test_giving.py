@@ -144,7 +144,7 @@ async def test_answer_to_an_item_that_is_being_returned_is_late(asking: Asking) 
     await asking.take_in()
     slow = await asking.browser()
     [item] = (await slow.next()).items
-    await asking.rows_of("UPDATE shown SET lent_until = now() RETURNING 1")
+    await asking.rows_of("UPDATE shown SET assigned_until = now() RETURNING 1")
     await end_old_assignments(asking.context)
     quick = await asking.browser()
     assert await quick.answer_all("yes") == 1

@@ -74,7 +74,7 @@ async def test_late_answer_from_another_browser_of_an_account_is_no_second_vote(
     await asking.take_in()
     first = await asking.browser(await asking.key(mine=True), agent="Firefox")
     [item] = (await first.next()).items
-    await asking.rows_of("UPDATE shown SET lent_until = now() RETURNING 1")
+    await asking.rows_of("UPDATE shown SET assigned_until = now() RETURNING 1")
     await end_old_assignments(asking.context)
     second = await asking.browser(await asking.key(mine=True), agent="Safari")
     assert await second.answer_all("yes") == 1

@@ -72,7 +72,7 @@ CREATE TABLE items (
     CHECK ((state IN ('given', 'withdrawn')) = (ended_at IS NOT NULL))
 );
 
-CREATE INDEX items_to_lend ON items (template, step, owner_group, position)
+CREATE INDEX items_to_assign ON items (template, step, owner_group, position)
 WHERE state IN ('open') AND open_places > 0;
 
 CREATE INDEX items_gold ON items (template, step, owner_group, position)
@@ -142,7 +142,7 @@ CREATE INDEX devices_origin ON devices (origin) WHERE origin IS NOT NULL;
 CREATE TABLE shown (
     item_uid uuid NOT NULL REFERENCES items,
     device_uid uuid NOT NULL REFERENCES devices,
-    lent_until timestamptz,
+    assigned_until timestamptz,
     answer text,
     answered_at timestamptz,
     seconds real NOT NULL DEFAULT 0,
@@ -152,10 +152,10 @@ CREATE TABLE shown (
     judged boolean NOT NULL DEFAULT false,
     PRIMARY KEY (item_uid, device_uid),
     CHECK ((answer IS NULL) = (answered_at IS NULL)),
-    CHECK ((answer IS NULL) = (lent_until IS NOT NULL))
+    CHECK ((answer IS NULL) = (assigned_until IS NOT NULL))
 ) WITH (fillfactor = 70);
 
-CREATE INDEX shown_lent ON shown (lent_until) WHERE lent_until IS NOT NULL;
+CREATE INDEX shown_assigned ON shown (assigned_until) WHERE assigned_until IS NOT NULL;
 
 CREATE INDEX shown_of_device ON shown (device_uid, answered_at);
 

@@ -62,7 +62,7 @@ class Visitor:
             self.device.owner_group,
             self.tasks,
             self.ask.show,
-            context.rules.lend,
+            context.rules.assignment_duration,
             context.rules.one_vote_window,
         )
 
