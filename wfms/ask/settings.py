@@ -16,8 +16,8 @@ class AskSettings(ServiceSettings):
     model_config = SettingsConfigDict(env_prefix="SLUICE_ASK_")
 
     port: int = CallingService.ASK.port
-    #: Seconds between two rounds, which take in new items, give decided items to the WMS, and find
-    #: browsers that answer carelessly.
+    #: Seconds between two rounds, which import new items, deliver decided items to the WMS, and
+    #: exclude browsers that answer carelessly.
     period: float = Field(default=2.0, gt=0)
     #: How long a browser may keep an unanswered item before other browsers get it, too.
     assignment_seconds: float = Field(default=600.0, gt=0)

@@ -17,8 +17,8 @@ from sluice.servicekit.access.policy import allow
 from sluice.servicekit.web.http import api_router, errors
 from wms.domain.tokens import MAX_ID
 from wms.usecases.context import WmsContext
+from wms.usecases.reports.accept_answers import accept_answers
 from wms.usecases.reports.list_human_tasks import list_human_jobs, list_human_tasks
-from wms.usecases.reports.take_answers import take_answers
 
 
 def human_tasks_router(context: WmsContext) -> APIRouter:
@@ -55,6 +55,6 @@ def human_tasks_router(context: WmsContext) -> APIRouter:
         name that the job's first attempt would give it. The field `jobs` has the ids of these jobs,
         separated by commas.
         """
-        return AcceptedAnswers(jobs=await take_answers(context, uid, body.jobs, body.refused))
+        return AcceptedAnswers(jobs=await accept_answers(context, uid, body.jobs, body.refused))
 
     return router

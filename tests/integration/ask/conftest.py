@@ -38,7 +38,7 @@ from wfms.ask.api.links import links_router
 from wfms.ask.api.watching import watching_router
 from wfms.ask.db.devices import AskingPlace
 from wfms.ask.usecases.context import AskContext, AskRules
-from wfms.ask.usecases.give_answers import give_answers
+from wfms.ask.usecases.deliver_answers import deliver_answers
 from wfms.ask.usecases.import_items import import_items
 from wfms.ask.usecases.make_link import make_link
 from wfms.ask.usecases.refuse_items import refuse_items
@@ -164,7 +164,7 @@ class Asking:
 
     async def give(self) -> list[dict[str, Any]]:
         """Return the contents of the files of all answers returned so far."""
-        while await give_answers(self.context):
+        while await deliver_answers(self.context):
             pass
         files = [self.file_of(job.output.url) for job in self.rows.answered]
         return [json.loads(path.read_bytes()) for path in files]

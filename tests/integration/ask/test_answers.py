@@ -11,7 +11,7 @@ import httpx
 from sluice.contracts.common.states import AskItemState
 from sluice.contracts.human_tasks.asking import AnnotatorAnswer, AnswerFate
 from tests.integration.ask.conftest import Asking
-from wfms.ask.usecases.end_assignments import end_old_assignments
+from wfms.ask.usecases.end_assignments import end_assignments
 
 
 def texts(number: int) -> list[bytes]:
@@ -119,7 +119,7 @@ async def test_answer_after_the_decision_is_late(asking: Asking) -> None:
         asking.context, rules=replace(asking.context.rules, assignment_duration=timedelta(0))
     )
     await asking.rows_of("UPDATE shown SET assigned_until = now() RETURNING 1")
-    await end_old_assignments(old)
+    await end_assignments(old)
     await (await asking.browser()).answer_all("yes")
     assert len(await asking.give()) == 1
     page_items = await slow.next(AnnotatorAnswer(item=item.id, answer="no"))
@@ -136,7 +136,7 @@ async def test_expired_assignment_goes_to_another_browser_and_its_answer_still_c
     await other.next()
     assert (await third.next()).items == []
     await asking.rows_of("UPDATE shown SET assigned_until = now() RETURNING 1")
-    await end_old_assignments(asking.context)
+    await end_assignments(asking.context)
     assert len((await third.next()).items) == 1
     page_items = await closed.next(AnnotatorAnswer(item=item.id, answer="yes"))
     assert page_items.fates[0].fate is AnswerFate.TAKEN

@@ -11,7 +11,7 @@ from sluice.contracts.common.states import DeviceState
 from sluice.contracts.human_tasks.asking import AnnotatorAnswer, AnswerFate
 from tests.integration.ask.conftest import Asking, Browser
 from wfms.ask.domain.trust import AnswerReference
-from wfms.ask.usecases.judge_devices import judge_devices
+from wfms.ask.usecases.exclude_careless_annotators import exclude_careless_annotators
 
 
 def item(number: int, right: str) -> bytes:
@@ -49,7 +49,7 @@ async def look(asking: Asking, browser: Browser, *, error: float, draw: Random, 
 
 
 async def list_states(asking: Asking) -> list[DeviceState]:
-    while await judge_devices(asking.context):
+    while await exclude_careless_annotators(asking.context):
         pass
     rows = await asking.rows_of("SELECT state FROM devices ORDER BY first_at")
     return [DeviceState(row) for (row,) in rows]
@@ -155,7 +155,7 @@ async def test_cheating_browser_is_found_by_disagreement_alone(asking: Asking) -
     assert all(file["answer"] == file["item"]["right"] for file in answers)
 
 
-async def test_each_annotation_is_judged_once(asking: Asking) -> None:
+async def test_each_annotation_is_scored_once(asking: Asking) -> None:
     asking.task(
         [item(n, "yes" if n % 2 else "no") for n in range(20)],
         gold=make_gold_items(12),

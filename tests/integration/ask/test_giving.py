@@ -13,8 +13,8 @@ from sluice.contracts.common.problems import NotAvailable
 from sluice.contracts.common.states import AskItemState
 from sluice.contracts.human_tasks.asking import AnnotatorAnswer, AnswerFate
 from tests.integration.ask.conftest import Asking, Browser
-from wfms.ask.usecases.end_assignments import end_old_assignments
-from wfms.ask.usecases.give_answers import give_answers
+from wfms.ask.usecases.deliver_answers import deliver_answers
+from wfms.ask.usecases.end_assignments import end_assignments
 
 ANSWERS = "/api/v1/asking/steps/everyone/mass times/look/answers"
 
@@ -89,7 +89,7 @@ async def test_returned_item_is_marked_although_its_task_has_ended(
     uid = asking.task([b"x"], agree=1)
     await asking.take_in()
     await (await asking.browser()).answer_all("yes")
-    await give_answers(asking.context)
+    await deliver_answers(asking.context)
     back = "UPDATE items SET state = $1, ended_at = NULL RETURNING 1"
     await asking.rows_of(back, AskItemState.GIVING)
     [job] = asking.rows.answered
@@ -97,7 +97,7 @@ async def test_returned_item_is_marked_although_its_task_has_ended(
     asking.rows.ended.add(uid)
     await asking.take_in()
     assert await asking.rows_of("SELECT state FROM items") == [(AskItemState.GIVING,)]
-    await give_answers(asking.context)
+    await deliver_answers(asking.context)
     assert await asking.rows_of("SELECT state FROM items") == [(AskItemState.GIVEN,)]
     assert asking.rows.again == [job.id]
     assert not asking.file_of(job.output.url).exists()
@@ -112,13 +112,13 @@ async def test_unsent_answer_of_an_ended_task_is_withdrawn(
     await (await asking.browser()).answer_all("yes")
     asking.rows.find_nothing = True
     with pytest.raises(NotAvailable):
-        await give_answers(asking.context)
+        await deliver_answers(asking.context)
     asking.rows.ended.add(uid)
     asking.rows.stale.update(job.id for job in asking.rows.jobs[uid])
     if forgotten:
         del asking.rows.tasks[uid]
     await asking.take_in()
-    await give_answers(asking.context)
+    await deliver_answers(asking.context)
     assert await asking.rows_of("SELECT state FROM items") == [(AskItemState.WITHDRAWN,)]
 
 
@@ -145,12 +145,12 @@ async def test_answer_to_an_item_that_is_being_returned_is_late(asking: Asking) 
     slow = await asking.browser()
     [item] = (await slow.next()).items
     await asking.rows_of("UPDATE shown SET assigned_until = now() RETURNING 1")
-    await end_old_assignments(asking.context)
+    await end_assignments(asking.context)
     quick = await asking.browser()
     assert await quick.answer_all("yes") == 1
     asking.rows.find_nothing = True
     with suppress(NotAvailable):
-        await give_answers(asking.context)
+        await deliver_answers(asking.context)
     assert await states(asking) == [AskItemState.GIVING]
     page_items = await slow.next(AnnotatorAnswer(item=item.id, answer="no"))
     assert [fate.fate for fate in page_items.fates] == [AnswerFate.LATE]

@@ -5,7 +5,7 @@ from uuid import RFC_4122
 from sluice.contracts.common.states import AskItemState
 from sluice.contracts.human_tasks.asking import AnnotatorAnswer, AnswerFate
 from tests.integration.ask.conftest import Asking
-from wfms.ask.usecases.judge_devices import judge_devices
+from wfms.ask.usecases.exclude_careless_annotators import exclude_careless_annotators
 
 KNOWN = [{"text": f"Office {hour}:00", "answer": "no"} for hour in range(8)]
 STEP = "/api/v1/asking/steps"
@@ -54,7 +54,7 @@ async def test_gold_items_outlive_the_task_that_brought_them(asking: Asking) -> 
     answers = [AnnotatorAnswer(item=one.id, answer="no") for one in page_items.items]
     fates = (await browser.next(*answers, count=0)).fates
     assert [fate.fate for fate in fates] == [AnswerFate.TAKEN] * len(answers)
-    await judge_devices(asking.context)
+    await exclude_careless_annotators(asking.context)
     [device] = (await browser.http.get(f"{STEP}/everyone/mass times/look/devices")).json()[
         "devices"
     ]

@@ -9,7 +9,7 @@ from sluice.storage.entries import Stored
 from sluice.storage.errors import StorageUnavailable
 from tests.integration.ask.conftest import Asking
 from wfms.ask.db import questions
-from wfms.ask.usecases import give_answers
+from wfms.ask.usecases import deliver_answers
 
 #: JSON that cannot be stored, or that would not be read back unchanged.
 IMPOSSIBLE = [
@@ -91,7 +91,7 @@ async def test_failing_item_does_not_block_other_items_of_its_task(asking: Askin
 async def test_failing_items_do_not_block_the_next_page(
     asking: Asking, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(give_answers, "PAGE", 2)
+    monkeypatch.setattr(deliver_answers, "PAGE", 2)
     uid = asking.task([b"7:00", b"8:00", b"9:00", b"10:00"], agree=1)
     asking.rows.missing = {asking.rows.jobs[uid][0].id}
     await asking.take_in()
@@ -129,8 +129,8 @@ async def test_unavailable_storage_is_not_tried_for_every_item_of_a_page(
         raise StorageUnavailable(url, f"does not answer to {len(data)} bytes")
 
     with monkeypatch.context() as patched:
-        patched.setattr(give_answers, "put_bytes", put_bytes)
+        patched.setattr(deliver_answers, "put_bytes", put_bytes)
         with pytest.raises(NotAvailable, match="does not answer"):
             await asking.give()
-    assert len(tried) < 2 * give_answers.WRITERS
+    assert len(tried) < 2 * deliver_answers.WRITERS
     assert len(await asking.give()) == 40

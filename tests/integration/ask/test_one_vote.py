@@ -13,7 +13,7 @@ from tests.conftest import DatabaseFactory
 from tests.integration.ask.conftest import AT_ONCE, GROUP, STEP, TEMPLATE, Asking, asking_on
 from wfms.ask.db.devices import AskingPlace
 from wfms.ask.usecases.context import OneVote
-from wfms.ask.usecases.end_assignments import end_old_assignments
+from wfms.ask.usecases.end_assignments import end_assignments
 from wfms.ask.usecases.make_link import read_links
 from wfms.ask.usecases.read_progress import read_devices
 
@@ -75,7 +75,7 @@ async def test_late_answer_from_another_browser_of_an_account_is_no_second_vote(
     first = await asking.browser(await asking.key(mine=True), agent="Firefox")
     [item] = (await first.next()).items
     await asking.rows_of("UPDATE shown SET assigned_until = now() RETURNING 1")
-    await end_old_assignments(asking.context)
+    await end_assignments(asking.context)
     second = await asking.browser(await asking.key(mine=True), agent="Safari")
     assert await second.answer_all("yes") == 1
     await first.next(AnnotatorAnswer(item=item.id, answer="yes", seconds=1))

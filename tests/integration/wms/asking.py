@@ -14,8 +14,8 @@ from sluice.contracts.pilots.pilots import OutputFile
 from tests.integration.wms.catalogue import new_output
 from tests.integration.wms.splitting.test_splitting import accept, make_dataset
 from tests.integration.wms.stage import CHECKSUM, NOW, Stage, make_task
+from wms.usecases.reports.accept_answers import accept_answers
 from wms.usecases.reports.list_human_tasks import list_human_jobs
-from wms.usecases.reports.take_answers import take_answers
 from wms.usecases.splitting.split_task import split_waiting_tasks
 
 ASK = Ask(question="Is it sharp?", gold="known")
@@ -55,7 +55,7 @@ class Asking:
     async def answer(
         self, task: Task, *answers: AnsweredJob, at: Stage | None = None
     ) -> list[ReportAnswer]:
-        taken = await take_answers((at or self.stage).context, task.uid, answers)
+        taken = await accept_answers((at or self.stage).context, task.uid, answers)
         await self.check(task)
         assert [one.id for one in taken] == [answer.id for answer in answers]
         return [one.answer for one in taken]

@@ -336,7 +336,7 @@ async def list_expired_assignments(connection: Connection, *, most: int) -> list
     return [row["item_uid"] for row in await connection.fetch(SELECT_EXPIRED, most)]
 
 
-async def end_assignments(connection: Connection, items: Sequence[UUID]) -> None:
+async def mark_assignments_ended(connection: Connection, items: Sequence[UUID]) -> None:
     """End expired assignments of locked items."""
     await connection.execute(END_ASSIGNMENT, list(items))
 

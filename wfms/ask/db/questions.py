@@ -175,7 +175,7 @@ async def add_items(
 
 
 async def store_reason(connection: Connection, task: UUID, reason: str) -> None:
-    """Store why no more items of a task are taken in."""
+    """Store why no more items of a task are imported."""
     await connection.execute(SAY_WHY, task, reason)
 
 

@@ -35,10 +35,10 @@ from wms.db.jobs.job_pages import UNANSWERED, JobQuery
 from wms.db.tasks.quotas import WAITING
 from wms.db.tasks.tasks import lock_tasks
 from wms.usecases.leasing.explain import explain_job, explain_task
+from wms.usecases.reports.accept_answers import accept_answers
 from wms.usecases.reports.check_outputs import OutputCheck
 from wms.usecases.reports.list_human_tasks import list_human_jobs, list_human_tasks
 from wms.usecases.reports.retry_jobs import retry_task
-from wms.usecases.reports.take_answers import take_answers
 from wms.usecases.tasks.cancel_task import cancel_task
 from wms.usecases.tasks.read_tasks import read_job, read_jobs
 
@@ -174,7 +174,7 @@ async def test_answer_to_a_job_of_another_task_is_stale(asking: Asking) -> None:
     )
     assert await asking.check(other) == {JobState.ASKED: 1}
     with pytest.raises(NotFound):
-        await take_answers(asking.stage.context, uuid4(), [answered(task, job)])
+        await accept_answers(asking.stage.context, uuid4(), [answered(task, job)])
 
 
 async def test_answer_to_a_job_of_a_pilot_is_stale(asking: Asking) -> None:
@@ -244,7 +244,7 @@ async def test_concurrent_answers_are_accepted_once(asking: Asking, second: Stag
     all_answers = [answered(task, job) for job in jobs]
     answers = await asyncio.gather(
         *(
-            take_answers(stage.context, task.uid, some)
+            accept_answers(stage.context, task.uid, some)
             for stage in (asking.stage, second)
             for some in (all_answers[:4], all_answers[2:])
         )

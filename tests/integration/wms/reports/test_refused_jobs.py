@@ -8,8 +8,8 @@ from sluice.contracts.human_tasks.asking import RefusedJob
 from sluice.contracts.templates.plan import Boundary
 from tests.integration.wms.asking import Asking, answered
 from tests.integration.wms.stage import NOW
+from wms.usecases.reports.accept_answers import accept_answers
 from wms.usecases.reports.retry_jobs import retry_job, retry_task
-from wms.usecases.reports.take_answers import take_answers
 from wms.usecases.tasks.read_tasks import read_job
 
 
@@ -19,7 +19,7 @@ async def test_job_that_people_cannot_be_asked_about_fails_permanently(
     task = await asking.task(files=3, boundary=Boundary(minimum=0.5))
     first, second, third = await asking.jobs(task)
     no = RefusedJob(id=first.id, reason="it is not valid UTF-8", asked_at=NOW)
-    taken = await take_answers(asking.stage.context, task.uid, [answered(task, second)], [no, no])
+    taken = await accept_answers(asking.stage.context, task.uid, [answered(task, second)], [no, no])
     assert [(one.id, one.answer) for one in taken] == [
         (second.id, ReportAnswer.ACCEPTED),
         *[(first.id, ReportAnswer.ACCEPTED)] * 2,
@@ -36,7 +36,7 @@ async def test_job_that_people_cannot_be_asked_about_fails_permanently(
     with pytest.raises(Conflict, match="nobody can be asked about its file: it is not valid UTF-8"):
         await retry_job(asking.stage.context, first.id)
     assert await asking.check(task) == counts
-    [again] = await take_answers(asking.stage.context, task.uid, [], [no])
+    [again] = await accept_answers(asking.stage.context, task.uid, [], [no])
     assert again.answer is ReportAnswer.STALE
     await asking.answer(task, answered(task, third))
     status = await asking.stage.status(task)

@@ -24,7 +24,7 @@ from wms.usecases.reports.settle_attempts import settle_attempts
 _FIRST = 1
 
 
-async def take_answers(
+async def accept_answers(
     context: WmsContext,
     uid: UUID,
     answers: Sequence[AnsweredJob],
