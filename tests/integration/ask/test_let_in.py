@@ -16,7 +16,7 @@ from tests.integration.ask.conftest import Asking, asking_on
 from wfms.ask.api.answering import cookie_name
 from wfms.ask.api.browser_rate import BrowserRate, TooFast
 from wfms.ask.db.devices import AskingPlace
-from wfms.ask.usecases.admit_browser import BrowserOrigin, BrowserSession, LinkEnded, admit_browser
+from wfms.ask.usecases.admit_browser import Admission, BrowserOrigin, LinkEnded, admit_browser
 from wfms.ask.usecases.make_link import close_link, read_links
 
 SEE_OTHER = httpx.codes.SEE_OTHER
@@ -125,7 +125,7 @@ async def test_personal_link_lets_in_one_of_two_concurrent_browsers(asking: Aski
         for _ in range(2)
     )
     came = await asyncio.gather(*both, return_exceptions=True)
-    assert {type(one) for one in came} == {BrowserSession, LinkEnded}
+    assert {type(one) for one in came} == {Admission, LinkEnded}
 
 
 async def test_new_personal_link_ends_the_previous_one(asking: Asking) -> None:

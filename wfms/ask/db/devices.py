@@ -45,9 +45,9 @@ VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
 """
 
 DEVICE_BY_DIGEST = """
--- `welcome` tells whether its link is still valid.
+-- `has_valid_link` tells whether its link is still valid.
 SELECT d.uid, d.template, d.step, d.owner_group, d.shown, d.given, d.state,
-    l.ended_at IS NULL AND l.until > now() AS welcome
+    l.ended_at IS NULL AND l.until > now() AS has_valid_link
 FROM devices AS d JOIN links AS l ON l.uid = d.link_uid WHERE d.digest = $1
 """
 
@@ -190,7 +190,7 @@ class StoredLink:
 
 @dataclass(frozen=True, slots=True)
 class KnownDevice:
-    """A browser that was let in. ``welcome``: the link that it came by is still valid."""
+    """A browser that was admitted. ``has_valid_link``: the link that it came by is still valid."""
 
     uid: UUID
     template: str
@@ -199,7 +199,7 @@ class KnownDevice:
     shown: int
     given: int
     state: DeviceState
-    welcome: bool
+    has_valid_link: bool
 
 
 @dataclass(frozen=True, slots=True)

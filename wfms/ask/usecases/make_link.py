@@ -60,7 +60,7 @@ async def read_links(context: AskContext, place: AskingPlace) -> list[AskLink]:
 
 
 async def close_link(context: AskContext, link: UUID) -> None:
-    """End a link. Browsers that came by it are not let in any more; their answers count.
+    """End a link. Browsers that came by it are no longer admitted; their answers count.
 
     Raises:
         Conflict: The link has ended already.
