@@ -12,10 +12,10 @@ import httpx
 
 from sluice.cli.connection import client
 from sluice.clients.operator import OperatorClient
-from sluice.clients.operator.asking import HumanStepKey
+from sluice.clients.operator.human_tasks import HumanStepKey
 from sluice.contracts.access.owners import EVERYONE
-from sluice.contracts.human_tasks.asking import AnnotatorAnswer, AnswerFate, AskNext, NextItems
-from sluice.contracts.human_tasks.asking_watch import NewLink
+from sluice.contracts.human_tasks.annotation import AnnotatorAnswer, AnswerFate, AskNext, NextItems
+from sluice.contracts.human_tasks.supervision import NewLink
 from tests.faults.asking import PASSING, Ask, WentWrong, insist, until
 from tests.faults.checker.expectation import Asked
 from tests.faults.work import LOOK, Arrival, asked_in
@@ -171,7 +171,7 @@ class Audience:
 
     async def _is_asked(self) -> bool:
         """Return whether there are items, or the work is over."""
-        steps = (await insist(self._watcher.asking_steps)).steps
+        steps = (await insist(self._watcher.human_steps)).steps
         return self._leaving.is_set() or any(step.items for step in steps)
 
 

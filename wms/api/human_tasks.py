@@ -7,7 +7,7 @@ from fastapi import APIRouter, Query
 
 from sluice.contracts.access.services import CallingService
 from sluice.contracts.common.problems import NotFound, Unprocessable
-from sluice.contracts.human_tasks.asking import (
+from sluice.contracts.human_tasks.annotation import (
     AcceptedAnswers,
     AnsweredJobs,
     HumanJobList,
@@ -23,11 +23,11 @@ from wms.usecases.reports.list_human_tasks import list_human_jobs, list_human_ta
 
 def human_tasks_router(context: WmsContext) -> APIRouter:
     """Create the routes of human tasks."""
-    router = api_router("/api/v1/asked", tags=["asked"])
+    router = api_router("/api/v1/asked", tags=["human tasks"])
 
     @router.get("")
     @allow(CallingService.ASK)
-    async def asking() -> HumanTaskList:
+    async def human_tasks() -> HumanTaskList:
         """List the human tasks that have not ended, oldest first."""
         return await list_human_tasks(context)
 

@@ -14,14 +14,14 @@ from fastapi import APIRouter, Depends, Header, Path, Request, Response, status
 from fastapi.responses import FileResponse, RedirectResponse
 
 from sluice.contracts.common.problems import Forbidden, NotFound, ServiceError, Unauthenticated
-from sluice.contracts.human_tasks.ask import MAX_LINK_DAYS
-from sluice.contracts.human_tasks.asking import (
+from sluice.contracts.human_tasks.annotation import (
     AnnotatorItem,
     AskNext,
     AskPage,
     NextItems,
     UndoAnswer,
 )
+from sluice.contracts.human_tasks.ask import MAX_LINK_DAYS
 from sluice.servicekit.access.delegation import client_address
 from sluice.servicekit.access.policy import Other, allow
 from sluice.servicekit.web.http import api_router, errors

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-from sluice.contracts.human_tasks.asking import AnswerInFile
+from sluice.contracts.human_tasks.annotation import AnswerInFile
 from sluice.contracts.jobs.job_inputs import InputFile
 from sluice.contracts.jobs.tasks import TaskOutput
 from sluice.servicekit.database import Connection

@@ -157,7 +157,7 @@ ORDER BY d.score DESC, d.uid LIMIT $5
 """
 
 
-class AskingPlace(NamedTuple):
+class HumanStepPlace(NamedTuple):
     """Where people are asked: a step of a template, and the group that owns the data."""
 
     template: str
@@ -183,9 +183,9 @@ class StoredLink:
     answers: int = 0
 
     @property
-    def place(self) -> AskingPlace:
+    def place(self) -> HumanStepPlace:
         """The step that the link opens."""
-        return AskingPlace(self.template, self.step, self.owner_group)
+        return HumanStepPlace(self.template, self.step, self.owner_group)
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,7 +217,7 @@ async def insert_link(
     connection: Connection,
     *,
     uid: UUID,
-    place: AskingPlace,
+    place: HumanStepPlace,
     digest: bytes,
     person: str | None,
     created_by: str,
@@ -234,15 +234,15 @@ async def lock_link(connection: Connection, digest: bytes) -> StoredLink | None:
     return None if row is None else StoredLink(**row)
 
 
-async def list_links(connection: Connection, place: AskingPlace) -> list[StoredLink]:
+async def list_links(connection: Connection, place: HumanStepPlace) -> list[StoredLink]:
     """Return the links to a step, newest first."""
     return [StoredLink(**row) for row in await connection.fetch(LINKS_OF_STEP, *place)]
 
 
-async def find_place_of_link(connection: Connection, link: UUID) -> AskingPlace | None:
+async def find_place_of_link(connection: Connection, link: UUID) -> HumanStepPlace | None:
     """Return the step of a link, or None if the link does not exist."""
     row = await connection.fetchrow(STEP_OF_LINK, link)
-    return None if row is None else AskingPlace(*row)
+    return None if row is None else HumanStepPlace(*row)
 
 
 async def end_link(connection: Connection, link: UUID) -> bool:
@@ -390,7 +390,7 @@ async def set_device_state(
 
 
 async def list_devices(
-    connection: Connection, place: AskingPlace, *, device: UUID | None = None, most: int = 1
+    connection: Connection, place: HumanStepPlace, *, device: UUID | None = None, most: int = 1
 ) -> list[Mapping[str, Any]]:
     """Return the browsers of a step, the highest score first."""
     rows = await connection.fetch(DEVICES, *place, device, most)

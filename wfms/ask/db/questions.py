@@ -7,8 +7,8 @@ from typing import Any
 from uuid import UUID
 
 from sluice.contracts.common.states import AskItemState
+from sluice.contracts.human_tasks.annotation import HumanTask
 from sluice.contracts.human_tasks.ask import Ask
-from sluice.contracts.human_tasks.asking import HumanTask
 from sluice.contracts.jobs.job_inputs import InputFile
 from sluice.contracts.jobs.tasks import TaskOutput
 from sluice.servicekit.database import Connection

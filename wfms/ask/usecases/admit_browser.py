@@ -8,7 +8,7 @@ from uuid import uuid4
 
 from sluice.contracts.common.problems import NotFound, ServiceError, Unauthenticated
 from wfms.ask.db.devices import (
-    AskingPlace,
+    HumanStepPlace,
     StoredLink,
     find_device,
     insert_device,
@@ -33,7 +33,7 @@ class LinkEnded(ServiceError):
 class Admission:
     """The step that a link opens. ``token``: a new cookie value; None: the browser has one."""
 
-    place: AskingPlace
+    place: HumanStepPlace
     token: str | None
 
 
@@ -61,7 +61,7 @@ class BrowserOrigin:
     browser: str = ""
     traits: tuple[str, ...] = ()
 
-    def digest(self, one_vote: OneVote, place: AskingPlace) -> bytes | None:
+    def digest(self, one_vote: OneVote, place: HumanStepPlace) -> bytes | None:
         """Return the digest that identifies a person at a step, or None if origins are not used."""
         if one_vote is OneVote.OFF or not self.address:
             return None
@@ -134,7 +134,7 @@ async def authenticate_annotator(
         if not device.has_valid_link:
             raise LinkEnded("this link has ended: ask whoever gave it to you for another one")
         current = await find_current_ask(
-            connection, AskingPlace(template, step, device.owner_group)
+            connection, HumanStepPlace(template, step, device.owner_group)
         )
     if current is None:
         raise NotFound(f"step {step} of {template} asks nothing")

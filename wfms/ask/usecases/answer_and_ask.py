@@ -8,8 +8,7 @@ from uuid import UUID
 
 from sluice.contracts.common.problems import Unprocessable
 from sluice.contracts.common.states import AskItemState, DeviceState
-from sluice.contracts.human_tasks.ask import Ask, Show
-from sluice.contracts.human_tasks.asking import (
+from sluice.contracts.human_tasks.annotation import (
     MAX_CONCURRENT,
     AnnotatorAnswer,
     AnnotatorItem,
@@ -18,6 +17,7 @@ from sluice.contracts.human_tasks.asking import (
     AskNext,
     NextItems,
 )
+from sluice.contracts.human_tasks.ask import Ask, Show
 from sluice.servicekit.database import Connection
 from sluice.text.visible_text import quoted
 from wfms.ask.db.assignments import (

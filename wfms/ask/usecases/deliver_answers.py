@@ -13,7 +13,7 @@ from sluice.contracts.common.naming import output_name_that_fits, own_name
 from sluice.contracts.common.problems import NotFound, Unprocessable
 from sluice.contracts.common.states import ReportAnswer
 from sluice.contracts.common.wording import first_fault
-from sluice.contracts.human_tasks.asking import (
+from sluice.contracts.human_tasks.annotation import (
     AcceptedAnswer,
     AnsweredJob,
     AnswerFile,

@@ -6,8 +6,8 @@ from dataclasses import asdict
 from uuid import UUID, uuid4, uuid5
 
 from sluice.contracts.common.problems import NotFound
+from sluice.contracts.human_tasks.annotation import HumanJob, HumanTask
 from sluice.contracts.human_tasks.ask import Ask, Show
-from sluice.contracts.human_tasks.asking import HumanJob, HumanTask
 from sluice.contracts.jobs.job_inputs import InputFile
 from sluice.storage.errors import FileMissing, NoFile, StorageError
 from sluice.storage.reader import open_reader

@@ -1,6 +1,6 @@
 """Read the question that the page shows, and how the page asks it."""
 
-from sluice.contracts.human_tasks.asking import AskPage
+from sluice.contracts.human_tasks.annotation import AskPage
 from wfms.ask.db.assignments import is_anything_open
 from wfms.ask.usecases.answer_and_ask import AnnotatorSession
 from wfms.ask.usecases.context import AskContext

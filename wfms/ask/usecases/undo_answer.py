@@ -4,7 +4,7 @@ from uuid import UUID
 
 from sluice.contracts.common.problems import NotFound
 from sluice.contracts.common.states import AskItemState
-from sluice.contracts.human_tasks.asking import AnnotatorItem
+from sluice.contracts.human_tasks.annotation import AnnotatorItem
 from wfms.ask.db.assignments import find_assigned_item, lock_items, settle_items, take_back
 from wfms.ask.db.devices import add_counts, lock_browser
 from wfms.ask.usecases import answer_and_ask

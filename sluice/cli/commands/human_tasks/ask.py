@@ -16,7 +16,7 @@ from sluice.cli.output import out, print_json, print_table
 from sluice.cli.system import System, with_system
 from sluice.contracts.common.states import DeviceState
 from sluice.contracts.human_tasks.ask import MAX_LINK_DAYS
-from sluice.contracts.human_tasks.asking_watch import (
+from sluice.contracts.human_tasks.supervision import (
     AskDevice,
     AskLink,
     HumanStep,
@@ -55,7 +55,7 @@ def list_steps(system: System) -> None:
     It counts the items that wait, are decided or were given to their chains. It also shows the
     answers, the median time of an answer in seconds, and the browsers.
     """
-    page = system.ask(lambda c: c.operator.asking_steps())
+    page = system.ask(lambda c: c.operator.human_steps())
     if system.as_json:
         print_json(page)
         return
