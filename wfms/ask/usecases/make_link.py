@@ -19,7 +19,7 @@ async def make_link(
 ) -> tuple[AskLink, str]:
     """Create a link and return it with its key, which is not stored.
 
-    Whoever has the key may answer. A link with ``mine`` lets in one browser, whose answers are
+    Whoever has the key may answer. A link with ``mine`` admits one browser, whose answers are
     recorded as those of ``by``. The caller must see the step.
 
     Raises:

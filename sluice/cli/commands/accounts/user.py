@@ -103,8 +103,8 @@ def set_groups(
 @app.command("disable")
 @with_system
 def disable(system: System, name: NameArgument) -> None:
-    """Disable an account: its sessions end, and its tokens are not valid any more."""
-    _change(system, name, AccountChange(disabled=True), f"{name} may do nothing any more")
+    """Disable an account: its sessions end, and its tokens are no longer valid."""
+    _change(system, name, AccountChange(disabled=True), f"{name} is disabled")
 
 
 @app.command("enable")

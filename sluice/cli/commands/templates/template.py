@@ -368,7 +368,7 @@ def delete(
         ),
     ] = False,
 ) -> None:
-    """Delete a template, so that it matches nothing any more.
+    """Delete a template, so that it no longer matches data sets.
 
     NAME may be the id of a template that came with a run.
     """

@@ -123,7 +123,7 @@ async def test_page_creates_and_ends_an_answer_link(watched: Watched) -> None:
     assert "Whoever has it may answer" in link_page
     assert address[0] not in await watched.page(PAGE), "the address is shown only once"
     [end] = re.findall(r'action="([^"]+/end)"', await watched.page(PAGE))
-    assert "opens nothing any more" in await watched.post(end)
+    assert "The link is closed." in await watched.post(end)
     assert "1 link ended" in await watched.page(PAGE)
     assert "Nothing was changed: this link has ended already." in await watched.post(end)
     assert "30 days at most" in await watched.post(f"{PAGE}/links", days="31")
@@ -140,14 +140,14 @@ async def test_personal_link_attributes_annotations_to_its_creator(watched: Watc
     page = await watched.page(PAGE)
     assert device.person in page
     [end] = re.findall(r'action="([^"]+/end)"', page)
-    assert "opens nothing any more" in await watched.post(end)
+    assert "The link is closed." in await watched.post(end)
 
 
 async def test_page_excludes_a_browser_and_counts_its_annotations_again(watched: Watched) -> None:
     await (await watched.human_tasks.browser()).answer_all("no")
     [state] = re.findall(r'action="([^"]+/state)"', await watched.page(PAGE))
     form = {"state": "excluded", "reason": "never looked"}
-    assert "counts no more" in await watched.post(state, **form)
+    assert "no longer count." in await watched.post(state, **form)
     page = await watched.page(PAGE)
     assert "never looked" in page
     assert "Count again" in page
@@ -208,14 +208,14 @@ async def test_commands_cover_links_browsers_and_annotations(
     short = device["uid"][:8]
     assert f"{short}" in await sluice("ask", "devices", TEMPLATE, STEP)
     output = await sluice("ask", "exclude", short, "--yes", "--reason", "too quick")
-    assert output == f"browser {short}: what it answered (3) counts no more\n"
+    assert output == f"answers of browser {short} (3) no longer count\n"
     assert "too quick" in await sluice("ask", "devices", TEMPLATE, STEP)
-    assert "counts\n" in await sluice("ask", "admit", device["uid"])
+    assert "(3) count\n" in await sluice("ask", "admit", device["uid"])
     lines = (await sluice("ask", "export", TEMPLATE, STEP)).splitlines()
     assert [json.loads(line)["answer"] for line in lines] == ["yes"] * 3
     [link] = json.loads(await sluice("ask", "links", TEMPLATE, STEP, "--json"))
     assert link["url"] is None
-    assert "opens nothing any more" in await sluice("ask", "end", link["uid"][:8], "--yes")
+    assert "is closed\n" in await sluice("ask", "end", link["uid"][:8], "--yes")
     assert "ended" in (await sluice("ask", "links", TEMPLATE, STEP)).splitlines()[1].split()
     assert json.loads(await sluice("ask", "list", "--json"))["steps"][0]["given"] == 3
 

@@ -148,7 +148,7 @@ class HumanTaskPages:
         """End a link."""
         try:
             self._bridge.run(self._ask.end_ask_link(uid))
-            flash("The link opens nothing any more.")
+            flash("The link is closed.")
         except Conflict as refusal:
             flash(f"Nothing was changed: {refusal.detail}.")
         return _back(HumanStepKey(group, template, step))
@@ -163,8 +163,8 @@ class HumanTaskPages:
                 }
             )
             device = self._bridge.run(self._ask.set_device_state(uid, new))
-            counts = "counts" if device.state is DeviceState.COUNTED else "counts no more"
-            flash(f"What browser {str(uid)[:8]} answered {counts}.")
+            count = "count" if device.state is DeviceState.COUNTED else "no longer count"
+            flash(f"Answers of browser {str(uid)[:8]} {count}.")
         except ValidationError as error:
             problems = "; ".join(finding.message for finding in to_form_error(error).findings)
             flash(f"Nothing was changed: {problems}.")

@@ -227,5 +227,5 @@ class TemplatePages:
                 "confirm_delete.html", name=name, refusal=refusal, most=MAX_NAMED
             )
             return Response(page, status=refusal.status, mimetype="text/html")
-        flash(f"Template {name} is deleted: it matches no data set any more.")
+        flash(f"Template {name} is deleted: it no longer matches data sets.")
         return redirect(url_for("pages.templates"), 303)
