@@ -16,8 +16,8 @@ from sluice.clients.operator.human_tasks import HumanStepKey
 from sluice.contracts.access.owners import EVERYONE
 from sluice.contracts.human_tasks.annotation import AnnotatorAnswer, AnswerFate, AskNext, NextItems
 from sluice.contracts.human_tasks.supervision import NewLink
-from tests.faults.asking import PASSING, Ask, WentWrong, insist, until
 from tests.faults.checker.expectation import Asked
+from tests.faults.retries import PASSING, Ask, WentWrong, insist, until
 from tests.faults.work import LOOK, Arrival, asked_in
 
 #: Shorter than the defaults, with which a run would wait for minutes.

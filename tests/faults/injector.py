@@ -15,12 +15,12 @@ import httpx
 import psutil
 
 from sluice.contracts.common.problems import ServiceError
-from tests.faults.asking import NothingToStrike, WentWrong, until
 from tests.faults.broker import Tap
 from tests.faults.clocks import Clocks
 from tests.faults.fickle import WAYS, signal_of
 from tests.faults.institute import Visitors
 from tests.faults.keys import StackKeys
+from tests.faults.retries import NothingToStrike, WentWrong, until
 from tests.faults.schedule import DESTINATIONS, PARTNER, Fault, Kind
 from tests.faults.script import Script
 from tests.faults.sites import Sites

@@ -15,7 +15,7 @@ import httpx
 from sluice.clients.base import API
 from sluice.servicekit.access.provider_sign_in import PROVIDER_PATH
 from stack.ports import free_ports
-from tests.faults.asking import PATIENCE, PERIOD, NothingToStrike, WentWrong, answer, until
+from tests.faults.retries import PATIENCE, PERIOD, NothingToStrike, WentWrong, answer, until
 from tests.faults.script import Badge
 
 PERSON, GROUP, ROLE = "anna", "crew", "viewer"

@@ -32,10 +32,10 @@ from sluice.servicekit.web.http import Health, create_app
 from tests.callers import for_anybody
 from tests.conftest import DatabaseFactory
 from tests.integration.ask.wms_rows import AskedRows
-from wfms.ask.api.answering import answering_router, page_router
+from wfms.ask.api.annotation import annotation_router, page_router
 from wfms.ask.api.browser_rate import BrowserRate
 from wfms.ask.api.links import links_router
-from wfms.ask.api.watching import watching_router
+from wfms.ask.api.supervision import supervision_router
 from wfms.ask.db.devices import HumanStepPlace
 from wfms.ask.usecases.context import AskContext, AskRules
 from wfms.ask.usecases.deliver_answers import deliver_answers
@@ -225,8 +225,8 @@ async def human_tasks_on(
         rate = BrowserRate(requests=requests, newcomers=newcomers)
         routers = [
             page_router(context, rate, secure=False),
-            answering_router(context, rate),
-            watching_router(context),
+            annotation_router(context, rate),
+            supervision_router(context),
             links_router(context, address=address),
         ]
         app = create_app("wfms.ask", routers, health=Health({}), metrics=ServiceMetrics())

@@ -13,7 +13,7 @@ from sluice.contracts.human_tasks.annotation import AnnotatorAnswer
 from tests.callers import for_anybody
 from tests.conftest import DatabaseFactory
 from tests.integration.ask.conftest import HumanTasks, human_tasks_on
-from wfms.ask.api.answering import cookie_name
+from wfms.ask.api.annotation import cookie_name
 from wfms.ask.api.browser_rate import BrowserRate, TooFast
 from wfms.ask.db.devices import HumanStepPlace
 from wfms.ask.usecases.admit_browser import Admission, BrowserOrigin, LinkEnded, admit_browser

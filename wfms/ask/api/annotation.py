@@ -66,7 +66,7 @@ _AN_IMAGE = {"content": {"image/*": {"schema": {"type": "string", "format": "bin
 
 def page_router(context: AskContext, rate: BrowserRate, *, secure: bool) -> APIRouter:
     """Return the router of the page. ``secure``: browsers send the cookie over TLS only."""
-    router = api_router("/ask", tags=["answering"])
+    router = api_router("/ask", tags=["annotation"])
     files = {path.name: path for path in sorted(_PAGE.iterdir()) if path.is_file()}
 
     @router.get("/-/{file}", include_in_schema=False)
@@ -99,9 +99,9 @@ def page_router(context: AskContext, rate: BrowserRate, *, secure: bool) -> APIR
     return router
 
 
-def answering_router(context: AskContext, rate: BrowserRate) -> APIRouter:
+def annotation_router(context: AskContext, rate: BrowserRate) -> APIRouter:
     """Return the router of the routes that the page uses."""
-    router = api_router("/ask", tags=["answering"])
+    router = api_router("/ask", tags=["annotation"])
 
     async def authenticate(
         request: Request, template: PathName, step: PathName

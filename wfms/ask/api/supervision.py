@@ -31,7 +31,7 @@ from wfms.ask.usecases.set_device_state import set_device_state_by_supervisor
 _LINES = {"content": {"application/jsonl": {"schema": {"type": "string"}}}}
 
 
-def watching_router(context: AskContext) -> APIRouter:
+def supervision_router(context: AskContext) -> APIRouter:
     """Return the router."""
     router = api_router("/api/v1/asking", tags=["human tasks"])
 
