@@ -85,7 +85,7 @@ async def answer_and_ask(
         connection = transaction.connection
         session = replace(session, device=await lock_browser(connection, session.device))
         device = session.device
-        fates = await _take(connection, session, request.answers)
+        fates = await _store_new_answers(connection, session, request.answers)
         accepted = sum(fate.fate is AnswerFate.TAKEN for fate in fates)
         items = await _assign(connection, assignment_context, session, request)
         if accepted or items:
@@ -100,7 +100,7 @@ async def answer_and_ask(
     )
 
 
-async def _take(
+async def _store_new_answers(
     connection: Connection, session: AnnotatorSession, answers: Sequence[AnnotatorAnswer]
 ) -> list[AnswerResult]:
     if not answers:
