@@ -237,7 +237,7 @@ async def find_slice(connection: Connection, append_only: UUID, cut: CutSlice) -
     return slice_uid
 
 
-async def last_slice(connection: Connection, append_only: UUID, reader: str) -> LastSlice:
+async def get_last_slice(connection: Connection, append_only: UUID, reader: str) -> LastSlice:
     """Return the last slice of a reader."""
     row = await connection.fetchrow(LAST_SLICE, append_only, reader)
     return LastSlice() if row is None else LastSlice(row["number"], row["used"])

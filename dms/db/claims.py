@@ -55,7 +55,7 @@ RELEASE = """
 UPDATE datasets SET claim_token = NULL, claim_until = NULL WHERE uid = $1 AND claim_token = $2
 """
 
-REST = """
+POSTPONE = """
 -- Record a transient failure, with the reason and the time of the next attempt.
 UPDATE datasets SET failures = failures + 1, retry_at = now() + $3, reason = $4
 WHERE uid = $1 AND claim_token = $2
@@ -142,7 +142,7 @@ async def retry_later(
     connection: Connection, claim: DatasetClaim, *, seconds: float, reason: str
 ) -> None:
     """Record a failure and its reason, and postpone the next attempt."""
-    await connection.execute(REST, claim.uid, claim.token, timedelta(seconds=seconds), reason)
+    await connection.execute(POSTPONE, claim.uid, claim.token, timedelta(seconds=seconds), reason)
 
 
 async def stop_retrying(

@@ -13,7 +13,7 @@ from dms.domain.errors import PlaceRegisteredConcurrently
 from sluice.contracts.common.states import ReplicaState
 from sluice.servicekit.database import Connection
 
-ANYTHING_THERE = """
+CHECK_NAMES_AND_PLACES = """
 -- Return whether the data set has any of these names, and whether any file is at these places.
 SELECT
     EXISTS (
@@ -25,7 +25,7 @@ SELECT
     ) AS places
 """
 
-SELECT_KNOWN = """
+SELECT_FILES_BY_NAME = """
 -- Files of these names, with every place where each has been.
 SELECT d.name, d.seq, f.size, f.checksum, array_agg(r.storage_id) AS storages,
     array_agg(r.path) AS paths
@@ -149,7 +149,7 @@ ORDER BY d.seq, d.name
 """
 
 
-OWN_NAMES_CLASH = r"""
+HAS_NAME_CLASH = r"""
 -- Return whether two files have the same tool-given name: the part of a name that
 -- sluice/contracts/common/naming.py defines.
 SELECT count(*) <> count(DISTINCT regexp_replace(
@@ -230,7 +230,7 @@ class FileCopies:
     copies: list[tuple[UUID, str]]
 
 
-async def anything_there(
+async def check_names_and_places(
     connection: Connection, uid: UUID, files: Sequence[SubmittedFile]
 ) -> tuple[bool, bool]:
     """Return whether the data set has any of the names, and whether any of the places is taken."""
@@ -240,16 +240,16 @@ async def anything_there(
         [file.path for file in files],
     )
     (row,) = await connection.fetch(
-        ANYTHING_THERE, uid, names, storages, paths, ReplicaState.DELETED
+        CHECK_NAMES_AND_PLACES, uid, names, storages, paths, ReplicaState.DELETED
     )
     return row["names"], row["places"]
 
 
-async def known_files(
+async def list_files_by_name(
     connection: Connection, uid: UUID, names: Sequence[str]
 ) -> dict[str, KnownFile]:
     """Return the files of a data set that have these names, by name."""
-    rows = await connection.fetch(SELECT_KNOWN, uid, names)
+    rows = await connection.fetch(SELECT_FILES_BY_NAME, uid, names)
     return {
         row["name"]: KnownFile(
             name=row["name"],
@@ -262,7 +262,7 @@ async def known_files(
     }
 
 
-async def files_at(
+async def lock_files_at(
     connection: Connection, places: Sequence[tuple[UUID, str]]
 ) -> dict[tuple[UUID, str], FileAt]:
     """Return the files that lie at these places, and lock their replicas."""
@@ -326,7 +326,7 @@ def _columns(files: Sequence[SubmittedFile]) -> list[list[Any]]:
     ]
 
 
-async def file_numbered(
+async def find_taken_number(
     connection: Connection, uid: UUID, seqs: Sequence[int]
 ) -> tuple[int, str] | None:
     """Return the first of these numbers that is taken, with the name of its file."""
@@ -334,7 +334,7 @@ async def file_numbered(
     return None if row is None else (row["seq"], row["name"])
 
 
-async def numbers_used(connection: Connection, uid: UUID, *, gaps: int) -> UsedNumbers:
+async def get_used_numbers(connection: Connection, uid: UUID, *, gaps: int) -> UsedNumbers:
     """Return the range of numbers of all files, and at most ``gaps`` gaps in it."""
     ends = await connection.fetchrow(SELECT_RANGE, uid)
     if ends is None or ends["first"] is None:
@@ -365,7 +365,7 @@ async def select_files(
     return [ListedFile(**row) for row in rows]
 
 
-async def file_with_copies(connection: Connection, uid: UUID, file_id: int) -> FileCopies | None:
+async def find_file_copies(connection: Connection, uid: UUID, file_id: int) -> FileCopies | None:
     """Return a file with its available replicas; None if the data set does not have it."""
     row = await connection.fetchrow(SELECT_FILE, uid, file_id, ReplicaState.AVAILABLE)
     if row is None:
@@ -378,12 +378,12 @@ async def file_with_copies(connection: Connection, uid: UUID, file_id: int) -> F
     )
 
 
-async def one_file(connection: Connection, uid: UUID, file_id: int) -> ListedFile | None:
+async def find_file(connection: Connection, uid: UUID, file_id: int) -> ListedFile | None:
     """Return a file of a data set; None if the data set does not have it."""
     row = await connection.fetchrow(SELECT_ONE, uid, file_id, ReplicaState.AVAILABLE)
     return None if row is None else ListedFile(**row)
 
 
-async def own_names_clash(connection: Connection, uid: UUID) -> bool:
+async def has_name_clash(connection: Connection, uid: UUID) -> bool:
     """Return whether two files of a data set have the same name apart from their prefix."""
-    return bool(await connection.fetchval(OWN_NAMES_CLASH, uid))
+    return bool(await connection.fetchval(HAS_NAME_CLASH, uid))

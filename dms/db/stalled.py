@@ -66,7 +66,7 @@ async def retry_uploads(connection: Connection) -> None:
     await connection.execute(RETRY_UPLOADS)
 
 
-async def stalled(
+async def list_stalled_by_reason(
     connection: Connection, *, failures: int, limit: int, visibility: Visibility
 ) -> list[StalledRow]:
     """Return stalled data sets by reason, those with most data sets first.

@@ -3,10 +3,10 @@
 from functools import partial
 from uuid import uuid4
 
-from dms.db.datasets import DatasetRow, dataset_by_name, insert_dataset, next_name
+from dms.db.datasets import DatasetRow, find_dataset_by_name, find_free_name, insert_dataset
 from dms.db.owners import lock_folders
-from dms.db.periods import run_by_number
-from dms.db.storages import all_roots
+from dms.db.periods import find_run
+from dms.db.storages import list_roots
 from dms.domain.differences import require_same_request
 from dms.domain.places import (
     OutsideStorages,
@@ -55,7 +55,7 @@ async def register_dataset(
     whose = ownership(by, owner=new.owner, group=new.group)
     visibility = ALL if by is None else by.visibility
     async with context.database.connection() as connection:
-        first = await dataset_by_name(connection, new.name)
+        first = await find_dataset_by_name(connection, new.name)
         if first is not None:
             return await _require_same_request(connection, first, new, visibility), False
         if new.url is not None:
@@ -75,7 +75,7 @@ async def register_dataset(
         created = await insert_dataset(connection, uuid4(), new, period=period, whose=whose)
         if created is not None:
             return created, True
-        first = await dataset_by_name(connection, new.name)
+        first = await find_dataset_by_name(connection, new.name)
         if first is None:
             raise Conflict(
                 f"data set {quoted(new.name)}: the folder {new.url} is another data set's",
@@ -96,7 +96,7 @@ async def _require_same_request(
         raise Conflict(f"the name {quoted(new.name)} is taken: give the data set another one")
     is_deleted = first.dataset.state in {DatasetState.DELETING, DatasetState.DELETED}
     if is_deleted and first.request != new.model_dump(mode="json"):
-        free = await next_name(connection, new.name)
+        free = await find_free_name(connection, new.name)
         raise Conflict(
             f"the name {quoted(new.name)} was another data set's, which is {first.dataset.state},"
             f" and is never free again: call the new one {quoted(free)}, for example",
@@ -116,7 +116,7 @@ async def _period(connection: Connection, new: NewDataset) -> str | None:
     """Return the requested period, or that of the run."""
     if new.run is None:
         return new.period
-    run = await run_by_number(connection, new.run)
+    run = await find_run(connection, new.run)
     if run is None:
         raise Unprocessable(
             f"data set {quoted(new.name)}: run {new.run} is not registered", run=new.run
@@ -136,7 +136,7 @@ async def _folder(
     if new.url is None:
         return None
     subject = f"data set {quoted(new.name)}"
-    roots = [root for root in (await all_roots(connection)).values() if root.enabled]
+    roots = [root for root in (await list_roots(connection)).values() if root.enabled]
     place = storage_place(new.url, roots, subject=subject)
     require_length_for_files(place, subject=subject)
     if (why := objections.get(place.root.id)) is not None:

@@ -10,9 +10,9 @@ from collections.abc import Awaitable, Sequence
 from typing import TypeVar
 from uuid import UUID
 
-from dms.db.datasets import dataset_by_uid
-from dms.db.files import known_files
-from dms.db.storages import all_roots
+from dms.db.datasets import find_dataset
+from dms.db.files import list_files_by_name
+from dms.db.storages import list_roots
 from dms.domain.errors import (
     DatasetNotOpen,
     NoFolderToFill,
@@ -165,7 +165,7 @@ async def _find_registered(
 ) -> JoinedFile | None:
     """Return the file if an earlier request has registered it; None otherwise."""
     async with context.database.connection() as connection:
-        registered = (await known_files(connection, uid, [request.name])).get(request.name)
+        registered = (await list_files_by_name(connection, uid, [request.name])).get(request.name)
     if registered is None:
         return None
     joined = JoinedFile(size=registered.size, checksum=f"sha256:{registered.checksum.hex()}")
@@ -186,8 +186,8 @@ def _from_beginning(pieces: Sequence[PieceAt], key: str) -> list[PieceAt]:
 
 async def _folder(context: DmsContext, uid: UUID, file: str) -> tuple[Dataset, StoragePlace]:
     async with context.database.connection() as connection:
-        row = await dataset_by_uid(connection, uid)
-        roots = [root for root in (await all_roots(connection)).values() if root.enabled]
+        row = await find_dataset(connection, uid)
+        roots = [root for root in (await list_roots(connection)).values() if root.enabled]
     if row is None:
         raise UnknownDataset(uid)
     dataset = row.dataset

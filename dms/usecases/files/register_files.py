@@ -6,16 +6,16 @@ from uuid import UUID
 from dms.db.datasets import DatasetRow, add_to_counters, lock_dataset, note_late_files
 from dms.db.files import (
     FileAt,
-    anything_there,
-    file_numbered,
-    files_at,
+    check_names_and_places,
+    find_taken_number,
     insert_files,
     insert_released,
-    known_files,
     link_files,
+    list_files_by_name,
+    lock_files_at,
 )
 from dms.db.quotas import require_quota
-from dms.db.storages import all_roots
+from dms.db.storages import list_roots
 from dms.domain.differences import (
     ContentMismatch,
     ContradictoryFiles,
@@ -78,7 +78,7 @@ async def register_files(
     """
     visibility = ALL if by is None else by.visibility
     async with context.database.connection() as connection:
-        roots = [root for root in (await all_roots(connection)).values() if root.enabled]
+        roots = [root for root in (await list_roots(connection)).values() if root.enabled]
         places = [_place(file, roots) for file in files]
         await require_folders_present(connection, [file.url for file in files], visibility)
         await require_files_present(
@@ -127,7 +127,7 @@ async def apply_registration(transaction: Transaction, message: RegisterFiles) -
         if row is None:
             raise UnknownDataset(message.dataset_uid)
         # Disabled storages count, too: the file was written before.
-        roots = list((await all_roots(transaction.connection)).values())
+        roots = list((await list_roots(transaction.connection)).values())
         submitted = [_to_submitted(file, _place(file, roots)) for file in message.files]
         try:
             await _add(transaction.connection, row, submitted, close_at=message.close_at, late=True)
@@ -163,9 +163,9 @@ async def _add(
             return registered
     uid, existing, places_in_use = row.dataset.uid, {}, False
     if submitted:
-        names_in_use, places_in_use = await anything_there(connection, uid, submitted)
+        names_in_use, places_in_use = await check_names_and_places(connection, uid, submitted)
         if names_in_use:
-            existing = await known_files(connection, uid, [file.name for file in submitted])
+            existing = await list_files_by_name(connection, uid, [file.name for file in submitted])
     fresh = new_files(submitted, existing, numbered=_numbered(row))
     if fresh and not is_open and not (late and being_deleted):
         raise DatasetNotOpen(uid, row.dataset.name, state=row.dataset.state, file=fresh[0].name)
@@ -176,7 +176,7 @@ async def _add(
         _require_complete(row, len(fresh), close_at)
     if fresh:
         files_at_places = (
-            await files_at(connection, [file.place for file in fresh]) if places_in_use else {}
+            await lock_files_at(connection, [file.place for file in fresh]) if places_in_use else {}
         )
         await _insert(
             connection,
@@ -262,7 +262,7 @@ async def _require_numbers(
     """Check that no registered file has the number of a new one; the caller holds the lock."""
     if not fresh or not _numbered(row):
         return
-    in_use = await file_numbered(connection, row.dataset.uid, [file.seq for file in fresh])
+    in_use = await find_taken_number(connection, row.dataset.uid, [file.seq for file in fresh])
     if in_use is not None:
         seq, other = in_use
         raise NumberInUse(next(file.name for file in fresh if file.seq == seq), other, seq=seq)

@@ -7,12 +7,12 @@ import structlog
 from dms.db.claims import DatasetClaim, extend_claim
 from dms.db.replicas import (
     clear_late_files,
-    find_file_names,
     finish_sweep,
-    folder_shared,
-    registered_paths,
+    is_folder_shared,
+    list_file_names,
+    list_registered_paths,
 )
-from dms.db.storages import all_roots
+from dms.db.storages import list_roots
 from dms.domain.places import StoragePlace, storage_place
 from dms.usecases.context import DmsContext
 from dms.usecases.removal.remove_copies import remove_copies
@@ -64,11 +64,11 @@ async def sweep_folders(
         StorageError: Some files could not be removed.
     """
     async with context.database.connection() as connection:
-        roots = list((await all_roots(connection)).values())
+        roots = list((await list_roots(connection)).values())
         places = [
             storage_place(url, roots, subject=f"data set {quoted(claim.name)}") for url in urls
         ]
-        shared = {url for url in urls if await folder_shared(connection, claim.uid, url)}
+        shared = {url for url in urls if await is_folder_shared(connection, claim.uid, url)}
     for place in places:
         if not place.path or place.root.read_only or place.url in shared:
             continue
@@ -112,8 +112,8 @@ async def _remove_unregistered(
     paths = [f"{place.path}/{entry.name}" for entry in suspects]
     async with context.database.transaction() as transaction:
         await extend_claim(transaction.connection, claim)
-        registered = await registered_paths(transaction.connection, place.root.id, paths)
-        own = await find_file_names(
+        registered = await list_registered_paths(transaction.connection, place.root.id, paths)
+        own = await list_file_names(
             transaction.connection, claim.uid, [entry.name for entry in suspects]
         )
     unregistered = [

@@ -1,7 +1,7 @@
 """Disable and enable storages."""
 
 from dms.db.stalled import retry_uploads
-from dms.db.storages import all_roots, lock_storages, set_enabled, set_folder, storage_named
+from dms.db.storages import find_storage, list_roots, lock_storages, set_enabled, set_folder
 from dms.domain.places import Root
 from dms.domain.storage_errors import UnknownStorage
 from dms.usecases.context import DmsContext
@@ -63,11 +63,11 @@ async def enable_storage(context: DmsContext, name: str) -> Storage:
 
 
 async def _enabled(connection: Connection) -> list[Root]:
-    return [root for root in (await all_roots(connection)).values() if root.enabled]
+    return [root for root in (await list_roots(connection)).values() if root.enabled]
 
 
 async def _storage(connection: Connection, name: str) -> Storage:
-    storage = await storage_named(connection, name)
+    storage = await find_storage(connection, name)
     if storage is None:
         raise UnknownStorage(name)
     return storage

@@ -7,7 +7,7 @@ from uuid import UUID
 
 from dms.db import storages as sql
 from dms.db.missing_space import list_missing_space
-from dms.db.water_marks import Level, levels
+from dms.db.water_marks import Level, list_levels
 from dms.usecases.context import DmsContext
 from sluice.contracts.common.numbers import size_text
 from sluice.contracts.common.states import StorageType
@@ -45,7 +45,7 @@ async def list_storages(
         return [storage for storage, _ in best]
     async with database.connection() as connection:
         storages = await sql.select_storages(connection, type_, disabled=True)
-        levels_by_storage = await levels(connection)
+        levels_by_storage = await list_levels(connection)
         needed = await list_missing_space(connection, age=NEED_MAX_AGE)
     listed = [
         _with_warning(storage, objections, levels_by_storage.get(storage.id)).model_copy(

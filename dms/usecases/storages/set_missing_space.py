@@ -3,7 +3,7 @@
 from math import isfinite
 
 from dms.db.missing_space import delete_missing_space, upsert_missing_space
-from dms.db.storages import storage_named
+from dms.db.storages import find_storage
 from dms.domain.storage_errors import UnknownStorage
 from dms.usecases.context import DmsContext
 from dms.usecases.storages.list_storages import free_on, is_full
@@ -26,7 +26,7 @@ async def set_missing_space(context: DmsContext, name: str, needed: int | None) 
         UnknownStorage: The storage does not exist.
     """
     async with context.database.connection() as connection:
-        storage = await storage_named(connection, name)
+        storage = await find_storage(connection, name)
         if storage is None:
             raise UnknownStorage(name)
         if needed is None:

@@ -6,7 +6,7 @@ from uuid import UUID
 
 import structlog
 
-from dms.db.storages import all_roots, note_folders
+from dms.db.storages import list_roots, note_folders
 from dms.domain.places import Root
 from dms.domain.storage_errors import StorageRefused, StoragesOverlap
 from dms.domain.storage_urls import contains_url
@@ -86,7 +86,7 @@ class StorageMonitor:
 
     async def _storages(self) -> list[Root]:
         async with self._database.connection() as connection:
-            return list((await all_roots(connection)).values())
+            return list((await list_roots(connection)).values())
 
     def _judge(self, storages: Sequence[Root], folders: _Folders) -> None:
         enabled = [storage for storage in storages if storage.enabled]

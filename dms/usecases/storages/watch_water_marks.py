@@ -5,8 +5,14 @@ from uuid import UUID
 
 import structlog
 
-from dms.db.storages import storage_named
-from dms.db.water_marks import delete_marks, levels, on_storage, put_marks, set_filling
+from dms.db.storages import find_storage
+from dms.db.water_marks import (
+    delete_marks,
+    list_datasets_on_storage,
+    list_levels,
+    put_marks,
+    set_filling,
+)
 from dms.domain.storage_errors import UnknownStorage, WaterMarksRefused
 from dms.domain.water_marks import effective_capacity, fills, marks_objection
 from dms.usecases.context import DmsContext
@@ -27,11 +33,11 @@ async def set_marks(context: DmsContext, name: str, marks: WaterMarks | None) ->
     """
     database, watch = context.database, context.watch
     async with database.connection() as connection:
-        storage = await storage_named(connection, name)
+        storage = await find_storage(connection, name)
     if storage is not None and marks is not None:
         await watch.ensure_checked(storage.url)
     async with database.transaction() as transaction:
-        storage = await storage_named(transaction.connection, name)
+        storage = await find_storage(transaction.connection, name)
         if storage is None:
             raise UnknownStorage(name)
         if marks is None:
@@ -61,10 +67,10 @@ async def find_on_storage(database: Database, name: str, uids: Sequence[UUID]) -
         UnknownStorage: The storage does not exist.
     """
     async with database.connection() as connection:
-        storage = await storage_named(connection, name)
+        storage = await find_storage(connection, name)
         if storage is None:
             raise UnknownStorage(name)
-        return await on_storage(connection, storage.id, uids)
+        return await list_datasets_on_storage(connection, storage.id, uids)
 
 
 async def watch_water_marks(database: Database, free: FreeBytes) -> bool:
@@ -74,7 +80,7 @@ async def watch_water_marks(database: Database, free: FreeBytes) -> bool:
     free bytes of file systems when they last answered.
     """
     async with database.connection() as connection:
-        for level in (await levels(connection)).values():
+        for level in (await list_levels(connection)).values():
             before = level.filling_since is not None
             most = effective_capacity(level.capacity, used=level.used, free=free.get(level.url))
             filling = fills(level.used, level.marks, most=most, before=before)

@@ -5,8 +5,8 @@ from functools import partial
 from uuid import UUID
 
 from dms.db.claims import DatasetClaim
-from dms.db.replicas import MissingFile, missing_files
-from dms.db.storages import all_roots
+from dms.db.replicas import MissingFile, list_missing_files
+from dms.db.storages import list_roots
 from dms.domain.failures import ATTEMPTS_BEFORE_NOTICE, ATTEMPTS_BEFORE_NOTICE_ON_EMPTY_STORAGE
 from dms.domain.places import Root
 from dms.usecases.context import DmsContext
@@ -41,10 +41,10 @@ async def find_lost_file(
     after = (-1, "")
     while True:
         async with context.database.connection() as connection:
-            files = await missing_files(
+            files = await list_missing_files(
                 connection, claim.uid, after=after, target=target, limit=PAGE
             )
-            roots = await all_roots(connection)
+            roots = await list_roots(connection)
         if not files:
             return None
         for file in files:

@@ -96,7 +96,7 @@ ORDER BY chains.position, steps.ordinal LIMIT $1
 """
 
 
-async def relieving_tasks(connection: Connection, *, limit: int) -> list[tuple[UUID, UUID]]:
+async def list_relieving_tasks(connection: Connection, *, limit: int) -> list[tuple[UUID, UUID]]:
     """Return running tasks of chains that delete their input, each with this input."""
     return [
         (row["task_uid"], row["dataset_uid"])
@@ -171,7 +171,7 @@ class ChainQuery:
         return statement.replace("\nORDER", f"{conditions}\nORDER")
 
 
-async def chains_page(
+async def read_chain_page(
     connection: Connection, query: ChainQuery, *, before: int | None = None
 ) -> tuple[list[Chain], int | None]:
     """Return a page of chains, and the start of the next page (None: this page is not full).
@@ -253,7 +253,7 @@ def _dataset(row: asyncpg.Record) -> ChainDataset:
     )
 
 
-async def tasks_page(
+async def read_task_page(
     connection: Connection,
     *,
     task: UUID | None = None,

@@ -7,7 +7,7 @@ import structlog
 from sluice.contracts.common.states import StorageType
 from sluice.contracts.data.datasets import Storage
 from sluice.contracts.jobs.tasks import Boost, Boosts
-from wfms.chains.db.reading import relieving_tasks
+from wfms.chains.db.reading import list_relieving_tasks
 from wfms.chains.domain.water_mark_reasons import describe_reason
 from wfms.chains.usecases.context import ChainsContext
 
@@ -48,7 +48,7 @@ async def _list_filling_storages(context: ChainsContext) -> list[Storage]:
 
 async def _make_boosts(context: ChainsContext, filling: list[Storage]) -> list[Boost]:
     async with context.database.connection() as connection:
-        tasks = await relieving_tasks(connection, limit=MOST)
+        tasks = await list_relieving_tasks(connection, limit=MOST)
     reasons: dict[UUID, str] = {}
     for storage in filling:
         datasets_on_storage = await context.dms.list_datasets_on(
