@@ -29,8 +29,8 @@ from sluice.storage import (
     FileMissing,
     StorageError,
     Stored,
+    build_local_url,
     copy,
-    local_url,
     pack,
     put,
     put_bytes,
@@ -324,7 +324,9 @@ class RunnerSession:
         folder = Path(tempfile.mkdtemp(dir=self._folder))
         archive = folder / "result.tar"
         try:
-            copy(file["url"], local_url(archive), checksum=file["checksum"], size=file["size"])
+            copy(
+                file["url"], build_local_url(archive), checksum=file["checksum"], size=file["size"]
+            )
         except FileMissing:
             if file["url"] in self._missing_urls:
                 raise

@@ -78,7 +78,7 @@ def _check(file: StatedFile, place: StoragePlace, *, content: bool, plain: set[s
     except OutsideStorages as error:
         return error.detail
     if not content:
-        path = storage.local_path(file.url)
+        path = storage.find_local_path(file.url)
         return None if path is None else fault_at(path, file.size)
     try:
         storage.verify(file.url, checksum=file.checksum, size=file.size)

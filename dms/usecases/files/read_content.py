@@ -30,7 +30,7 @@ from sluice.storage import (
     Reader,
     StorageError,
     StorageUnavailable,
-    local_path,
+    find_local_path,
 )
 from sluice.text.visible_text import quoted
 
@@ -152,7 +152,7 @@ async def pieces(content: FileContent, span: Span) -> AsyncGenerator[bytes, None
 
 def is_folder_there(root: str) -> bool:
     """Return whether the folder of a storage exists; true for storages without a folder. Blocks."""
-    folder = local_path(root)
+    folder = find_local_path(root)
     return folder is None or os.path.isdir(folder)
 
 

@@ -35,8 +35,8 @@ from sluice.storage import (
     ChecksumMismatch,
     StorageError,
     StorageFull,
+    make_piece_name,
     parse_piece_name,
-    piece_name,
 )
 from sluice.storage.checksums import Content
 from sluice.text.visible_text import quoted
@@ -63,7 +63,7 @@ async def receive_piece(
         raise PieceTooLarge(len(data), PIECE)
     dataset, place = await _folder(context, uid, file)
     await _wait_for_write(
-        context.files.put_piece(place.root, f"{dataset.url}/{piece_name(file, offset)}", data),
+        context.files.put_piece(place.root, f"{dataset.url}/{make_piece_name(file, offset)}", data),
         place,
     )
 
@@ -113,7 +113,7 @@ async def _join(
     received = sum(piece.size for piece in pieces)
     if received != request.size:
         raise PiecesMissing(request.name, received, request.size)
-    parts = [f"{dataset.url}/{piece_name(request.name, piece.offset)}" for piece in pieces]
+    parts = [f"{dataset.url}/{make_piece_name(request.name, piece.offset)}" for piece in pieces]
     try:
         stored = await _wait_for_write(
             context.files.join(place.root, parts, url, Content(request.checksum, request.size)),

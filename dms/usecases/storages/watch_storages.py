@@ -12,7 +12,7 @@ from dms.domain.storage_errors import StorageRefused, StoragesOverlap
 from dms.domain.storage_urls import contains_url
 from dms.usecases.files.file_work import FileWork, FolderFacts
 from sluice.servicekit.database import Database
-from sluice.storage import Folder, local_path
+from sluice.storage import Folder, find_local_path
 from sluice.text.visible_text import quoted
 
 log = structlog.get_logger(__name__)
@@ -129,7 +129,7 @@ class StorageMonitor:
             StoragesOverlap: It overlaps with one of ``others``.
         """
         folders = await self._folders([url, *(other.url for other in others), *self.exclusions])
-        if local_path(url) is not None and url not in folders:
+        if find_local_path(url) is not None and url not in folders:
             raise StorageRefused(
                 name,
                 url,
@@ -141,8 +141,8 @@ class StorageMonitor:
             raise StorageRefused(
                 name,
                 url,
-                f"lies in {local_path(excluded)}, which tools may read: choose another folder, or"
-                " start the system again with `sluice up --storage-root` and the folder of the"
+                f"lies in {find_local_path(excluded)}, which tools may read: choose another folder,"
+                " or start the system again with `sluice up --storage-root` and the folder of the"
                 " storage, which hides it from tools",
             )
         for other in others:
@@ -151,7 +151,7 @@ class StorageMonitor:
         return folders[url].path if url in folders else None
 
     def _objection(self, storage: Root, others: Sequence[Root], folders: _Folders) -> str | None:
-        if local_path(storage.url) is not None:
+        if find_local_path(storage.url) is not None:
             if storage.url not in folders:  # another instance may just have registered it
                 return "its file system does not answer" if storage.url in self._free_now else None
             if folders[storage.url].identity is None:
@@ -191,8 +191,10 @@ class StorageMonitor:
 
         A folder that does not answer now has its last known value.
         """
-        local = [url for url in dict.fromkeys((*urls, *self.roots)) if local_path(url) is not None]
-        looks = (self._files.inspect_folder(local_path(url) or "/") for url in local)
+        local = [
+            url for url in dict.fromkeys((*urls, *self.roots)) if find_local_path(url) is not None
+        ]
+        looks = (self._files.inspect_folder(find_local_path(url) or "/") for url in local)
         for url, facts in zip(
             local, await asyncio.gather(*looks, return_exceptions=True), strict=True
         ):
@@ -226,13 +228,13 @@ def _unrecorded_folders(storages: Sequence[Root], folders: _Folders) -> Mapping[
 def _in(inner: str, outer: str, folders: _Folders) -> bool:
     if inner in folders and outer in folders:
         return folders[outer].holds(folders[inner])
-    return local_path(inner) is local_path(outer) is None and contains_url(outer, inner)
+    return find_local_path(inner) is find_local_path(outer) is None and contains_url(outer, inner)
 
 
 def _overlap(first: str, second: str, folders: _Folders) -> bool:
     if (
-        local_path(first) is not None
-        and local_path(second) is not None
+        find_local_path(first) is not None
+        and find_local_path(second) is not None
         and not {first, second} <= folders.keys()
     ):
         return contains_url(first, second) or contains_url(second, first)

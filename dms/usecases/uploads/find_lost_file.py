@@ -11,7 +11,7 @@ from dms.domain.failures import ATTEMPTS_BEFORE_NOTICE, ATTEMPTS_BEFORE_NOTICE_O
 from dms.domain.places import Root
 from dms.usecases.context import DmsContext
 from dms.usecases.files.check_folder import require_same_folder
-from sluice.storage import ChecksumMismatch, StorageError, StorageUnavailable, local_path
+from sluice.storage import ChecksumMismatch, StorageError, StorageUnavailable, find_local_path
 from sluice.text.visible_text import quoted
 
 #: Files per page.
@@ -75,7 +75,7 @@ def _fault(file: MissingFile, root: Root, *, patient: bool) -> str | None:
         StorageUnavailable: The storage has moved, or may not be mounted.
     """
     require_same_folder(root)
-    path, folder = local_path(root.build_url(str(file.path))), local_path(root.url)
+    path, folder = find_local_path(root.build_url(str(file.path))), find_local_path(root.url)
     if path is None or folder is None:
         return None
     if not os.path.isdir(folder) or (patient and not os.listdir(folder)):

@@ -137,7 +137,7 @@ class _Placer:
         _make_names_unique(group)
         names = {entry["basename"] for entry in group}
         if names & self._used_names:
-            base = self._base / storage.free_name(str(self._number), self._used_names)
+            base = self._base / storage.find_free_name(str(self._number), self._used_names)
         else:
             base = self._base
             self._used_names |= names
@@ -180,7 +180,7 @@ def _make_names_unique(group: Sequence[dict[str, Any]]) -> None:
     """Give the entries of one folder different names."""
     used_names: set[str] = set()
     for entry in group:
-        entry["basename"] = storage.free_name(entry["basename"], used_names)
+        entry["basename"] = storage.find_free_name(entry["basename"], used_names)
 
 
 def _write_json(values: list[Any], output: ChainOutput, folder: Path) -> Path:

@@ -10,7 +10,7 @@ import pytest
 from dms.usecases.files.file_work import FileWork
 from dms.usecases.storages.watch_storages import StorageMonitor
 from sluice.contracts.common.states import StorageType
-from sluice.storage import folder_at
+from sluice.storage import resolve_folder
 from tests.integration.dms.conftest import Dms
 
 #: The time limit of a check. Tests shorten it for storages that certainly hang.
@@ -57,7 +57,7 @@ async def test_hanging_storage_keeps_its_last_check_or_gets_no_new_data(
     def hangs(path: str) -> object:
         if f"file://{path}" == url:
             assert answers.wait(20)
-        return folder_at(path)
+        return resolve_folder(path)
 
     def free(path: str) -> object:
         hangs(path)
@@ -67,7 +67,7 @@ async def test_hanging_storage_keeps_its_last_check_or_gets_no_new_data(
     usage = shutil.disk_usage
     monkeypatch.setattr(LIMIT, 2)
     monkeypatch.setattr("shutil.disk_usage", free)
-    monkeypatch.setattr("dms.usecases.files.file_work.folder_at", hangs)
+    monkeypatch.setattr("dms.usecases.files.file_work.resolve_folder", hangs)
     await dms.watch.check_all()
     assert dms.watch.objections == {}, "the last check of the storage was dropped"
     fresh = StorageMonitor(dms.database, dms.context.files, dms.settings.roots)
