@@ -167,7 +167,7 @@ class EmbeddedSystem:
         await require_free_port(self.options.host, self.options.port)
         leftovers, survivors = await asyncio.to_thread(end_leftover_processes, self.home)
         if leftovers:
-            log.warning("system.remains_ended", processes=list(map(str, leftovers)))
+            log.warning("system.leftovers_stopped", processes=list(map(str, leftovers)))
         if survivors:
             raise OSError(
                 f"a killed system has left what cannot be stopped: {', '.join(map(str, survivors))}"

@@ -35,7 +35,10 @@ async def remove_released(context: DmsContext) -> bool:
             await drop_removals(connection, uid, file_ids)
         if failed:
             log.warning(
-                "dms.release_rests", dataset=str(uid), files=len(failed), reason=str(failed[0])
+                "dataset.release_postponed",
+                dataset=str(uid),
+                files=len(failed),
+                reason=str(failed[0]),
             )
     return len(removals) == BATCH
 

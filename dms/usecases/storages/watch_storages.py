@@ -100,7 +100,7 @@ class StorageMonitor:
                 storage.id
             ):
                 log.warning(
-                    "storage.takes_nothing",
+                    "storage.rejected",
                     storage=storage.name,
                     url=storage.url,
                     reason=objections[storage.id],

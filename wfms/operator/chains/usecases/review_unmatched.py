@@ -58,7 +58,7 @@ async def count_waiting(context: OperatorContext, template: StoredTemplate) -> i
         waiting = await review_unmatched(context, limit=_MOST, template=template.name)
         return waiting.total or 0
     except ServiceError as error:
-        log.warning("intake.no_unmatched", reason=error.detail)
+        log.warning("intake.unmatched_unavailable", reason=error.detail)
         return 0
 
 
