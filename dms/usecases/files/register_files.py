@@ -1,6 +1,7 @@
 """Register files of a data set in bulk."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from uuid import UUID
 
 from dms.db.datasets import DatasetRow, add_to_counters, lock_dataset, note_late_files
@@ -41,7 +42,7 @@ from dms.usecases.removal.release_files import release_registered
 from dms.usecases.storages.list_storages import Objections
 from sluice.contracts.access.owners import ALL
 from sluice.contracts.access.quotas import quota_holders
-from sluice.contracts.common.problems import Conflict, Unprocessable
+from sluice.contracts.common.problems import Conflict, NotAvailable, Unprocessable
 from sluice.contracts.common.states import DatasetState, DatasetType, ReplicaState
 from sluice.contracts.data.counts import add_counts, counts_in
 from sluice.contracts.data.datasets import NewFile, Registered
@@ -50,6 +51,9 @@ from sluice.servicekit.access.principal import Person
 from sluice.servicekit.database import Connection, Database, Transaction
 from sluice.servicekit.running.logging import log_ids
 from sluice.text.visible_text import quoted
+
+#: How often a registration is tried while other requests register files at the same places.
+MAX_TRIES = 3
 
 
 async def register_files(
@@ -72,7 +76,7 @@ async def register_files(
         OutsideStorages: A file is outside the storages or behind a link.
         StorageDisabled: A storage takes no new data.
         TooManyFilesForDataset: The data set would have too many files.
-        NotAvailable: A storage does not answer.
+        NotAvailable: A storage does not answer, or other requests register files at the same URLs.
         Forbidden: A file belongs to, or is in the folder of, a data set that ``by`` does not see.
         QuotaReached: A quota does not allow the files.
     """
@@ -88,10 +92,12 @@ async def register_files(
     submitted = [_to_submitted(file, place) for file, place in zip(files, places, strict=True)]
     faults = await check_files(context.reads, files, places, verify=context.verify_files)
     with log_ids(dataset=uid):
-        try:
-            return await _register(context.database, uid, submitted, faults, by=by)
-        except PlaceRegisteredConcurrently:
-            return await _register(context.database, uid, submitted, faults, by=by)
+        for _ in range(MAX_TRIES):
+            with suppress(PlaceRegisteredConcurrently):
+                return await _register(context.database, uid, submitted, faults, by=by)
+    raise NotAvailable(
+        "other requests register files at the same URLs at this moment: send the files again"
+    )
 
 
 async def _register(
