@@ -198,18 +198,19 @@ def _free_at(path: str) -> float:
 
 
 def _copy(source: tuple[Root, str], target: tuple[Root, str], checksum: str, size: int) -> None:
-    for root, url in (source, target):
-        require_same_folder(root)
-        storage.require_within(root.url, url)
-    root, url = target
-    if storage.leads_through_link(root.url, url):
-        raise BehindLink(url, root.url)
-    storage.copy(source[1], url, checksum=checksum, size=size)
+    _require_inside(*source)
+    _require_plain(*target)
+    storage.copy(source[1], target[1], checksum=checksum, size=size)
+
+
+def _require_inside(root: Root, url: str) -> None:
+    require_same_folder(root)
+    storage.require_within(root.url, url)
 
 
 def _require_plain(root: Root, url: str) -> None:
-    require_same_folder(root)
-    storage.require_within(root.url, url)
+    """Check that a URL is inside a storage, and that no link leads to it."""
+    _require_inside(root, url)
     if storage.leads_through_link(root.url, url):
         raise BehindLink(url, root.url)
 
@@ -266,8 +267,7 @@ def _require_mounted(storage_url: str) -> None:
 
 
 def _files_in(root: Root, folder_url: str) -> list[Entry]:
-    require_same_folder(root)
-    storage.require_within(root.url, folder_url)
+    _require_inside(root, folder_url)
     if storage.leads_through_link(root.url, folder_url):
         return []
     return [
