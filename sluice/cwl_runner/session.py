@@ -23,19 +23,9 @@ from sluice.cwl_runner.values import (
     to_json,
 )
 from sluice.cwl_runner.wait_reasons import RunWaits
+from sluice.cwl_values import BundleError, pack, unpack
 from sluice.scheduling.backoff import pause_after
-from sluice.storage import (
-    BundleError,
-    FileMissing,
-    StorageError,
-    Stored,
-    build_local_url,
-    copy,
-    pack,
-    put,
-    put_bytes,
-    unpack,
-)
+from sluice.storage import FileMissing, StorageError, Stored, build_local_url, copy, put, put_bytes
 from sluice.text.visible_text import visible
 
 #: Errors that end a run. Each message is a sentence.

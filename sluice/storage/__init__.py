@@ -1,6 +1,5 @@
 """Access to files on storages: local ones by system calls, all others through fsspec."""
 
-from sluice.storage.bundles import BundleError, find_free_name, pack, unpack
 from sluice.storage.copying import copy_open, open_sparse_writer
 from sluice.storage.entries import Entry, Stored, is_temporary, make_piece_name, parse_piece_name
 from sluice.storage.errors import (
@@ -42,18 +41,12 @@ from sluice.storage.places import (
 )
 from sluice.storage.probe import probe
 from sluice.storage.reader import Reader, open_reader
-from sluice.storage.values import MAX_FOLDERS, MAX_JSON, MAX_NESTED, Flaw, find_flaw, read_json
 
 __all__ = [
-    "MAX_FOLDERS",
-    "MAX_JSON",
-    "MAX_NESTED",
     "BehindLink",
-    "BundleError",
     "ChecksumMismatch",
     "Entry",
     "FileMissing",
-    "Flaw",
     "Folder",
     "NoFile",
     "OutsideStorage",
@@ -68,8 +61,6 @@ __all__ = [
     "copy",
     "copy_open",
     "fetch",
-    "find_flaw",
-    "find_free_name",
     "find_local_path",
     "is_full",
     "is_inside_by_name",
@@ -82,19 +73,16 @@ __all__ = [
     "make_piece_name",
     "open_reader",
     "open_sparse_writer",
-    "pack",
     "parse_location",
     "parse_piece_name",
     "probe",
     "put",
     "put_bytes",
     "put_open",
-    "read_json",
     "remove",
     "remove_folder_within",
     "remove_within",
     "require_within",
     "resolve_folder",
-    "unpack",
     "verify",
 ]

@@ -11,7 +11,7 @@ import pytest
 
 from pilot.runner.attempts.entries import store_open_file
 from pilot.runner.files.job_files import OpenJobFile
-from sluice import storage
+from sluice import cwl_values, storage
 from sluice.storage import Stored
 
 MB = 1 << 20
@@ -73,9 +73,9 @@ def _keep_aside(source: Path, target: Path) -> None:
 
 def _bundle(source: Path, target: Path) -> None:
     archive = target.with_name("bundle.tar")
-    storage.pack({"class": "File", "path": str(source)}, archive)
+    cwl_values.pack({"class": "File", "path": str(source)}, archive)
     assert blocks(archive) <= 512
-    value = storage.unpack(archive, target.with_name("unpacked"))
+    value = cwl_values.unpack(archive, target.with_name("unpacked"))
     os.rename(storage.parse_location(value["location"]), target)
 
 

@@ -17,9 +17,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import IO, Any
 
+from sluice.cwl_values.values import MAX_FOLDERS, find_flaw
 from sluice.storage.copying import PIECE, open_sparse_writer
 from sluice.storage.places import build_location, parse_location
-from sluice.storage.values import MAX_FOLDERS, find_flaw
 from sluice.text.os_errors import reason_of
 from sluice.text.visible_text import quoted
 
