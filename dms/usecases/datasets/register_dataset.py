@@ -19,7 +19,7 @@ from dms.usecases.context import DmsContext
 from dms.usecases.datasets.require_present import require_folders_present, require_free_folder
 from dms.usecases.files.check_links import require_no_link
 from dms.usecases.files.file_reads import FileReads
-from dms.usecases.storages.list_storages import Objections
+from dms.usecases.storages.list_storages import RejectionReasons
 from sluice.contracts.access.owners import ALL, Visibility
 from sluice.contracts.common.problems import Conflict, NotAvailable, Unprocessable
 from sluice.contracts.common.states import DatasetState, DatasetType
@@ -61,7 +61,7 @@ async def register_dataset(
         if new.url is not None:
             await require_folders_present(connection, [new.url], visibility)
         period = await _period(connection, new)
-        folder = await _folder(connection, new, context.watch.objections)
+        folder = await _folder(connection, new, context.storage_monitor.rejection_reasons)
     if folder is not None:
         await _require_no_link(context.reads, folder, subject=f"data set {quoted(new.name)}")
     async with context.database.transaction() as transaction:
@@ -130,7 +130,7 @@ async def _period(connection: Connection, new: NewDataset) -> str | None:
 
 
 async def _folder(
-    connection: Connection, new: NewDataset, objections: Objections
+    connection: Connection, new: NewDataset, rejection_reasons: RejectionReasons
 ) -> StoragePlace | None:
     """Return the requested folder; None if there is no folder that must be checked."""
     if new.url is None:
@@ -139,7 +139,7 @@ async def _folder(
     roots = [root for root in (await list_roots(connection)).values() if root.enabled]
     place = storage_place(new.url, roots, subject=subject)
     require_length_for_files(place, subject=subject)
-    if (why := objections.get(place.root.id)) is not None:
+    if (why := rejection_reasons.get(place.root.id)) is not None:
         raise StorageDisabled(subject, place.root.name, storage_id=place.root.id, why=why)
     if not place.path:
         if new.type is not DatasetType.INPUT:

@@ -120,7 +120,7 @@ async def _join(
             place,
         )
     except ChecksumMismatch as error:
-        await context.files.remove(place.root, parts, spared=context.watch.read_only)
+        await context.files.remove(place.root, parts, spared=context.storage_monitor.read_only)
         raise Unprocessable(
             f"file {quoted(request.name)} has not arrived as it was announced: expected"
             f" {error.expected}, found {error.actual}; send it again",
@@ -137,9 +137,9 @@ async def _join(
     try:
         await register_files(context, uid, [new], by=by)
     except QuotaReached:  # the pieces stay for another attempt
-        await context.files.remove(place.root, [url], spared=context.watch.read_only)
+        await context.files.remove(place.root, [url], spared=context.storage_monitor.read_only)
         raise
-    await context.files.remove(place.root, parts, spared=context.watch.read_only)
+    await context.files.remove(place.root, parts, spared=context.storage_monitor.read_only)
     return JoinedFile(size=stored.size, checksum=stored.checksum)
 
 
@@ -199,7 +199,7 @@ async def _folder(context: DmsContext, uid: UUID, file: str) -> tuple[Dataset, S
     place = storage_place(dataset.url, roots, subject=subject)
     if not place.path:
         raise NoFolderToFill(uid, dataset.name)
-    why = context.watch.objections.get(place.root.id)
+    why = context.storage_monitor.rejection_reasons.get(place.root.id)
     if why is None and place.root.read_only:
         why = "it is read-only"
     if why is not None:

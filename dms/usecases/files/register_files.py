@@ -39,7 +39,7 @@ from dms.usecases.context import DmsContext
 from dms.usecases.datasets.require_present import require_files_present, require_folders_present
 from dms.usecases.files.check_files import NO_FAULTS, Faults, check_files
 from dms.usecases.removal.release_files import release_registered
-from dms.usecases.storages.list_storages import Objections
+from dms.usecases.storages.list_storages import RejectionReasons
 from sluice.contracts.access.owners import ALL
 from sluice.contracts.access.quotas import quota_holders
 from sluice.contracts.common.problems import Conflict, NotAvailable, Unprocessable
@@ -88,7 +88,7 @@ async def register_files(
         await require_files_present(
             connection, [(place.root.id, place.path) for place in places], visibility
         )
-    _require_usable_storages(files, places, context.watch.objections)
+    _require_usable_storages(files, places, context.storage_monitor.rejection_reasons)
     submitted = [_to_submitted(file, place) for file, place in zip(files, places, strict=True)]
     faults = await check_files(context.reads, files, places, verify=context.verify_files)
     with log_ids(dataset=uid):
@@ -326,10 +326,10 @@ def _place(file: NewFile, roots: Sequence[Root]) -> StoragePlace:
 
 
 def _require_usable_storages(
-    files: Sequence[NewFile], places: Sequence[StoragePlace], objections: Objections
+    files: Sequence[NewFile], places: Sequence[StoragePlace], rejection_reasons: RejectionReasons
 ) -> None:
     for file, place in zip(files, places, strict=True):
-        if (why := objections.get(place.root.id)) is not None:
+        if (why := rejection_reasons.get(place.root.id)) is not None:
             raise StorageDisabled(
                 f"file {quoted(file.name)}", place.root.name, storage_id=place.root.id, why=why
             )

@@ -77,14 +77,18 @@ async def sweep_folders(
         elif remove:
             await _remove_pieces(context, place)
         if remove:
-            await context.files.remove_folder(place.root, place.url, spared=context.watch.read_only)
+            await context.files.remove_folder(
+                place.root, place.url, spared=context.storage_monitor.read_only
+            )
 
 
 async def _remove_pieces(context: DmsContext, place: StoragePlace) -> None:
     """Remove pieces and temporary copies of files that never became complete."""
     entries = await context.files.files_in(place.root, place.url)
     pieces = [entry.url for entry in entries if is_temporary(entry.name)]
-    outcomes = await context.files.remove(place.root, pieces, spared=context.watch.read_only)
+    outcomes = await context.files.remove(
+        place.root, pieces, spared=context.storage_monitor.read_only
+    )
     for error in outcomes:
         if error is not None:
             raise error
@@ -122,7 +126,9 @@ async def _remove_unregistered(
     leftovers = [entry.url for entry in unregistered if _is_leftover(entry) or entry.name in own]
     if not leftovers:
         return
-    outcomes = await context.files.remove(place.root, leftovers, spared=context.watch.read_only)
+    outcomes = await context.files.remove(
+        place.root, leftovers, spared=context.storage_monitor.read_only
+    )
     log.info("dms.swept", folder=place.url, removed=sum(outcome is None for outcome in outcomes))
     for error in outcomes:
         if error is not None:

@@ -23,7 +23,7 @@ async def disable_storage(context: DmsContext, name: str) -> Storage:
         await lock_storages(transaction.connection)
         await set_enabled(transaction.connection, name, enabled=False)
         storage = await _storage(transaction.connection, name)
-    await context.watch.judge()
+    await context.storage_monitor.judge()
     return storage
 
 
@@ -43,7 +43,7 @@ async def enable_storage(context: DmsContext, name: str) -> Storage:
     while not storage.enabled:
         async with context.database.connection() as connection:
             others = await _enabled(connection)
-        path = await context.watch.require_free(name, storage.url, others)
+        path = await context.storage_monitor.require_free(name, storage.url, others)
         if not tried:
             await probe_storage(
                 context.files,
@@ -58,7 +58,7 @@ async def enable_storage(context: DmsContext, name: str) -> Storage:
                 await set_folder(transaction.connection, storage.id, path)
                 await retry_uploads(transaction.connection)
             storage = await _storage(transaction.connection, name)
-    await context.watch.judge()
+    await context.storage_monitor.judge()
     return storage
 
 

@@ -38,7 +38,7 @@ async def register_storage(context: DmsContext, new: NewStorage) -> tuple[Storag
     await probe_storage(context.files, new)
     while (answer := await _insert(context.database, new, others, path)) is None:
         path, others = await _compare(context, new)
-    await context.watch.judge()
+    await context.storage_monitor.judge()
     return answer
 
 
@@ -69,7 +69,7 @@ async def _compare(context: DmsContext, new: NewStorage) -> tuple[str | None, li
         others = list((await list_roots(connection)).values())
     # A concurrent registration of the same storage is found when this one is inserted.
     remaining = [other for other in others if new.name != other.name and new.url != other.url]
-    return await context.watch.require_free(new.name, new.url, remaining), others
+    return await context.storage_monitor.require_free(new.name, new.url, remaining), others
 
 
 async def _insert(

@@ -33,8 +33,8 @@ async def set_missing_space(context: DmsContext, name: str, needed: int | None) 
             await delete_missing_space(connection, storage.id)
         else:
             await upsert_missing_space(connection, storage.id, needed)
-    await context.watch.check_storage(storage.url)
-    free_now = context.watch.free_now
+    await context.storage_monitor.check_storage(storage.url)
+    free_now = context.storage_monitor.free_now
     free = free_on(storage, free_now)
     return StorageSpace(
         free=max(0, int(free)) if isfinite(free) else None, full=is_full(storage, free_now)

@@ -27,8 +27,8 @@ class StorageMonitor:
     """The component that keeps the results of the last look at the storages.
 
     Attributes:
-        objections: Why enabled storages get no new data, for example because settings or links
-            have changed since their registration.
+        rejection_reasons: Why enabled storages get no new data, by storage: for example because
+            settings or links have changed since their registration.
         read_only: Folders from which nothing is removed, even if another storage contains them.
         roots: URLs of the places where storages may lie.
         exclusions: URLs of folders where no storage may be added.
@@ -41,7 +41,7 @@ class StorageMonitor:
         roots: Sequence[str],
         exclusions: Sequence[str] = (),
     ) -> None:
-        self.objections: Mapping[UUID, str] = {}
+        self.rejection_reasons: Mapping[UUID, str] = {}
         self.read_only: Sequence[Folder] = ()
         self._database = database
         self._files = files
@@ -71,7 +71,7 @@ class StorageMonitor:
     async def check_all(self) -> bool:
         """Look at all storages, and judge them; return False, as the loop has no more work now.
 
-        New objections are logged. The folders of storages from earlier releases are recorded.
+        New rejections are logged. The folders of storages from earlier releases are recorded.
         """
         storages = await self._storages()
         folders = await self._folders([storage.url for storage in storages])
@@ -90,22 +90,21 @@ class StorageMonitor:
 
     def _judge(self, storages: Sequence[Root], folders: _Folders) -> None:
         enabled = [storage for storage in storages if storage.enabled]
-        objections = {
+        rejection_reasons = {
             storage.id: why
             for storage in enabled
-            if (why := self._objection(storage, enabled, folders)) is not None
+            if (why := self._find_rejection_reason(storage, enabled, folders)) is not None
         }
         for storage in enabled:
-            if storage.id in objections and objections[storage.id] != self.objections.get(
-                storage.id
-            ):
+            reason = rejection_reasons.get(storage.id)
+            if reason is not None and reason != self.rejection_reasons.get(storage.id):
                 log.warning(
                     "storage.rejected",
                     storage=storage.name,
                     url=storage.url,
-                    reason=objections[storage.id],
+                    reason=reason,
                 )
-        self.objections = objections
+        self.rejection_reasons = rejection_reasons
         self.read_only = [
             folders[storage.url]
             for storage in storages
@@ -150,7 +149,9 @@ class StorageMonitor:
                 raise StoragesOverlap(name, url, other=other.name, other_url=other.url)
         return folders[url].path if url in folders else None
 
-    def _objection(self, storage: Root, others: Sequence[Root], folders: _Folders) -> str | None:
+    def _find_rejection_reason(
+        self, storage: Root, others: Sequence[Root], folders: _Folders
+    ) -> str | None:
         if find_local_path(storage.url) is not None:
             if storage.url not in folders:  # another instance may just have registered it
                 return "its file system does not answer" if storage.url in self._free_now else None

@@ -14,7 +14,7 @@ from dms.db.water_marks import (
     set_filling,
 )
 from dms.domain.storage_errors import UnknownStorage, WaterMarksRefused
-from dms.domain.water_marks import effective_capacity, fills, marks_objection
+from dms.domain.water_marks import effective_capacity, fills, find_rejection_reason
 from dms.usecases.context import DmsContext
 from dms.usecases.storages.list_storages import FreeBytes, list_storages
 from sluice.contracts.common.states import StorageType
@@ -31,11 +31,11 @@ async def set_marks(context: DmsContext, name: str, marks: WaterMarks | None) ->
         UnknownStorage: The storage does not exist.
         WaterMarksRefused: It is no input storage, or cannot have these watermarks.
     """
-    database, watch = context.database, context.watch
+    database, monitor = context.database, context.storage_monitor
     async with database.connection() as connection:
         storage = await find_storage(connection, name)
     if storage is not None and marks is not None:
-        await watch.ensure_checked(storage.url)
+        await monitor.ensure_checked(storage.url)
     async with database.transaction() as transaction:
         storage = await find_storage(transaction.connection, name)
         if storage is None:
@@ -43,9 +43,9 @@ async def set_marks(context: DmsContext, name: str, marks: WaterMarks | None) ->
         if marks is None:
             await delete_marks(transaction.connection, storage.id)
         else:
-            _require_fitting(storage, marks, watch.free.get(storage.url))
+            _require_fitting(storage, marks, monitor.free.get(storage.url))
             await put_marks(transaction.connection, storage.id, marks)
-    await watch_water_marks(database, watch.free)
+    await watch_water_marks(database, monitor.free)
     listed = await list_storages(context, storage.type, everything=True)
     return next((other for other in listed if other.id == storage.id), storage)
 
@@ -56,7 +56,7 @@ def _require_fitting(storage: Storage, marks: WaterMarks, free: float | None) ->
             storage.name, f"are for input storages, and it is of type {storage.type}"
         )
     most = effective_capacity(storage.capacity, used=storage.used, free=free)
-    if why := marks_objection(marks, storage.capacity, most=most):
+    if why := find_rejection_reason(marks, storage.capacity, most=most):
         raise WaterMarksRefused(storage.name, why)
 
 

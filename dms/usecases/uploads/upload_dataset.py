@@ -122,9 +122,12 @@ async def _storage_with_space(context: DmsContext, needed: int) -> Storage:
     Raises:
         NoStorage: No output storage has enough space.
     """
-    watch = context.watch
+    monitor = context.storage_monitor
     best = await storages_by_space(
-        context.database, StorageType.OUTPUT, free_now=watch.free_now, objections=watch.objections
+        context.database,
+        StorageType.OUTPUT,
+        free_now=monitor.free_now,
+        rejection_reasons=monitor.rejection_reasons,
     )
     for storage, free in best:
         if not storage.read_only and free >= needed:
@@ -137,7 +140,10 @@ async def _storage_with_space(context: DmsContext, needed: int) -> Storage:
     storages = await list_storages(context, StorageType.OUTPUT, everything=True)
     raise NoStorage(
         StorageType.OUTPUT,
-        [f"{storage.name} {full.get(storage.id) or storage.objection}" for storage in storages],
+        [
+            f"{storage.name} {full.get(storage.id) or storage.rejection_reason}"
+            for storage in storages
+        ],
     )
 
 
