@@ -62,7 +62,7 @@ class Distribution(Contract):
 class KindOfWork(Contract):
     """A tool with its configuration, which has to be loaded.
 
-    A job takes the page's size × ``scale`` + ``difference``. Priority -1 switches the kind off.
+    A job takes the page's size × ``scale`` + ``difference``. Priority -1 disables the kind.
     """
 
     name: Name
