@@ -44,7 +44,7 @@ JOIN files f ON f.id = r.file_id
 ORDER BY r.id FOR SHARE OF r
 """
 
-#: The files to insert, from the columns of ``_columns``.
+#: The files to insert, from the columns of ``_list_columns``.
 _SUBMITTED_FILES = """given AS MATERIALIZED (
     SELECT * FROM unnest(
         $2::text[], $3::bigint[], $4::bigint[], $5::bytea[],
@@ -303,7 +303,7 @@ async def insert_files(
         PlaceRegisteredConcurrently: A concurrent request registers a file at the same place.
     """
     try:
-        done = await connection.execute(INSERT_FILES, uid, *_columns(files), state, numbered)
+        done = await connection.execute(INSERT_FILES, uid, *_list_columns(files), state, numbered)
     except asyncpg.UniqueViolationError as error:
         raise PlaceRegisteredConcurrently(error.detail) from error
     return not files or not done.endswith(" 0")
@@ -313,10 +313,10 @@ async def insert_released(
     connection: Connection, uid: UUID, files: Sequence[SubmittedFile]
 ) -> None:
     """Insert files as released; the data set is locked and each file has its own number."""
-    await connection.execute(INSERT_RELEASED, uid, *_columns(files), ReplicaState.DELETED)
+    await connection.execute(INSERT_RELEASED, uid, *_list_columns(files), ReplicaState.DELETED)
 
 
-def _columns(files: Sequence[SubmittedFile]) -> list[list[Any]]:
+def _list_columns(files: Sequence[SubmittedFile]) -> list[list[Any]]:
     return [
         [file.name for file in files],
         [file.seq for file in files],

@@ -78,10 +78,10 @@ async def list_stalled_by_reason(
         visibility: What the principal sees.
     """
     rows = await connection.fetch(STALLED, failures, limit, visibility.names())
-    return [_row(row) for row in rows]
+    return [_build_stalled_row(row) for row in rows]
 
 
-def _row(row: asyncpg.Record) -> StalledRow:
+def _build_stalled_row(row: asyncpg.Record) -> StalledRow:
     return StalledRow(
         to_dataset(row), row["reason"], row["halted_at"] is not None, row["number"], row["in_all"],
             row["since"]
