@@ -7,7 +7,7 @@ from sluice.contracts.human_tasks.annotation import AnnotatorAnswer, AnswerFate
 from tests.integration.ask.conftest import HumanTasks
 from wfms.ask.usecases.exclude_careless_annotators import exclude_careless_annotators
 
-KNOWN = [{"text": f"Office {hour}:00", "answer": "no"} for hour in range(8)]
+GOLD_ITEMS = [{"text": f"Office {hour}:00", "answer": "no"} for hour in range(8)]
 STEP = "/api/v1/asking/steps"
 
 
@@ -36,12 +36,12 @@ async def test_empty_file_of_gold_items_is_reported(human_tasks: HumanTasks) -> 
 
 
 async def test_gold_items_outlive_the_task_that_brought_them(human_tasks: HumanTasks) -> None:
-    first = human_tasks.task([b"Sunday 9:00"] * 20, gold=KNOWN, gold_every=2)
+    first = human_tasks.task([b"Sunday 9:00"] * 20, gold=GOLD_ITEMS, gold_every=2)
     await human_tasks.import_items()
-    human_tasks.task([b"Monday 9:00"] * 20, gold=KNOWN, gold_every=2)
+    human_tasks.task([b"Monday 9:00"] * 20, gold=GOLD_ITEMS, gold_every=2)
     await human_tasks.import_items()
     count = "SELECT count(*), min(state), max(state) FROM items WHERE known_answer IS NOT NULL"
-    now = (len(KNOWN), AskItemState.OPEN, AskItemState.OPEN)
+    now = (len(GOLD_ITEMS), AskItemState.OPEN, AskItemState.OPEN)
     assert await human_tasks.rows_of(count) == [now]
     del human_tasks.rows.tasks[first]
     await human_tasks.import_items()
@@ -62,7 +62,7 @@ async def test_gold_items_outlive_the_task_that_brought_them(human_tasks: HumanT
 
 
 async def test_ids_do_not_reveal_gold_items(human_tasks: HumanTasks) -> None:
-    human_tasks.task([b"Sunday 9:00"] * 9, gold=KNOWN, gold_every=2)
+    human_tasks.task([b"Sunday 9:00"] * 9, gold=GOLD_ITEMS, gold_every=2)
     await human_tasks.import_items()
     rows = await human_tasks.rows_of("SELECT uid, known_answer IS NOT NULL FROM items")
     assert {is_gold for _, is_gold in rows} == {True, False}

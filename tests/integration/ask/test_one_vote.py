@@ -11,8 +11,8 @@ from sluice.contracts.common.states import AskItemState
 from sluice.contracts.human_tasks.annotation import AnnotatorAnswer
 from tests.conftest import DatabaseFactory
 from tests.integration.ask.conftest import (
-    AT_ONCE,
     GROUP,
+    IMMEDIATE_RULES,
     STEP,
     TEMPLATE,
     HumanTasks,
@@ -156,7 +156,7 @@ async def test_each_link_shows_its_browsers_votes_and_annotations(human_tasks: H
 async def test_setting_chooses_how_persons_are_recognized(
     make_database: DatabaseFactory, tmp_path: Path, one_vote: OneVote, second: int
 ) -> None:
-    rules = replace(AT_ONCE, one_vote=one_vote)
+    rules = replace(IMMEDIATE_RULES, one_vote=one_vote)
     async with human_tasks_on(
         await make_database("wfms.ask.db.migrations"), tmp_path, rules
     ) as human_tasks:
@@ -170,7 +170,7 @@ async def test_setting_chooses_how_persons_are_recognized(
 async def test_origin_may_vote_again_after_the_time_window(
     make_database: DatabaseFactory, tmp_path: Path
 ) -> None:
-    rules = replace(AT_ONCE, one_vote_window=timedelta(hours=1))
+    rules = replace(IMMEDIATE_RULES, one_vote_window=timedelta(hours=1))
     async with human_tasks_on(
         await make_database("wfms.ask.db.migrations"), tmp_path, rules
     ) as human_tasks:

@@ -15,7 +15,7 @@ from sluice.contracts.templates.plan import Retention
 from sluice.servicekit.messages.queue_topology import sluice_topology
 from sluice.servicekit.running.loop import Loops
 from sluice.servicekit.transport.open import open_transport
-from tests.integration.wfms.world import World
+from tests.integration.wfms.wfms_fixture import WfmsFixture
 from tests.unit.wfms.chains.plans import DELETE_ALL, three_steps
 from tests.waiting import eventually
 from wfms.chains.settings import ChainsSettings
@@ -26,43 +26,45 @@ from wfms.chains.wiring import build
 KEEPS = Retention(input="keep")
 
 
-async def running(world: World, name: str, *, retention: Retention = DELETE_ALL) -> Chain:
+async def running(wfms: WfmsFixture, name: str, *, retention: Retention = DELETE_ALL) -> Chain:
     """Start a chain with an input of three bytes; its first tasks are at the WMS."""
-    template = world.template(three_steps(retention=retention), name=f"{name}-wf")
-    chain = await world.new_chain(await world.input(name), template)
-    await world.start_steps()
-    await world.deliver()
+    template = wfms.add_template(three_steps(retention=retention), name=f"{name}-wf")
+    chain = await wfms.create_chain(await wfms.create_input(name), template)
+    await wfms.start_steps()
+    await wfms.deliver()
     return chain
 
 
-def bind_rank_update(world: World) -> Callable[[], Awaitable[None]]:
-    context = replace(world.chains_context, watermark_rank=7.0, watermark_state=WatermarkState())
+def bind_rank_update(wfms: WfmsFixture) -> Callable[[], Awaitable[None]]:
+    context = replace(wfms.chains_context, watermark_rank=7.0, watermark_state=WatermarkState())
     return partial(raise_ranks_for_filling_storages, context)
 
 
-def raised(world: World, boosts: Boosts) -> list[str]:
+def raised(wfms: WfmsFixture, boosts: Boosts) -> list[str]:
     return sorted(
-        world.wms.tasks[boost.task_uid].step + " " + world.wms.tasks[boost.task_uid].template
+        wfms.wms.tasks[boost.task_uid].step + " " + wfms.wms.tasks[boost.task_uid].template
         for boost in boosts.boosts
     )
 
 
-async def test_tasks_are_ranked_higher_while_the_storage_of_their_input_fills(world: World) -> None:
-    await world.dms.mark_storage("input-1", Watermarks(low=4, high=9))
-    first = await running(world, "a")
-    await running(world, "kept", retention=KEEPS)
-    update_ranks = bind_rank_update(world)
+async def test_tasks_are_ranked_higher_while_the_storage_of_their_input_fills(
+    wfms: WfmsFixture,
+) -> None:
+    await wfms.dms.mark_storage("input-1", Watermarks(low=4, high=9))
+    first = await running(wfms, "a")
+    await running(wfms, "kept", retention=KEEPS)
+    update_ranks = bind_rank_update(wfms)
     await update_ranks()
-    assert [boost.boosts for boost in world.wms.boosts] == [[]], (
+    assert [boost.boosts for boost in wfms.wms.boosts] == [[]], (
         "ranks raised by an earlier instance are lowered"
     )
     await update_ranks()
-    assert len(world.wms.boosts) == 1, "without raised ranks there are no more requests"
-    await running(world, "b")
-    await watch_watermarks(world.dms_database, {})
+    assert len(wfms.wms.boosts) == 1, "without raised ranks there are no more requests"
+    await running(wfms, "b")
+    await watch_watermarks(wfms.dms_database, {})
     await update_ranks()
-    request = world.wms.boosts[-1]
-    assert (request.by, raised(world, request)) == (
+    request = wfms.wms.boosts[-1]
+    assert (request.by, raised(wfms, request)) == (
         7.0,
         ["decode a-wf", "decode b-wf", "filter a-wf"],
     ), "a chain that keeps its input frees no space"
@@ -72,44 +74,44 @@ async def test_tasks_are_ranked_higher_while_the_storage_of_their_input_fills(wo
     )
     assert request.boosts[0].reason.startswith(why)
     await update_ranks()
-    assert world.wms.boosts[-1] == request, "the request is repeated for new tasks"
-    await world.dms.delete_dataset(first.dataset_uid, force=True)
-    await world.dms.unmark_storage("input-1")
+    assert wfms.wms.boosts[-1] == request, "the request is repeated for new tasks"
+    await wfms.dms.delete_dataset(first.dataset_uid, force=True)
+    await wfms.dms.unmark_storage("input-1")
     await update_ranks()
-    assert world.wms.boosts[-1].boosts == []
+    assert wfms.wms.boosts[-1].boosts == []
 
 
-async def test_outage_of_a_service_changes_no_ranks(world: World) -> None:
-    await world.dms.mark_storage("input-1", Watermarks(low=2, high=3))
-    await running(world, "a")
-    await watch_watermarks(world.dms_database, {})
-    update_ranks = bind_rank_update(world)
+async def test_outage_of_a_service_changes_no_ranks(wfms: WfmsFixture) -> None:
+    await wfms.dms.mark_storage("input-1", Watermarks(low=2, high=3))
+    await running(wfms, "a")
+    await watch_watermarks(wfms.dms_database, {})
+    update_ranks = bind_rank_update(wfms)
     for service in ("dms", "wms"):
-        world.http[service].down = True
+        wfms.http[service].down = True
         with pytest.raises(NotAvailable):
             await update_ranks()
-        world.http[service].down = False
-    assert world.wms.boosts == []
+        wfms.http[service].down = False
+    assert wfms.wms.boosts == []
     await update_ranks()
-    assert len(world.wms.boosts[-1].boosts) == 1
+    assert len(wfms.wms.boosts[-1].boosts) == 1
 
 
-async def test_watermark_rank_0_lowers_ranks_that_were_raised_before(world: World) -> None:
-    await world.dms.mark_storage("input-1", Watermarks(low=2, high=3))
-    await running(world, "a")
-    await watch_watermarks(world.dms_database, {})
-    await bind_rank_update(world)()
-    assert len(world.wms.boosts[-1].boosts) == 1
-    url = world.databases["wfms.chains"].url
+async def test_watermark_rank_0_lowers_ranks_that_were_raised_before(wfms: WfmsFixture) -> None:
+    await wfms.dms.mark_storage("input-1", Watermarks(low=2, high=3))
+    await running(wfms, "a")
+    await watch_watermarks(wfms.dms_database, {})
+    await bind_rank_update(wfms)()
+    assert len(wfms.wms.boosts[-1].boosts) == 1
+    url = wfms.databases["wfms.chains"].url
     settings = ChainsSettings(database_url=url, broker_url=url, watermark_rank=0)
-    service = build(settings, links=world.links, transport=open_transport(url, sluice_topology()))
+    service = build(settings, links=wfms.links, transport=open_transport(url, sluice_topology()))
     [loops] = [part for part in service.components if isinstance(part, Loops)]
     [loop] = loops.by_name["chains.raise_ranks_for_filling_storages"]
     await loop.start()
 
     async def is_boosted() -> bool:
-        return len(world.wms.boosts) > 1
+        return len(wfms.wms.boosts) > 1
 
     await eventually(is_boosted, what="the request to the WMS")
     await loop.stop()
-    assert [boost.boosts for boost in world.wms.boosts[1:]] == [[]]
+    assert [boost.boosts for boost in wfms.wms.boosts[1:]] == [[]]

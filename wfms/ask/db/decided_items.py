@@ -10,7 +10,7 @@ from sluice.contracts.human_tasks.annotation import AnswerInFile
 from sluice.contracts.jobs.job_inputs import InputFile
 from sluice.contracts.jobs.tasks import TaskOutput
 from sluice.servicekit.database import Connection
-from wfms.ask.db.statement import statement
+from sluice.servicekit.statement import statement
 
 FREEZE = statement("""
 -- Freeze items that were decided long enough ago: their annotations are final.

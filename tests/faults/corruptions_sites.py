@@ -4,10 +4,10 @@ from datetime import timedelta
 
 from sluice.contracts.common.states import AttemptOutcome
 from tests.faults.checker.snapshot import Row, Snapshot
-from tests.faults.spoils import Spoil
+from tests.faults.corruptions import Corruption
 
 
-def _of_a_site(state: Snapshot) -> Row:
+def _assign_attempt_to_site(state: Snapshot) -> Row:
     """Return an attempt whose pilot belongs to a site."""
     attempt = state.first("wms", "attempts", outcome=AttemptOutcome.FINISHED)
     pilot = state.first("wms", "pilots", uid=attempt["pilot"])
@@ -18,22 +18,22 @@ def _of_a_site(state: Snapshot) -> Row:
     return attempt
 
 
-def leased_after_the_revocation(state: Snapshot) -> None:
-    attempt = _of_a_site(state)
+def lease_after_revocation(state: Snapshot) -> None:
+    attempt = _assign_attempt_to_site(state)
     site = state.first("wms", "sites", uid="s")
     site["revoked_at"] = site["created_at"]
     attempt["leased_at"] += timedelta(hours=1)
     attempt["ended_at"] += timedelta(hours=1)
 
 
-def reported_after_the_revocation(state: Snapshot) -> None:
-    attempt = _of_a_site(state)
+def report_after_revocation(state: Snapshot) -> None:
+    attempt = _assign_attempt_to_site(state)
     state.first("wms", "sites", uid="s")["revoked_at"] = attempt["leased_at"]
     attempt["ended_at"] += timedelta(hours=1)
 
 
-def reported_before_it_was_added_anew(state: Snapshot) -> None:
-    reported_after_the_revocation(state)
+def report_before_site_is_added_again(state: Snapshot) -> None:
+    report_after_revocation(state)
     again = state.first("wms", "attempts", outcome=AttemptOutcome.FINISHED)["ended_at"] + timedelta(
         hours=2
     )
@@ -41,18 +41,18 @@ def reported_before_it_was_added_anew(state: Snapshot) -> None:
     state.rows("wms", "sites").append(site)
 
 
-def site_idle(state: Snapshot) -> None:
-    _of_a_site(state)
+def add_idle_site(state: Snapshot) -> None:
+    _assign_attempt_to_site(state)
     site = state.first("wms", "sites", uid="s") | {"uid": "t", "name": "partner"}
     state.rows("wms", "sites").append(site)
 
 
 #: Check → corruptions that it must find.
-SITE_SPOILS: dict[str, list[Spoil]] = {
+SITE_CORRUPTIONS: dict[str, list[Corruption]] = {
     "revoked sites do nothing": [
-        leased_after_the_revocation,
-        reported_after_the_revocation,
-        reported_before_it_was_added_anew,
+        lease_after_revocation,
+        report_after_revocation,
+        report_before_site_is_added_again,
     ],
-    "sites worked": [site_idle],
+    "sites worked": [add_idle_site],
 }

@@ -50,8 +50,8 @@ from sluice.servicekit.transport.open import open_transport
 from sluice.servicekit.web.http import Health, create_app
 from tests.callers import for_anybody, open_to_all
 from tests.conftest import DatabaseFactory
+from tests.integration.wfms.fake_wms import FakeWms
 from tests.integration.wfms.faults import FragileDatabase, FragileHttp, Fuse
-from tests.integration.wfms.wms import SmallWms
 from wfms.chains.api.attention import attention_router
 from wfms.chains.api.chains import chains_router
 from wfms.chains.api.reruns import reruns_router
@@ -83,13 +83,13 @@ def _idle() -> None:
 
 
 @dataclass
-class World:
+class WfmsFixture:
     """The services under test; ``fuse`` crashes them, or their requests to other services."""
 
     folder: Path
     databases: dict[str, FragileDatabase] = field(default_factory=dict)
     links: ProcessLinks = field(default_factory=ProcessLinks)
-    wms: SmallWms = field(default_factory=SmallWms)
+    wms: FakeWms = field(default_factory=FakeWms)
     templates: list[Template] = field(default_factory=list)
     secrets: dict[str, Secret] = field(default_factory=dict)
     deletions: list[UUID] = field(default_factory=list)
@@ -201,7 +201,7 @@ class World:
             generations=self.generations,
         )
 
-    def keep_what_failed(self, time: timedelta) -> None:
+    def keep_failed_data(self, time: timedelta) -> None:
         """Keep the data of failed chains that are created from now on."""
         self.keep_failed = time
         app = create_app(
@@ -219,7 +219,7 @@ class World:
         self._clients.append(client)
         return client
 
-    # One tick of each loop.
+    # One round of each loop.
 
     async def start_steps(self) -> bool:
         return await start_steps(self.chains_context)
@@ -242,7 +242,7 @@ class World:
     async def hand_over_releases(self) -> bool:
         return await hand_over_releases(self.chains_context)
 
-    async def follow(self) -> bool:
+    async def follow_watches(self) -> bool:
         context = WatcherContext(
             database=self.databases["wfms.watcher"],
             wms=self.wms_client,
@@ -259,7 +259,7 @@ class World:
     async def start_triggered_chains(self) -> bool:
         return await start_triggered_chains(self.intake_context)
 
-    async def take_in(self, page: int = 100) -> bool:
+    async def match_datasets(self, page: int = 100) -> bool:
         return await match_datasets(replace(self.intake_context, page=page))
 
     async def start_chains(self) -> bool:
@@ -295,12 +295,12 @@ class World:
 
     # Actions of the other services.
 
-    async def close_slices(self) -> None:
+    async def close_complete_datasets(self) -> None:
         """Close complete slices and all other complete data sets."""
         while await close_complete(self.dms_database):
             pass
 
-    async def input(self, name: str, **more: Any) -> Dataset:
+    async def create_input(self, name: str, **more: Any) -> Dataset:
         """Return a closed input data set with one file."""
         dataset = await self.dms.register_dataset(NewDataset(name=name, **more))
         path = self.folder / "input" / f"{name}.raw"
@@ -310,17 +310,17 @@ class World:
         await self.dms.register_files(dataset.uid, [file])
         return await self.dms.close_dataset(dataset.uid)
 
-    def template(self, plan: Plan, *, name: str = "wf", version: int = 1) -> Template:
+    def add_template(self, plan: Plan, *, name: str = "wf", version: int = 1) -> Template:
         template = Template(
             id=uuid4(), name=name, version=version, created_at=datetime.now(UTC), plan=plan
         )
         self.templates.append(template)
         return template
 
-    async def new_chain(self, dataset: Dataset, template: Template, **params: Any) -> Chain:
-        return await self.chains.new_dataset(self.request(dataset, template, **params))
+    async def create_chain(self, dataset: Dataset, template: Template, **params: Any) -> Chain:
+        return await self.chains.new_dataset(self.make_request(dataset, template, **params))
 
-    def request(self, dataset: Dataset, template: Template, **params: Any) -> NewChain:
+    def make_request(self, dataset: Dataset, template: Template, **params: Any) -> NewChain:
         return NewChain(
             dataset=dataset,
             template_id=template.id,
@@ -364,31 +364,31 @@ class World:
         await context.files.stop()
         await context.reads.stop()
 
-    async def turn(self) -> None:
+    async def run_loops(self) -> None:
         """Run every loop once and deliver every message."""
-        for crank in (
-            self.take_in,
+        for run_loop in (
+            self.match_datasets,
             self.start_chains,
             self.start_steps,
             self.stop_tasks,
             self.watch_uploads,
         ):
-            await crank()
+            await run_loop()
         await self.deliver()
         await self.end_running_tasks()
         await self.upload_all()
-        for crank in (
-            self.follow,
+        for run_loop in (
+            self.follow_watches,
             self.hand_over_releases,
             self.delete_outputs,
             self.delete_requested,
         ):
-            await crank()
+            await run_loop()
         await self.deliver()
 
     async def rows(self, service: str, sql: str, *args: Any) -> list[dict[str, Any]]:
         async with self.databases[service].connection() as connection:
             return [dict(row) for row in await connection.fetch(sql, *args)]
 
-    async def chain(self, uid: UUID) -> Chain:
+    async def get_chain(self, uid: UUID) -> Chain:
         return await self.chains.chain(uid)

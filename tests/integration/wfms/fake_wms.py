@@ -20,7 +20,7 @@ from sluice.contracts.jobs.tasks import (
 )
 
 
-class SmallWms:
+class FakeWms:
     """``accept`` does what the queue does, and ``end`` what the pilots do.
 
     ``messages`` has all messages, including repetitions.

@@ -23,7 +23,7 @@ from sluice.contracts.data.datasets import File
 from sluice.contracts.templates.plan import Parameter, Plan, Source, StepInput
 from sluice.servicekit.database import Database
 from sluice.servicekit.transport.base import Transport
-from tests.integration.wfms.world import World
+from tests.integration.wfms.wfms_fixture import WfmsFixture
 from tests.unit.wfms.chains.plans import plan, step
 from wfms.operator.assets.usecases.remove_asset import delete_removed
 from wfms.operator.settings import OperatorSettings
@@ -62,14 +62,14 @@ def bound(ref: str, kind: Any = "File") -> Plan:
 
 @dataclass
 class Assets:
-    world: World
+    wfms: WfmsFixture
     app: Any
     settings: OperatorSettings
     transport: Transport
 
     @property
     def client(self) -> OperatorClient:
-        return self.world.operator
+        return self.wfms.operator
 
     async def begin(self, name: str, files: Files, **more: Any) -> AssetDraft:
         return await self.client.begin_asset(name, described(files, **more))
@@ -96,19 +96,19 @@ class Assets:
 
     async def chain(self, name: str, plan_: Plan, **params: Any) -> Chain:
         """Start a chain on a data set of this name."""
-        template = self.world.template(plan_, name=f"wf-{name}")
-        return await self.world.new_chain(await self.world.input(name), template, **params)
+        template = self.wfms.add_template(plan_, name=f"wf-{name}")
+        return await self.wfms.create_chain(await self.wfms.create_input(name), template, **params)
 
-    async def turn(self) -> None:
+    async def run_loops(self) -> None:
         """Run the loops that delete: that of the operator service and that of the DMS."""
         database = Database(self.settings.database_url, source="operator")
         await database.start()
         context = make_context(
-            self.settings, database, links=self.world.links, transport=self.transport
+            self.settings, database, links=self.wfms.links, transport=self.transport
         )
         await delete_removed(context)
         await database.stop()
-        dms = dms_context(self.world.dms_settings, self.world.dms_database)
+        dms = dms_context(self.wfms.dms_settings, self.wfms.dms_database)
         while await delete_once(dms):
             pass
         await dms.files.stop()
@@ -116,7 +116,7 @@ class Assets:
     def stored(self, version: AssetVersion) -> Files:
         """Return the stored files of the version's own folder."""
         files_by_name: Files = {}
-        for folder in (self.world.folder / "input").glob(f"asset.{version.name}.*"):
+        for folder in (self.wfms.folder / "input").glob(f"asset.{version.name}.*"):
             files_by_name |= {path.name: path.read_bytes() for path in folder.iterdir()}
         return files_by_name
 

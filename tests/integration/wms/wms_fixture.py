@@ -109,10 +109,10 @@ def make_draft(seq: int, files: Sequence[int]) -> JobDraft:
 
 
 @dataclass
-class Stage:
+class WmsFixture:
     """A WMS and its tasks.
 
-    Methods such as ``lease`` act as the named pilot. ``sent`` leaves the messages in the outbox.
+    Methods such as ``lease`` act as the named pilot. ``sent_messages`` keeps the messages.
     """
 
     context: WmsContext
@@ -195,16 +195,18 @@ class Stage:
         return uid
 
     async def lease(self, pilot: UUID, jobs: int = 1, *, wait: float = 0.0) -> list[ClaimedJob]:
-        return (await self.leased(pilot, jobs, wait=wait)).jobs
+        return (await self.request_lease(pilot, jobs, wait=wait)).jobs
 
-    async def leased(
+    async def request_lease(
         self, pilot: UUID, jobs: int = 1, *, wait: float = 0.0, known_tasks: Sequence[UUID] = ()
     ) -> LeaseResult:
         return await lease_jobs(
             self.context, pilot, LeaseRequest(jobs=jobs, wait=wait, known_tasks=list(known_tasks))
         )
 
-    async def begin_too(self, pilot: UUID, job: ClaimedJob, *, most: int = 2) -> ClaimedJob | None:
+    async def start_duplicate(
+        self, pilot: UUID, job: ClaimedJob, *, most: int = 2
+    ) -> ClaimedJob | None:
         """Begin a duplicate attempt without the check whether it is worthwhile."""
         async with self.database.connection() as connection:
             return await claim_duplicate(
@@ -216,7 +218,7 @@ class Stage:
                 most=most,
             )
 
-    async def beat(
+    async def send_heartbeat(
         self,
         pilot: UUID,
         *,
@@ -234,7 +236,7 @@ class Stage:
         )
         return await renew_leases(self.context, pilot, heartbeat)
 
-    def report_of(
+    def make_report(
         self,
         job: ClaimedJob,
         outcome: AttemptOutcome = AttemptOutcome.FINISHED,
@@ -272,13 +274,13 @@ class Stage:
         return [answer.answer for answer in answers]
 
     async def finish(self, pilot: UUID, *jobs: ClaimedJob) -> list[ReportAnswer]:
-        return await self.report(pilot, *(self.report_of(job) for job in jobs))
+        return await self.report(pilot, *(self.make_report(job) for job in jobs))
 
     async def fail(
         self, pilot: UUID, *jobs: ClaimedJob, error: ErrorClass = ErrorClass.TOOL_FAILED
     ) -> list[ReportAnswer]:
         return await self.report(
-            pilot, *(self.report_of(job, AttemptOutcome.FAILED, error=error) for job in jobs)
+            pilot, *(self.make_report(job, AttemptOutcome.FAILED, error=error) for job in jobs)
         )
 
     async def status(self, task: Task) -> TaskStatus:
@@ -296,7 +298,7 @@ class Stage:
         async with self.database.connection() as connection:
             await connection.execute(sql, *arguments)
 
-    async def waits_for_lock(self) -> bool:
+    async def is_waiting_for_lock(self) -> bool:
         """Return whether a session of this database waits for a lock."""
         async with self.database.connection() as connection:
             waiting: int = await connection.fetchval(
@@ -305,13 +307,15 @@ class Stage:
             )
         return waiting > 0
 
-    async def learn(self, *ends: tuple[UUID, float | None], step: str = "decode") -> None:
+    async def record_durations(
+        self, *ends: tuple[UUID, float | None], step: str = "decode"
+    ) -> None:
         """Record how long jobs of a step took on pilots. ``None`` means that they failed."""
         work = WorkKind("t", step)
         self.context.ends.add(AttemptEnd(work, pilot, seconds) for pilot, seconds in ends)
         await learn_times(self.context)
 
-    async def age(self, *jobs: ClaimedJob, seconds: float) -> None:
+    async def backdate_start(self, *jobs: ClaimedJob, seconds: float) -> None:
         """Move the lease and the start of the jobs back by ``seconds``."""
         await self.execute(
             """UPDATE jobs SET leased_at = leased_at - make_interval(secs => $2),
@@ -321,7 +325,7 @@ class Stage:
             seconds,
         )
 
-    async def overdue(self, *jobs: ClaimedJob) -> None:
+    async def backdate_leases(self, *jobs: ClaimedJob) -> None:
         """Expire the leases on the jobs without waiting."""
         await self.execute(
             "UPDATE jobs SET lease_until = now() - interval '1 hour' WHERE id = ANY($1::bigint[])"
@@ -337,7 +341,7 @@ class Stage:
             [job.attempt for job in jobs],
         )
 
-    async def left_over_twins(self) -> int:
+    async def count_orphaned_duplicates(self) -> int:
         """Return the number of duplicate attempts at jobs that no pilot has."""
         async with self.database.connection() as connection:
             count: int = await connection.fetchval(
@@ -346,15 +350,15 @@ class Stage:
             )
         return count
 
-    async def expire(self) -> None:
+    async def expire_leases(self) -> None:
         while await expire_leases(self.context):
             pass
 
-    async def sent(self) -> "Sent":
+    async def sent_messages(self) -> "SentMessages":
         """Return all messages in the outbox."""
         async with self.database.connection() as connection:
             rows = await connection.fetch("SELECT destination, body FROM outbox ORDER BY id")
-        sent = Sent()
+        sent = SentMessages()
         for row in rows:
             data = orjson.loads(row["body"])["data"]
             if row["destination"] == DMS_FILES:
@@ -365,8 +369,8 @@ class Stage:
 
 
 @dataclass
-class Sent:
-    """Sent messages.
+class SentMessages:
+    """Messages in the outbox.
 
     ``files`` maps a data set to the number and name of each file, with repetitions. ``close_at``
     maps a data set to all values sent.

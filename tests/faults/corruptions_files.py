@@ -3,27 +3,27 @@
 from pathlib import Path
 
 
-def file_deleted(folder: Path) -> None:
+def delete_file(folder: Path) -> None:
     next((folder / "output").rglob("*.digests")).unlink()
 
 
-def file_cut_short(folder: Path) -> None:
+def truncate_file(folder: Path) -> None:
     path = next((folder / "logs").rglob("*.log"))
     path.write_bytes(path.read_bytes()[:-1])
 
 
-def byte_flipped(folder: Path) -> None:
+def flip_byte(folder: Path) -> None:
     path = next((folder / "output").rglob("*.root"))
     content = bytearray(path.read_bytes())
     content[len(content) // 2] ^= 1
     path.write_bytes(content)
 
 
-def dark_file(folder: Path) -> None:
+def add_dark_file(folder: Path) -> None:
     (folder / "intermediate" / "left").write_text("by an attempt that lost")
 
 
-FILE_SPOILS = {
-    "files intact": [file_deleted, file_cut_short, byte_flipped],
-    "no dark files": [dark_file],
+FILE_CORRUPTIONS = {
+    "files intact": [delete_file, truncate_file, flip_byte],
+    "no dark files": [add_dark_file],
 }

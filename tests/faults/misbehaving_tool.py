@@ -13,21 +13,21 @@ import time
 from typing import NoReturn
 
 #: Ways to misbehave, each with its own signal; the first signal can be sent to any process.
-WAYS = ("kill", "hang", "nonsense", "twice", "grow", "close", "children")
+MISBEHAVIOURS = ("kill", "hang", "nonsense", "twice", "grow", "close", "children")
 #: Signal of the second way.
-FIRST_SIGNAL = signal.SIGRTMIN + 1
+SECOND_SIGNAL = signal.SIGRTMIN + 1
 #: Bytes to grow by, more than any job with a small request may use, and bytes at a time.
-MUCH, PIECE = 1536 << 20, 16 << 20
+GROWTH_BYTES, CHUNK_BYTES = 1536 << 20, 16 << 20
 
-_ways: list[str] = []
-
-
-def signal_of(way: str) -> int:
-    return signal.SIGKILL if way == "kill" else FIRST_SIGNAL + WAYS.index(way)
+_pending: list[str] = []
 
 
-def _note(number: int, _frame: object) -> None:
-    _ways.append(WAYS[number - FIRST_SIGNAL])
+def misbehaviour_signal(way: str) -> int:
+    return signal.SIGKILL if way == "kill" else SECOND_SIGNAL + MISBEHAVIOURS.index(way)
+
+
+def _record_misbehaviour(number: int, _frame: object) -> None:
+    _pending.append(MISBEHAVIOURS[number - SECOND_SIGNAL])
 
 
 def digest(path: str) -> str:
@@ -39,7 +39,7 @@ def work(arguments: list[str]) -> str:
     """Do a job, and return the way to misbehave after it, or an empty text."""
     path, pause, out = arguments
     time.sleep(float(pause))
-    way = _ways.pop() if _ways else ""
+    way = _pending.pop() if _pending else ""
     if way == "hang":
         stay()
     elif way == "grow":
@@ -57,8 +57,8 @@ def work(arguments: list[str]) -> str:
 def grow() -> NoReturn:
     """Grow slowly enough for a periodic check to notice."""
     pieces = list[bytes]()
-    while len(pieces) < MUCH // PIECE:
-        pieces.append(b"x" * PIECE)
+    while len(pieces) < GROWTH_BYTES // CHUNK_BYTES:
+        pieces.append(b"x" * CHUNK_BYTES)
         time.sleep(0.01)
     stay()
 
@@ -82,8 +82,8 @@ def leave_children() -> None:
 
 
 def serve() -> None:
-    for way in WAYS[1:]:
-        signal.signal(signal_of(way), _note)
+    for way in MISBEHAVIOURS[1:]:
+        signal.signal(misbehaviour_signal(way), _record_misbehaviour)
     for line in sys.stdin:
         request = json.loads(line)
         way = work(request["arguments"])

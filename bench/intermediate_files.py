@@ -1,4 +1,4 @@
-"""The number of files between the steps of a running chain."""
+"""Count the intermediate files of a running chain."""
 
 import asyncio
 from collections.abc import Collection, Sequence
@@ -7,23 +7,23 @@ from sluice.cli.connection import connected
 from sluice.contracts.chains.chains import Chain, ChainTask
 from sluice.contracts.common.states import DatasetState
 
-#: Seconds between two looks.
-PERIOD = 1.0
+#: Seconds between two counts.
+POLL_SECONDS = 1.0
 
 
-class FilesBetween:
+class IntermediateFileCounter:
     """Counter of files that ``steps`` have written and that are not yet deleted.
 
-    ``most`` is the maximum of the counts.
+    ``maximum`` is the highest count so far.
     """
 
     def __init__(self, steps: Collection[str]) -> None:
         self._steps = steps
         self._chain: Chain | None = None
-        self.most = 0
+        self.maximum = 0
 
     def set_chain(self, chain: Chain, tasks: Sequence[ChainTask]) -> None:
-        """Store the present chain, which names its data sets."""
+        """Set the chain whose data sets are counted."""
         self._chain = chain
 
     async def watch(self, url: str) -> None:
@@ -41,5 +41,5 @@ class FilesBetween:
                     for dataset in datasets
                     if dataset.usable or dataset.state is DatasetState.OPEN
                 )
-                self.most = max(self.most, count)
-                await asyncio.sleep(PERIOD)
+                self.maximum = max(self.maximum, count)
+                await asyncio.sleep(POLL_SECONDS)

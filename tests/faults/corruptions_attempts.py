@@ -8,18 +8,18 @@ from sluice.contracts.common.states import AttemptOutcome, ErrorClass
 from tests.faults.checker.snapshot import Row, Snapshot
 
 
-def two_winners(state: Snapshot) -> None:
+def add_second_winner(state: Snapshot) -> None:
     attempts = state.rows("wms", "attempts")
     winner = next(row for row in attempts if row["outcome"] == AttemptOutcome.FINISHED)
     attempts.append(winner | {"attempt": winner["attempt"] + 1})
 
 
-def attempt_of_nothing(state: Snapshot) -> None:
+def add_attempt_without_job(state: Snapshot) -> None:
     attempts = state.rows("wms", "attempts")
     attempts.append(attempts[0] | {"job_id": -1})
 
 
-def _attempts_at_once(state: Snapshot, pilots: Sequence[str]) -> None:
+def _add_concurrent_attempts(state: Snapshot, pilots: Sequence[str]) -> None:
     """Add earlier attempts, which were leased and ended at the same time as the winner."""
     attempts = state.rows("wms", "attempts")
     winner = next(
@@ -34,42 +34,42 @@ def _attempts_at_once(state: Snapshot, pilots: Sequence[str]) -> None:
     winner |= {"outcome": AttemptOutcome.LOST, "pilot": pilots[0]}
 
 
-def two_leases_of_one_pilot(state: Snapshot) -> None:
+def lease_twice_to_one_pilot(state: Snapshot) -> None:
     winner = next(
         row
         for row in state.rows("wms", "attempts")
         if row["outcome"] == AttemptOutcome.FINISHED and row["attempt"] == 1
     )
-    _attempts_at_once(state, [winner["pilot"]])
+    _add_concurrent_attempts(state, [winner["pilot"]])
 
 
-def three_leases_at_once(state: Snapshot) -> None:
-    _attempts_at_once(state, ["a", "b"])
+def lease_three_times_at_once(state: Snapshot) -> None:
+    _add_concurrent_attempts(state, ["a", "b"])
 
 
-def an_attempt_behind_the_winner(state: Snapshot) -> None:
+def add_attempt_after_winner(state: Snapshot) -> None:
     """Add an attempt that began after the end of the winner."""
-    _one_behind(state, seconds=1)
+    _add_failed_attempt(state, seconds=1)
 
 
-def an_attempt_that_failed_beside_the_winner(state: Snapshot) -> None:
+def add_failed_duplicate(state: Snapshot) -> None:
     """Add a duplicate attempt that failed, which is correct."""
-    _one_behind(state, seconds=-0.001)
+    _add_failed_attempt(state, seconds=-0.001)
 
 
-def an_attempt_stopped_before_its_start(state: Snapshot, winner: Row) -> None:
+def add_unstarted_duplicate(state: Snapshot, winner: Row) -> None:
     """Add a duplicate attempt that spends no quota, which is correct: its tool never started."""
-    _add_behind(state, winner, seconds=-0.001, outcome=AttemptOutcome.CANCELED, started_at=None)
+    _add_attempt(state, winner, seconds=-0.001, outcome=AttemptOutcome.CANCELED, started_at=None)
 
 
-def _one_behind(state: Snapshot, *, seconds: float) -> None:
+def _add_failed_attempt(state: Snapshot, *, seconds: float) -> None:
     """Add a failed attempt that begins ``seconds`` after the end of the winner."""
     attempts = state.rows("wms", "attempts")
     winner = next(row for row in attempts if row["outcome"] == AttemptOutcome.FINISHED)
-    _add_behind(state, winner, seconds=seconds, outcome=AttemptOutcome.FAILED)
+    _add_attempt(state, winner, seconds=seconds, outcome=AttemptOutcome.FAILED)
 
 
-def _add_behind(
+def _add_attempt(
     state: Snapshot, winner: Row, *, seconds: float, outcome: AttemptOutcome, **changes: Any
 ) -> None:
     """Add an attempt that another pilot ended at once, ``seconds`` after the end of the winner."""
@@ -80,16 +80,16 @@ def _add_behind(
     state.rows("wms", "attempts").append(winner | number | ended | times | changes)
 
 
-def attempt_ends_before_it_starts(state: Snapshot) -> None:
+def end_attempt_before_its_start(state: Snapshot) -> None:
     row = state.rows("wms", "attempts")[0]
     row["ended_at"] = row["leased_at"] - timedelta(seconds=1)
 
 
-def input_was_gone(state: Snapshot) -> None:
+def report_missing_input(state: Snapshot) -> None:
     state.rows("wms", "attempts")[0]["message"] = "input file 'a' is no longer there: file:///a"
 
 
-def too_many_attempts_without_space(state: Snapshot) -> None:
+def add_attempts_without_space(state: Snapshot) -> None:
     attempts = state.rows("wms", "attempts")
     attempts += [
         attempts[0] | {"attempt": number, "error_class": ErrorClass.NO_SPACE}
@@ -97,5 +97,5 @@ def too_many_attempts_without_space(state: Snapshot) -> None:
     ]
 
 
-def input_was_another(state: Snapshot) -> None:
+def report_checksum_mismatch(state: Snapshot) -> None:
     state.rows("wms", "attempts")[0]["error_class"] = ErrorClass.CHECKSUM_MISMATCH

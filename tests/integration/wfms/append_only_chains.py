@@ -1,4 +1,4 @@
-"""Chains whose outputs are collected in append-only data sets, and the templates that use those."""
+"""Plans and chains for tests of append-only data sets."""
 
 import hashlib
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from sluice.contracts.data.append_only_list import AppendOnlyDataset
 from sluice.contracts.data.datasets import NewFile
 from sluice.contracts.jobs.tasks import Task
 from sluice.contracts.templates.plan import Equals, Plan, Retention, Source, StepInput
-from tests.integration.wfms.world import World
+from tests.integration.wfms.wfms_fixture import WfmsFixture
 from tests.unit.wfms.chains.plans import plan, step
 
 CORPUS = Collect(name="corpus", type="pages")
@@ -22,7 +22,7 @@ PAGES = {"type": Equals(value="pages")}
 
 
 @dataclass
-class SetClock:
+class FixedClock:
     """A clock that shows the time it was set to."""
 
     time: datetime = datetime(2026, 10, 1, 12, tzinfo=UTC)
@@ -31,16 +31,16 @@ class SetClock:
         return self.time
 
 
-def collecting(*, into: Collect | None = CORPUS, **more: Any) -> Plan:
+def collecting_plan(*, into: Collect | None = CORPUS, **more: Any) -> Plan:
     """Return a plan of one step whose output is collected."""
     wf = plan(step("only"), outputs=[("only", "out")], **more)
     outputs = [wf.outputs[0].model_copy(update={"collect": into})]
     return wf.model_copy(update={"outputs": outputs})
 
 
-def grown(**every: Any) -> Plan:
+def growth_plan(**every: Any) -> Plan:
     """Return a plan that is triggered by new files in the corpus."""
-    return collecting(
+    return collecting_plan(
         into=None,
         match=PAGES,
         trigger=Trigger(every=GrowthTrigger(**every)),
@@ -48,9 +48,9 @@ def grown(**every: Any) -> Plan:
     )
 
 
-def scheduled(schedule: str, zone: str = "UTC", **more: Any) -> Plan:
+def scheduled_plan(schedule: str, zone: str = "UTC", **more: Any) -> Plan:
     """Return a plan with a schedule, without a data set unless it matches some."""
-    template = collecting(into=None, trigger=Trigger(schedule=schedule, zone=zone), **more)
+    template = collecting_plan(into=None, trigger=Trigger(schedule=schedule, zone=zone), **more)
     if more.get("match"):
         return template
     nothing = StepInput(
@@ -62,14 +62,14 @@ def scheduled(schedule: str, zone: str = "UTC", **more: Any) -> Plan:
     )
 
 
-async def write_output(world: World, task: Task, files: int) -> None:
+async def write_output(wfms: WfmsFixture, task: Task, files: int) -> None:
     """Write and register the files that the jobs of a task produce."""
     for output in task.outputs:
         folder = Path(output.dat_out_url.removeprefix("file://"))
         files_written = [
             _write(folder / f"{seq:08d}.1-page.txt", task.uid, seq) for seq in range(files)
         ]
-        await world.dms.register_files(output.dat_out_uid, files_written)
+        await wfms.dms.register_files(output.dat_out_uid, files_written)
 
 
 def _write(path: Path, task: UUID, seq: int) -> NewFile:
@@ -82,64 +82,66 @@ def _write(path: Path, task: UUID, seq: int) -> NewFile:
     )
 
 
-async def carry(world: World, chain: Chain, *, files: int = 2) -> Chain:
+async def run_chain(wfms: WfmsFixture, chain: Chain, *, files: int = 2) -> Chain:
     """Run a chain to its end with ``files`` output files, without their collection."""
-    await world.start_steps()
-    await world.deliver()
-    for task in [task for task in world.wms.tasks.values() if task.chain_uid == chain.uid]:
-        await write_output(world, task, files)
-    await world.end_running_tasks()
-    await world.follow()
-    await world.deliver()
-    await world.upload_all()
-    await world.watch_uploads()
-    await world.follow()
-    ended = await world.chain(chain.uid)
+    await wfms.start_steps()
+    await wfms.deliver()
+    for task in [task for task in wfms.wms.tasks.values() if task.chain_uid == chain.uid]:
+        await write_output(wfms, task, files)
+    await wfms.end_running_tasks()
+    await wfms.follow_watches()
+    await wfms.deliver()
+    await wfms.upload_all()
+    await wfms.watch_uploads()
+    await wfms.follow_watches()
+    ended = await wfms.get_chain(chain.uid)
     assert ended.state is ChainState.FINISHED
     return ended
 
 
-async def collect(world: World, name: str, *, files: int = 2, plan: Plan | None = None) -> Chain:
+async def run_collected_chain(
+    wfms: WfmsFixture, name: str, *, files: int = 2, plan: Plan | None = None
+) -> Chain:
     """Run a chain to its end and collect its output in the corpus."""
-    template = world.template(plan or collecting(), name=f"of-{name}")
-    world.templates.remove(
+    template = wfms.add_template(plan or collecting_plan(), name=f"of-{name}")
+    wfms.templates.remove(
         template
     )  # The chain is requested; the intake must not match the template.
-    chain = await carry(
-        world, await world.new_chain(await world.input(name), template), files=files
+    chain = await run_chain(
+        wfms, await wfms.create_chain(await wfms.create_input(name), template), files=files
     )
-    await world.collect_outputs()
-    return await world.chain(chain.uid)
+    await wfms.collect_outputs()
+    return await wfms.get_chain(chain.uid)
 
 
-async def corpus(world: World) -> AppendOnlyDataset:
-    (corpus_status,) = await world.dms.append_only_datasets()
+async def get_corpus(wfms: WfmsFixture) -> AppendOnlyDataset:
+    (corpus_status,) = await wfms.dms.append_only_datasets()
     return corpus_status
 
 
-async def take(world: World) -> list[Chain]:
+async def start_triggered_chains(wfms: WfmsFixture) -> list[Chain]:
     """Start what is triggered, and return all chains of triggered templates, the oldest first."""
-    await world.start_triggered_chains()
-    await world.close_slices()
-    await world.take_in()
-    while await world.start_chains():
+    await wfms.start_triggered_chains()
+    await wfms.close_complete_datasets()
+    await wfms.match_datasets()
+    while await wfms.start_chains():
         pass
-    return await taken(world)
+    return await list_triggered_chains(wfms)
 
 
-async def taken(world: World) -> list[Chain]:
-    names = {template.name for template in world.templates}
-    listed = (await world.chains.chains(limit=500)).chains
+async def list_triggered_chains(wfms: WfmsFixture) -> list[Chain]:
+    names = {template.name for template in wfms.templates}
+    listed = (await wfms.chains.chains(limit=500)).chains
     return [chain for chain in reversed(listed) if chain.template in names]
 
 
-async def files_given(world: World, chains: list[Chain]) -> list[str]:
+async def list_input_files(wfms: WfmsFixture, chains: list[Chain]) -> list[str]:
     """Return the names of all files in the inputs of the chains."""
     return [
-        file.name for chain in chains for file in (await world.dms.files(chain.dataset_uid)).files
+        file.name for chain in chains for file in (await wfms.dms.files(chain.dataset_uid)).files
     ]
 
 
-def output_of(chain: Chain) -> UUID:
+def output_dataset(chain: Chain) -> UUID:
     (uid,) = [dataset.uid for dataset in chain.datasets if dataset.port == "out"]
     return uid

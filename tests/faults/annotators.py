@@ -16,8 +16,8 @@ from sluice.clients.operator.human_tasks import HumanStepKey
 from sluice.contracts.access.owners import EVERYONE
 from sluice.contracts.human_tasks.annotation import AnnotatorAnswer, AnswerFate, AskNext, NextItems
 from sluice.contracts.human_tasks.supervision import NewLink
-from tests.faults.checker.expectation import Asked
-from tests.faults.retries import PASSING, Ask, WentWrong, insist, until
+from tests.faults.checker.expectation import ExpectedAnnotations
+from tests.faults.retries import TRANSIENT_STATUSES, Ask, SystemViolation, insist, until
 from tests.faults.work import LOOK, Arrival, asked_in
 
 #: Shorter than the defaults, with which a run would wait for minutes.
@@ -28,24 +28,26 @@ QUICK_ANSWERS = {
     "SLUICE_ASK_ASSIGNMENT_SECONDS": "15",
 }
 #: Number of equal annotations that decide an item.
-_AGREE = 2
+_AGREEMENT = 2
 #: Days of the links, longer than each jump of a clock.
 _DAYS = 7
 #: Seconds for an answer of the service.
-_LIMIT = 10.0
+_REQUEST_TIMEOUT = 10.0
 #: Seconds until there is an item.
-_PATIENCE = 300.0
+_ITEM_TIMEOUT = 300.0
 #: Seconds that an annotator looks at the items.
-_LOOKS = 0.5
+_ANSWER_SECONDS = 0.5
 #: Number of items that a browser has at a time.
-_WANTED = 3
+_ITEMS_PER_BROWSER = 3
 _HEADERS = {"Sluice-Ask": "1"}
 
 
 class Browser:
     """The browser of an annotator; ``answered`` has the items with confirmed answers."""
 
-    def __init__(self, http: httpx.AsyncClient, page: str, questions: Mapping[str, Asked]) -> None:
+    def __init__(
+        self, http: httpx.AsyncClient, page: str, questions: Mapping[str, ExpectedAnnotations]
+    ) -> None:
         """``page`` is the path with the link's key; ``questions`` is indexed by names of files."""
         self._http = http
         self._page = page
@@ -54,31 +56,33 @@ class Browser:
         self._unconfirmed = dict[UUID, tuple[str, AnnotatorAnswer]]()
 
     async def enter(self) -> None:
-        """Open the link; raise ``WentWrong`` on failure."""
+        """Open the link; raise ``SystemViolation`` on failure."""
         await self._insist(lambda: self._http.get(self._page), "a browser opens its link")
 
     async def answer_all(self, leaving: asyncio.Event) -> None:
         """Answer items until ``leaving`` is set and all answers are confirmed.
 
-        Raises ``WentWrong``.
+        Raises ``SystemViolation``.
         """
         while not leaving.is_set() or self._unconfirmed:
-            page_items = await self._next(0 if leaving.is_set() else _WANTED)
+            page_items = await self._next(0 if leaving.is_set() else _ITEMS_PER_BROWSER)
             for item in page_items.items:
                 if item.id in self.answered:
-                    raise WentWrong(f"{item.title} was shown again to the browser that answered it")
+                    raise SystemViolation(
+                        f"{item.title} was shown again to the browser that answered it"
+                    )
                 word = self._questions[item.title].words[item.title]
-                answer = AnnotatorAnswer(item=item.id, answer=word, seconds=_LOOKS)
+                answer = AnnotatorAnswer(item=item.id, answer=word, seconds=_ANSWER_SECONDS)
                 self._unconfirmed[item.id] = (item.title, answer)
-            await asyncio.sleep(_LOOKS)
+            await asyncio.sleep(_ANSWER_SECONDS)
 
-    async def take_and_go(self) -> None:
-        """Take items and answer none of them, so that others get them; raise ``WentWrong``."""
+    async def take_items_and_leave(self) -> None:
+        """Take items and answer none of them; raise ``SystemViolation`` if there are none."""
 
         async def is_shown() -> bool:
-            return bool((await self._next(_WANTED)).items)
+            return bool((await self._next(_ITEMS_PER_BROWSER)).items)
 
-        await until(is_shown, _PATIENCE)
+        await until(is_shown, _ITEM_TIMEOUT)
 
     async def _next(self, count: int) -> NextItems:
         request = AskNext(
@@ -98,7 +102,7 @@ class Browser:
     def _note(self, item: UUID, fate: AnswerFate) -> None:
         name, _ = self._unconfirmed.pop(item)
         if fate is AnswerFate.UNKNOWN:
-            raise WentWrong(f"the service does not know that it has shown {name}")
+            raise SystemViolation(f"the service does not know that it has shown {name}")
         if fate is not AnswerFate.LATE:
             self.answered.add(item)
             self._questions[name].taken[name] += 1
@@ -111,16 +115,16 @@ class Browser:
             nonlocal last
             with suppress(httpx.TransportError):
                 last = await ask()
-            return last is not None and last.status_code not in PASSING
+            return last is not None and last.status_code not in TRANSIENT_STATUSES
 
         if not await until(is_answered) or last is None:
-            raise WentWrong(f"{what}: no answer")
+            raise SystemViolation(f"{what}: no answer")
         if not last.is_success:
-            raise WentWrong(f"{what}: {last.status_code} {last.text[:200]}")
+            raise SystemViolation(f"{what}: {last.status_code} {last.text[:200]}")
         return last
 
 
-class Audience:
+class AnnotatorGroup:
     """Annotators on the pages below ``url``; ``problems`` lists violations by the system."""
 
     def __init__(self, url: str, watcher: OperatorClient, arrivals: Sequence[Arrival]) -> None:
@@ -133,27 +137,27 @@ class Audience:
     async def answer(self, people: int) -> None:
         """Let annotators answer until ``leave`` is called; one more takes items and leaves."""
         try:
-            await until(self._is_asked, _PATIENCE)
+            await until(self._has_items_or_ended, _ITEM_TIMEOUT)
             async with asyncio.TaskGroup() as group:
                 for number in range(people + 1):
-                    group.create_task(self._come(is_gone=number == 0))
-        except* WentWrong as errors:
+                    group.create_task(self._open_page(leaves_at_once=number == 0))
+        except* SystemViolation as errors:
             self.problems += map(str, errors.exceptions)
 
     async def leave_when_answered(self) -> None:
-        """Leave when every item has enough annotations, or raise ``WentWrong``."""
+        """Leave when every item has enough annotations, or raise ``SystemViolation``."""
 
         async def answered() -> bool:
-            return all(one.taken[name] >= _AGREE for name, one in self._questions.items())
+            return all(one.taken[name] >= _AGREEMENT for name, one in self._questions.items())
 
-        if not await until(answered, _PATIENCE):
-            raise WentWrong("not all items got enough annotations")
+        if not await until(answered, _ITEM_TIMEOUT):
+            raise SystemViolation("not all items got enough annotations")
         self.leave()
 
     def leave(self) -> None:
         self._leaving.set()
 
-    async def _come(self, *, is_gone: bool) -> None:
+    async def _open_page(self, *, leaves_at_once: bool) -> None:
         place = HumanStepKey(EVERYONE, LOOK.template, LOOK.steps[0].name)
         link = await insist(lambda: self._watcher.make_ask_link(place, NewLink(days=_DAYS)))
         page = httpx.URL(str(link.url)).raw_path.decode()
@@ -163,20 +167,26 @@ class Audience:
                 "User-Agent": f"browser {uuid4()}"
             },  # Each user agent counts as another person.
             follow_redirects=True,
-            timeout=_LIMIT,
+            timeout=_REQUEST_TIMEOUT,
         ) as http:
             browser = Browser(http, page, self._questions)
             await browser.enter()
-            await (browser.take_and_go() if is_gone else browser.answer_all(self._leaving))
+            await (
+                browser.take_items_and_leave()
+                if leaves_at_once
+                else browser.answer_all(self._leaving)
+            )
 
-    async def _is_asked(self) -> bool:
+    async def _has_items_or_ended(self) -> bool:
         """Return whether there are items, or the work is over."""
         steps = (await insist(self._watcher.human_steps)).steps
         return self._leaving.is_set() or any(step.items for step in steps)
 
 
 @asynccontextmanager
-async def audience(url: str, operator: str, arrivals: Sequence[Arrival]) -> AsyncIterator[Audience]:
+async def annotator_group(
+    url: str, operator: str, arrivals: Sequence[Arrival]
+) -> AsyncIterator[AnnotatorGroup]:
     """Yield annotators on the pages below ``url``; ``operator`` is the service that makes links."""
-    async with client(operator, seconds=_LIMIT) as http:
-        yield Audience(url, OperatorClient(http), arrivals)
+    async with client(operator, seconds=_REQUEST_TIMEOUT) as http:
+        yield AnnotatorGroup(url, OperatorClient(http), arrivals)
