@@ -318,7 +318,7 @@ async def take_back(
     """Take an answer back, and assign its item again.
 
     It returns False if the browser has not answered the item within the time ``within``, or if the
-    task has ended.
+    task has no more questions.
     """
     updated = await connection.fetchval(
         TAKE_BACK, device, item, context.assignment_duration, within, context.tasks

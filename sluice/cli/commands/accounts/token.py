@@ -110,7 +110,7 @@ def revoke(
     match = plain_errors(lambda: _get_token(tokens, token))
     consent.require(f"revoke token {match.label} of {match.person}")
     revoked = system.ask(lambda c: c.operator.revoke_token(match.id))
-    system.answer(revoked, f"token {revoked.label} of {revoked.person} is revoked")
+    system.answer(revoked, f"{revoked.label} of {revoked.person} is revoked")
 
 
 def print_new_token(system: System, new_token: NewTokenSecret) -> None:

@@ -105,7 +105,7 @@ def revoke(system: System, consent: Consent, name: NameArgument) -> None:
         require_existing_name("site", name, (site.name for site in sites))
 
     system.ask(check_exists)
-    consent.require(f"revoke site {name} and its pilots for good: their results no longer count")
+    consent.require(f"revoke site {name} permanently: results of its pilots no longer count")
     revoked = system.ask(lambda c: c.operator.revoke_site(name))
     system.answer(revoked, f"{name} was revoked, with the {revoked.pilots} pilots that it has")
 

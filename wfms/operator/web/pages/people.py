@@ -127,7 +127,7 @@ class PeoplePages:
     def revoke(self, token: UUID) -> AnyResponse:
         """Revoke a token of the caller."""
         revoked = self._bridge.run(revoke_token(self._database, token, by=caller()))
-        flash(f"Token {revoked.label} is revoked.")
+        flash(f"{revoked.label} is revoked.")
         return redirect(url_for("pages.account"), 303)
 
     def people(self) -> str:
