@@ -363,7 +363,7 @@ class JobFiles:
         try:
             descriptor = walk.resolve(path)
         except (OutsideFoldersError, NotADirectoryError) as error:
-            reason = f"{self.quote_path(path)} is no folder of its own"
+            reason = f"{self.quote_path(path)} is not a folder of its own"
             raise ForeignFileError(path, reason, left_by_tool=True) from error
         try:
             yield descriptor

@@ -103,7 +103,9 @@ def parse_manners(arguments: argparse.Namespace) -> Manners:
 def web_address(text: str) -> str:
     """Parse an argument that is an address of ``http`` or ``https`` with a host."""
     if not is_web_address(text):
-        raise argparse.ArgumentTypeError(f"{quoted(text)} is no address of a web page (http://…)")
+        raise argparse.ArgumentTypeError(
+            f"{quoted(text)} is not the address of a web page (http://…)"
+        )
     return text
 
 
@@ -125,7 +127,7 @@ def is_contact(text: str) -> bool:
 def _contact(text: str) -> str:
     if not is_contact(text.strip()):
         raise argparse.ArgumentTypeError(
-            f"{quoted(text)} is no address of mail or of a page, in ASCII"
+            f"{quoted(text)} is not an email address or the address of a page, in ASCII"
         )
     return text.strip()
 

@@ -43,7 +43,7 @@ async def test_version_is_named_by_the_template_or_with_the_chain(assets: Assets
         await assets.chain("three", bound("asset:model@7"))
     with pytest.raises(Unprocessable, match="there is no asset 'nothing'; `sluice asset put"):
         await assets.chain("four", bound("asset:model"), model="asset:nothing")
-    with pytest.raises(Unprocessable, match="is no asset such as"):
+    with pytest.raises(Unprocessable, match="is not an asset such as"):
         await assets.chain("five", bound("asset:model"), model="asset:no name")
     await assets.client.remove_asset("model", version=2)
     with pytest.raises(Unprocessable, match="version 2 of asset 'model' was taken back on"):

@@ -271,7 +271,7 @@ async def test_storage_that_differs_or_has_an_irregular_url_is_refused(
             NewStorage(name="logs-1", type=StorageType.LOGS, url=f"file://{tmp_path}/other")
         )
     for whole in ("file:///data/%2e%2e", "file:///a//b"):
-        with pytest.raises(Unprocessable, match="is no plain folder below the root"):
+        with pytest.raises(Unprocessable, match="is not a plain folder below the root"):
             await dms.client.register_storage(
                 NewStorage(name="whole", type=StorageType.LOGS, url=whole)
             )

@@ -262,5 +262,5 @@ async def test_tasks_are_listed_in_pages(world: World) -> None:
         task.task_uid for task in whole
     ]
     for cursor in ("x", "1", "1.", "-1.2", "1.2.3", "9" * 30 + ".1"):
-        with pytest.raises(Unprocessable, match="is no cursor of this list"):
+        with pytest.raises(Unprocessable, match="is not a cursor of this list"):
             await world.chains.tasks(after=cursor)

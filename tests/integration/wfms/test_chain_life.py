@@ -354,7 +354,7 @@ async def test_chains_and_tasks_are_listed_ranked_and_canceled(world: World) -> 
     assert ([chain.uid for chain in rest.chains], rest.after) == ([chains[0].uid], None)
     of_one = await world.chains.chains(dataset_uid=chains[1].dataset_uid)
     assert [chain.uid for chain in of_one.chains] == [chains[1].uid]
-    with pytest.raises(Unprocessable, match="is no cursor of this list"):
+    with pytest.raises(Unprocessable, match="is not a cursor of this list"):
         await world.chains.chains(after="zzz")
     tasks = (await world.chains.tasks(chain=chains[0].uid)).tasks
     assert [(task.step, task.state) for task in tasks] == [

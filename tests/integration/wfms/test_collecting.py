@@ -113,7 +113,7 @@ async def test_refused_collection_is_reported_at_the_chain_and_not_retried(
 async def test_append_only_data_set_cannot_be_the_input_of_a_chain(world: World) -> None:
     await collect(world, "a")
     grown = (await corpus(world)).dataset
-    with pytest.raises(Unprocessable, match="is append-only: it grows, and is no chain's input"):
+    with pytest.raises(Unprocessable, match="is append-only: it grows, and is not a chain's input"):
         await world.new_chain(grown, world.template(collecting(), name="other"))
     with pytest.raises(Conflict, match="append-only"):
         await world.chains.delete_dataset(grown.uid)

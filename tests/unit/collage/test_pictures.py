@@ -153,7 +153,7 @@ def test_very_wide_photo_is_scaled_within_limits(tmp_path: Path) -> None:
     ("content", "sentence"),
     [
         (b"", "the file is empty"),
-        (b"To whom it may concern", "this is no image"),
+        (b"To whom it may concern", "this is not an image"),
     ],
 )
 def test_file_without_an_image_is_refused(content: bytes, sentence: str, tmp_path: Path) -> None:

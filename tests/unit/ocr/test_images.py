@@ -61,7 +61,7 @@ def test_rotated_photo_is_turned_upright(tmp_path: Path) -> None:
     ("damage", "sentence"),
     [
         ("cut", "the image cannot be decoded to its end"),
-        ("text", "this is no image"),
+        ("text", "this is not an image"),
         ("empty", "the file is empty"),
         ("zero", "or one that is damaged or has no pixels"),
         ("huge", "the image has 60000 × 60000 pixels, 3600 million; at most 150 million are read"),

@@ -221,8 +221,8 @@ def _require_acceptable(uid: UUID, new: NewChain) -> None:
         )
     if dataset.append_only is not None:
         raise ChainRefused(
-            f"data set {dataset.name} is append-only: it grows, and is no chain's input; templates"
-            " that say sluice:match with every take slices of it"
+            f"data set {dataset.name} is append-only: it grows, and is not a chain's input;"
+            " templates that say sluice:match with every take slices of it"
         )
     if dataset.type in {DatasetType.INTERMEDIATE, DatasetType.LOGS}:
         raise ChainRefused(

@@ -116,7 +116,10 @@ async def _acknowledge(
     ]:
         findings = [
             Finding(
-                message=f"{quoted(notice)} is no id of a notice: `sluice attention list` shows them"
+                message=(
+                    f"{quoted(notice)} is not the id of a notice: `sluice attention list` shows"
+                    " them"
+                )
             )
             for notice in invalid_ids
         ]

@@ -98,7 +98,7 @@ def parse_limit(name: str, text: str) -> SetLimit:
     except ValueError as error:
         periods = ", ".join(f"{amount_text or 100}/{period.value}" for period in LimitPeriod)
         raise typer.BadParameter(
-            f"{quoted(text)} is no limit: give a number, such as 100, or {periods}"
+            f"{quoted(text)} is not a limit: give a number, such as 100, or {periods}"
         ) from error
     return plain_errors(lambda: SetLimit(name=name, amount=amount, period=span))
 

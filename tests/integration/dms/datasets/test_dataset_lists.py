@@ -106,9 +106,9 @@ async def test_list_with_states_is_in_order_of_registration_with_its_own_cursor(
     opened = await dms.client.datasets([DatasetState.OPEN])
     assert [dataset.uid for dataset in opened.datasets] == [uids[0], uids[2]]
     for cursor in (everything.after, "c", "c-1", "cx", "9"):
-        with pytest.raises(Unprocessable, match="is no cursor of this list"):
+        with pytest.raises(Unprocessable, match="is not a cursor of this list"):
             await dms.client.closed_datasets(after=cursor)
-    with pytest.raises(Unprocessable, match="is no cursor of this list"):
+    with pytest.raises(Unprocessable, match="is not a cursor of this list"):
         await dms.client.files(uids[0], after="no place")
 
 
@@ -122,5 +122,5 @@ async def test_newest_data_sets_come_first_on_request(dms: Dms) -> None:
     assert listed == uids[::-1]
     opened = await dms.client.datasets([DatasetState.OPEN], newest=True)
     assert [dataset.uid for dataset in opened.datasets] == [uids[4], uids[2], uids[1], uids[0]]
-    with pytest.raises(Unprocessable, match="is no cursor of this list"):
+    with pytest.raises(Unprocessable, match="is not a cursor of this list"):
         await dms.client.datasets(after=cursor)

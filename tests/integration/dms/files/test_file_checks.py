@@ -28,8 +28,8 @@ def a_pipe(path: Path) -> None:
     [
         (Path.unlink, "is not there: write it before it is registered"),
         (lambda path: path.write_text("shorter"), "has 7 bytes, not 8"),
-        (a_folder, "is no plain file"),
-        (a_pipe, "is no plain file"),
+        (a_folder, "is not a plain file"),
+        (a_pipe, "is not a plain file"),
     ],
 )
 async def test_file_that_differs_from_its_registration_is_refused_by_name(

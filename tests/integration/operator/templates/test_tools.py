@@ -126,7 +126,7 @@ async def test_pages_store_tools_and_compose_a_template(operator: Operator) -> N
     compose_form = {**form, "name": "ocr", "tools": "layout join"}
     for bind, message in (
         ("scale", "each parameter stands once"),
-        ("x=y", "&#39;x&#39; is no param"),
+        ("x=y", "&#39;x&#39; is not a param"),
     ):
         unfit = await http.post("/tools/compose", data={**compose_form, "bind": bind})
         assert (unfit.status_code, message in unfit.text) == (422, True), unfit.text

@@ -101,9 +101,9 @@ async def test_task_that_needs_a_sandbox_is_explained(stage: Stage) -> None:
         stage, secret
     )
     bare.append(await stage.add_pilot(sandbox=SandboxKind.USERS))
-    assert "none of the 3 pilots has one (some have only a user for each slot, which is none)" in (
-        await why(stage, task)
-    )
+    assert (
+        "none of the 3 pilots has one (some have only a user for each slot, which is not a sandbox)"
+    ) in await why(stage, task)
     assert [await stage.lease(pilot, 3) for pilot in bare] == [[], [], []]
     able = await stage.leased(await stage.add_pilot(sandbox=SandboxKind.NAMESPACES), 2)
     assert len(able.jobs) == 2

@@ -80,7 +80,7 @@ def _read_form(detail: ChainDetail, form: Mapping[str, str]) -> RerunChain:
     try:
         key = UUID(form["key"]) if "key" in form else None
     except ValueError:
-        problems = [*problems, Finding(message="the form's key is none: reload the page")]
+        problems = [*problems, Finding(message="the form's key is not valid: reload the page")]
         key = None
     if problems:
         raise RequestRefused(problems)
