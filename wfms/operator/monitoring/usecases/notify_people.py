@@ -19,7 +19,7 @@ from wfms.operator.monitoring.db.notifications import (
     mark_sent,
     release_notifications,
 )
-from wfms.operator.monitoring.domain.notices import UNMATCHED
+from wfms.operator.monitoring.domain.data_notices import UNMATCHED
 from wfms.operator.monitoring.usecases.read_attention import read_attention
 
 log = structlog.get_logger(__name__)

@@ -27,7 +27,7 @@ from sluice.contracts.jobs.tasks import TaskStatus, UnschedulableTask
 from sluice.contracts.pilots.pilot_list import PilotList
 from wfms.operator.chains.usecases.review_unmatched import current_ties
 from wfms.operator.context import OperatorContext
-from wfms.operator.monitoring.domain import notices
+from wfms.operator.monitoring.domain import chain_notices, data_notices, notices, pilot_notices
 from wfms.operator.monitoring.domain.overview import MAX_PILOTS
 
 AnswerT = TypeVar("AnswerT")
@@ -132,11 +132,13 @@ async def _chains(context: OperatorContext, limit: int) -> tuple[_Part, ChainCou
         )
     except ServiceError as error:
         text = f"The chain service does not answer, so chains are missing here: {error.detail}"
-        return _Part([notices.report_trouble(text)]), None
+        return _Part([notices.error_notice(text)]), None
     listed_chains = [*failed.chains, *stuck.chains]
     unshown = max(0, counts.attention - len(listed_chains) - len(finished.chains))
-    chain_notices = [notice for chain in listed_chains for notice in notices.report_chain(chain)]
-    chain_notices += notices.report_failures(
+    chain_notices = [
+        notice for chain in listed_chains for notice in chain_notices.report_chain(chain)
+    ]
+    chain_notices += chain_notices.report_failures(
         finished.chains, await _read_retained_datasets(context.dms, finished.chains)
     )
     return _Part(chain_notices, unshown), counts
@@ -174,16 +176,18 @@ async def _wms(
             "The WMS does not answer, so pilots and counts of jobs are missing here:"
             f" {error.detail}"
         )
-        return _Part([notices.report_trouble(text)]), None, None
+        return _Part([notices.error_notice(text)]), None, None
     tasks, unfit = troubled.tasks, never.tasks
     datasets = await _datasets(context.chains, [*tasks, *unfit])
-    wms_notices = notices.report_missing_pilots(pilots.pilots, waiting=work.waiting)
-    wms_notices += notices.report_lost_pilots(lost.pilots)
-    wms_notices += notices.report_quarantined_pilots(pilots.pilots)
-    wms_notices += notices.report_troubled_pilots(pilots.pilots)
-    wms_notices += notices.report_disabled_steps(steps.steps)
-    wms_notices += notices.report_unschedulable_tasks(unfit, datasets)
-    wms_notices += [notice for task in tasks for notice in notices.report_task(task, datasets)]
+    wms_notices = pilot_notices.report_missing_pilots(pilots.pilots, waiting=work.waiting)
+    wms_notices += pilot_notices.report_lost_pilots(lost.pilots)
+    wms_notices += pilot_notices.report_quarantined_pilots(pilots.pilots)
+    wms_notices += pilot_notices.report_troubled_pilots(pilots.pilots)
+    wms_notices += pilot_notices.report_disabled_steps(steps.steps)
+    wms_notices += chain_notices.report_unschedulable_tasks(unfit, datasets)
+    wms_notices += [
+        notice for task in tasks for notice in chain_notices.report_task(task, datasets)
+    ]
     unshown = max(0, (work.troubled or 0) - len(tasks))
     unshown += never.number - len(unfit)
     return _Part(wms_notices, unshown + lost.total - len(lost.pilots)), work, pilots
@@ -197,11 +201,11 @@ async def _dms(dms: DmsClient, limit: int) -> _Part:
             "The DMS does not answer, so uploads and deletions that do not go on are missing here:"
             f" {error.detail}"
         )
-        return _Part([notices.report_trouble(text)])
+        return _Part([notices.error_notice(text)])
     return (
         _Part([])
         if stalled is None
-        else _Part(notices.report_stalled_transfers(stalled.stalled), stalled.more)
+        else _Part(data_notices.report_stalled_transfers(stalled.stalled), stalled.more)
     )
 
 
@@ -213,7 +217,7 @@ async def _full_storages(context: OperatorContext) -> list[Notice]:
     for answer in (storages, waits):
         if isinstance(answer, BaseException) and not isinstance(answer, ServiceError):
             raise answer
-    return notices.report_full_storages(
+    return data_notices.report_full_storages(
         [] if isinstance(storages, BaseException) else storages,
         [] if isinstance(waits, BaseException) else waits.waits,
     )
@@ -224,7 +228,7 @@ async def _broker(context: OperatorContext) -> list[Notice]:
     reports = await asyncio.gather(*(_readiness(http) for http in context.others.values()))
     answers = (report.get("transport", "ok") for report in reports)
     return [
-        notices.report_trouble(
+        notices.error_notice(
             f"Chains do not go on, because services cannot send messages: {answer}"
         )
         for answer in answers
@@ -259,8 +263,8 @@ async def _intake(context: OperatorContext) -> list[Notice]:
         )
     except ServiceError as error:
         return [
-            notices.report_trouble(
+            notices.error_notice(
                 f"The intake does not answer: new data sets get no chain now ({error.detail})"
             )
         ]
-    return notices.report_intake(unmatched.total or len(unmatched.datasets), ties)
+    return data_notices.report_intake(unmatched.total or len(unmatched.datasets), ties)
