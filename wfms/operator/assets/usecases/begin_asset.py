@@ -50,7 +50,7 @@ async def begin_asset(context: OperatorContext, name: str, new: NewAsset) -> Ass
         NameOwnedByOthers: The name belongs to somebody else.
     """
     files = sorted(new.files, key=lambda file: file.path)
-    digest = _digest(files)
+    digest = _compute_digest(files)
     async with context.database.transaction() as transaction:
         connection = transaction.connection
         await assets.lock_asset(connection, name)
@@ -99,7 +99,7 @@ def _count_received_bytes(pieces: Sequence[PieceAt], path: str) -> int:
     return end
 
 
-def _digest(files: Sequence[NewAssetFile]) -> str:
+def _compute_digest(files: Sequence[NewAssetFile]) -> str:
     """Return the digest of the files, or an empty string if a checksum is not known yet."""
     files_with_checksum = [
         AssetFile(path=file.path, size=file.size, checksum=file.checksum)

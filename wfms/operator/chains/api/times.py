@@ -84,7 +84,7 @@ class TimesRoutes:
         """Return the times as an SVG image."""
         title = query.template or ("Times" if query.chain_uid else "All templates")
         svg = draw_times(await self.times(query), title=title)
-        return _picture(svg)
+        return _respond_with_picture(svg)
 
     async def timeline(self, uid: UUID) -> Timeline:
         """Return the timeline of a chain."""
@@ -93,8 +93,8 @@ class TimesRoutes:
     async def timeline_picture(self, uid: UUID) -> RouteResponse:
         """Return the timeline of a chain as an SVG image."""
         svg = await draw_chain(self._context, uid)
-        return _picture(svg)
+        return _respond_with_picture(svg)
 
 
-def _picture(svg: str) -> RouteResponse:
+def _respond_with_picture(svg: str) -> RouteResponse:
     return RouteResponse(svg.encode(), content_type="image/svg+xml", headers=_POLICY)

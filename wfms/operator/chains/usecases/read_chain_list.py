@@ -77,11 +77,11 @@ async def read_progress(wms: WmsClient, chains: Iterable[Chain]) -> list[ChainPr
         for step in chain.steps
         if step.task_uid is not None and step.started_at is not None
     ]
-    statuses = await _statuses(wms, tasks)
+    statuses = await _read_statuses(wms, tasks)
     return [chain_progress(chain, statuses) for chain in chain_list]
 
 
-async def _statuses(wms: WmsClient, uids: list[UUID]) -> dict[str, TaskStatus]:
+async def _read_statuses(wms: WmsClient, uids: list[UUID]) -> dict[str, TaskStatus]:
     parts = [uids[first : first + _AT_ONCE] for first in range(0, len(uids), _AT_ONCE)]
     try:
         answers = await asyncio.gather(*(wms.tasks(part) for part in parts))

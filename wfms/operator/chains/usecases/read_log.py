@@ -44,7 +44,7 @@ async def find_log(wms: WmsClient, job_id: int, *, attempt: int | None = None) -
         LogUnknown: There is no log.
         NotAvailable: The WMS does not answer.
     """
-    return _place(await wms.job(job_id), attempt)
+    return _find_place(await wms.job(job_id), attempt)
 
 
 async def read_log(context: OperatorContext, job_id: int, *, attempt: int | None = None) -> LogText:
@@ -75,7 +75,7 @@ async def read_log(context: OperatorContext, job_id: int, *, attempt: int | None
     return LogText(log_text(head, tail, size), size, size > len(head) + len(tail), place.attempt)
 
 
-def _place(job: Job, attempt: int | None) -> LogPlace:
+def _find_place(job: Job, attempt: int | None) -> LogPlace:
     for candidate in sorted(job.attempts, key=lambda candidate: candidate.attempt, reverse=True):
         if candidate.log_url is not None and attempt in {None, candidate.attempt}:
             return LogPlace(candidate.attempt, candidate.log_url)

@@ -47,7 +47,7 @@ async def list_outputs(
         *(_find_dataset(dms, dataset_uids[output.step, output.port]) for output in planned)
     )
     return [
-        _output(output, dataset)
+        _build_output(output, dataset)
         for output, dataset in zip(planned, datasets, strict=True)
         if dataset is not None
     ]
@@ -72,5 +72,5 @@ async def _find_dataset(dms: DmsClient, uid: UUID) -> Dataset | None:
         return None
 
 
-def _output(planned: PlanOutput, dataset: Dataset) -> ChainOutput:
+def _build_output(planned: PlanOutput, dataset: Dataset) -> ChainOutput:
     return ChainOutput(name=planned.name, kind=planned.kind, single=planned.single, dataset=dataset)

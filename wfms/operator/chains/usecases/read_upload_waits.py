@@ -37,11 +37,11 @@ async def with_upload_waits(dms: DmsClient, chain: Chain) -> Chain:
         log.warning("dms.no_answer", chain=str(chain.uid), reason=error.detail)
         return chain
     return chain.model_copy(
-        update={"reason": _sentence(list(zip(incomplete, statuses, strict=True)))}
+        update={"reason": _describe_waits(list(zip(incomplete, statuses, strict=True)))}
     )
 
 
-def _sentence(outputs: list[tuple[Dataset, DatasetStatus]]) -> str:
+def _describe_waits(outputs: list[tuple[Dataset, DatasetStatus]]) -> str:
     waits = [
         f"output {label(output)} waits for {status.waits_for}"
         for output, status in outputs

@@ -82,7 +82,9 @@ def _with_objections(unmatched: Unmatched, templates: Iterable[StoredTemplate]) 
     ordered = sorted(templates, key=lambda template: (-template.plan.priority, template.name))
     objections = [
         Objection(
-            template=template.name, version=template.version, reason=_reason(template, dataset)
+            template=template.name,
+            version=template.version,
+            reason=_explain_match(template, dataset),
         )
         for template in ordered
     ]
@@ -91,7 +93,7 @@ def _with_objections(unmatched: Unmatched, templates: Iterable[StoredTemplate]) 
     )
 
 
-def _reason(template: StoredTemplate, dataset: Dataset) -> str:
+def _explain_match(template: StoredTemplate, dataset: Dataset) -> str:
     facts = facts_of(dataset)
     reason = objection_to(dataset, template.plan, template=template.name)
     if reason is not None:

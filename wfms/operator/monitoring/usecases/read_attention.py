@@ -65,12 +65,12 @@ async def read_attention(context: OperatorContext, *, limit: int) -> Attention:
         storage_notices,
         broker_notices,
     ) = await asyncio.gather(
-        _chains(context, limit),
-        _wms(context, limit),
-        _dms(context.dms, limit),
-        _intake(context),
-        _full_storages(context),
-        _broker(context),
+        _read_chain_notices(context, limit),
+        _read_wms_notices(context, limit),
+        _read_dms_notices(context.dms, limit),
+        _read_intake_notices(context),
+        _read_storage_notices(context),
+        _read_broker_notices(context),
     )
     candidates = [
         *broker_notices,
@@ -100,7 +100,7 @@ async def acknowledge_notices(
         NoSuchNotice: An id is not valid; nothing is acknowledged then.
         NotAvailable: A service does not answer.
     """
-    subjects = [_subject(notice_id) for notice_id in ids]
+    subjects = [_parse_subject(notice_id) for notice_id in ids]
     return await acknowledge_each(
         subjects,
         request,
@@ -109,14 +109,16 @@ async def acknowledge_notices(
     )
 
 
-def _subject(notice: str) -> tuple[Subject, UUID]:
+def _parse_subject(notice: str) -> tuple[Subject, UUID]:
     subject = Notice.subject_of(notice)
     if subject is None:
         raise notices.NoSuchNotice(notice)
     return subject
 
 
-async def _chains(context: OperatorContext, limit: int) -> tuple[_Part, ChainCounts | None]:
+async def _read_chain_notices(
+    context: OperatorContext, limit: int
+) -> tuple[_Part, ChainCounts | None]:
     """Return the notices of chains.
 
     Chains that failed, that finished with failed jobs and that are stuck are requested separately,
@@ -158,7 +160,7 @@ async def _read_retained_datasets(dms: DmsClient, chains: Sequence[Chain]) -> di
         return {}
 
 
-async def _wms(
+async def _read_wms_notices(
     context: OperatorContext, limit: int
 ) -> tuple[_Part, WorkCounts | None, PilotList | None]:
     wms = context.wms
@@ -178,7 +180,7 @@ async def _wms(
         )
         return _Part([notices.error_notice(text)]), None, None
     tasks, unfit = troubled.tasks, never.tasks
-    datasets = await _datasets(context.chains, [*tasks, *unfit])
+    datasets = await _read_dataset_names(context.chains, [*tasks, *unfit])
     wms_notices = pilot_notices.report_missing_pilots(pilots.pilots, waiting=work.waiting)
     wms_notices += pilot_notices.report_lost_pilots(lost.pilots)
     wms_notices += pilot_notices.report_quarantined_pilots(pilots.pilots)
@@ -193,7 +195,7 @@ async def _wms(
     return _Part(wms_notices, unshown + lost.total - len(lost.pilots)), work, pilots
 
 
-async def _dms(dms: DmsClient, limit: int) -> _Part:
+async def _read_dms_notices(dms: DmsClient, limit: int) -> _Part:
     try:
         stalled = await dms.stalled(limit=limit)
     except ServiceError as error:
@@ -209,7 +211,7 @@ async def _dms(dms: DmsClient, limit: int) -> _Part:
     )
 
 
-async def _full_storages(context: OperatorContext) -> list[Notice]:
+async def _read_storage_notices(context: OperatorContext) -> list[Notice]:
     """Return notices of full storages; other notices report services that do not answer."""
     storages, waits = await asyncio.gather(
         context.dms.storages(everything=True), context.wms.storage_waits(), return_exceptions=True
@@ -223,9 +225,9 @@ async def _full_storages(context: OperatorContext) -> list[Notice]:
     )
 
 
-async def _broker(context: OperatorContext) -> list[Notice]:
+async def _read_broker_notices(context: OperatorContext) -> list[Notice]:
     """Return a notice if the message broker takes no messages from a service."""
-    reports = await asyncio.gather(*(_readiness(http) for http in context.others.values()))
+    reports = await asyncio.gather(*(_read_readiness(http) for http in context.others.values()))
     answers = (report.get("transport", "ok") for report in reports)
     return [
         notices.error_notice(
@@ -236,7 +238,7 @@ async def _broker(context: OperatorContext) -> list[Notice]:
     ][:1]
 
 
-async def _readiness(http: httpx.AsyncClient) -> dict[str, str]:
+async def _read_readiness(http: httpx.AsyncClient) -> dict[str, str]:
     """Return the readiness report of a service. Other notices tell of one that does not answer."""
     try:
         report = (await http.get("/readyz")).json()
@@ -245,7 +247,7 @@ async def _readiness(http: httpx.AsyncClient) -> dict[str, str]:
     return report if isinstance(report, dict) else {}
 
 
-async def _datasets(
+async def _read_dataset_names(
     chains: ChainsClient, tasks: Sequence[TaskStatus | UnschedulableTask]
 ) -> dict[UUID, str]:
     """Return the names of the input data sets by chain, as far as they are known."""
@@ -256,7 +258,7 @@ async def _datasets(
         return {}
 
 
-async def _intake(context: OperatorContext) -> list[Notice]:
+async def _read_intake_notices(context: OperatorContext) -> list[Notice]:
     try:
         unmatched, ties = await asyncio.gather(
             context.intake.unmatched(limit=1), current_ties(context)

@@ -67,14 +67,14 @@ class AskingPages:
 
     def show(self, group: str, template: str, step: str) -> str:
         """Show one step."""
-        return self._page(HumanStepKey(group, template, step))
+        return self._render_page(HumanStepKey(group, template, step))
 
     def live(self, group: str, template: str, step: str) -> Response:
         """Return the current state of one step for a live update."""
         parts = {"progress": "parts/asking_progress.html", "browsers": "parts/asking_devices.html"}
         return live(parts, again=True, **self._read(HumanStepKey(group, template, step)))
 
-    def _page(
+    def _render_page(
         self,
         key: HumanStepKey,
         *,
@@ -99,14 +99,14 @@ class AskingPages:
             refusal=refusal,
             new_link=new_link,
             address_is_own="mine" in request.form,
-            address=None if new_link is None else _address(new_link.url or ""),
+            address=None if new_link is None else _build_address(new_link.url or ""),
             export=f"{key.path}/answers",
             file=quote(f"{key.template}.{key.step}.jsonl", safe=" ."),
             **self._read(key),
         )
 
     def _read(self, key: HumanStepKey) -> dict[str, object]:
-        human_step, devices = self._bridge.run(self._now(key))
+        human_step, devices = self._bridge.run(self._read_step(key))
         return {
             "key": key,
             "asking": human_step,
@@ -114,7 +114,7 @@ class AskingPages:
             "more": devices[_MOST:],
         }
 
-    async def _now(self, key: HumanStepKey) -> tuple[HumanStep, Sequence[AskDevice]]:
+    async def _read_step(self, key: HumanStepKey) -> tuple[HumanStep, Sequence[AskDevice]]:
         """Return the step and its browsers.
 
         Raises:
@@ -135,10 +135,10 @@ class AskingPages:
             return self._show_refusal(key, to_form_error(error))
         except Conflict as refusal:
             return self._show_refusal(key, refusal)
-        return Response(self._page(key, new_link=new_link), status=201, mimetype="text/html")
+        return Response(self._render_page(key, new_link=new_link), status=201, mimetype="text/html")
 
     def _show_refusal(self, key: HumanStepKey, refusal: ServiceError) -> AnyResponse:
-        page = self._page(key, refusal=refusal)
+        page = self._render_page(key, refusal=refusal)
         return Response(page, status=refusal.status, mimetype="text/html")
 
     def end_link(self, group: str, template: str, step: str, *, uid: UUID) -> AnyResponse:
@@ -148,7 +148,7 @@ class AskingPages:
             flash("The link opens nothing any more.")
         except Conflict as refusal:
             flash(f"Nothing was changed: {refusal.detail}.")
-        return _back(HumanStepKey(group, template, step))
+        return _redirect_back(HumanStepKey(group, template, step))
 
     def set_device_state(self, group: str, template: str, step: str, *, uid: UUID) -> AnyResponse:
         """Exclude a browser, or let its answers count again."""
@@ -167,14 +167,14 @@ class AskingPages:
             flash(f"Nothing was changed: {problems}.")
         except Conflict as refusal:
             flash(f"Nothing was changed: {refusal.detail}.")
-        return _back(HumanStepKey(group, template, step))
+        return _redirect_back(HumanStepKey(group, template, step))
 
 
-def _back(key: HumanStepKey) -> AnyResponse:
+def _redirect_back(key: HumanStepKey) -> AnyResponse:
     where = url_for("pages.asking_step", group=key.group, template=key.template, step=key.step)
     return redirect(where, 303)
 
 
-def _address(url: str) -> str:
+def _build_address(url: str) -> str:
     """Return the absolute URL; a relative one belongs to this host."""
     return urljoin(current_app.config["PUBLIC_URL"] or request.host_url, url)

@@ -111,7 +111,7 @@ class DatasetPages:
                 f"{format_count(outcome.matched, 'data set', grouped=True)} taken by a template,"
                 f" {outcome.left} still unmatched.{deleted_text}"
             )
-        elif (uid := _uid()) is not None:
+        elif (uid := _read_uid()) is not None:
             try:
                 rematched = self._bridge.run(self._context.intake.rematch(uid))
                 flash(
@@ -134,7 +134,7 @@ class DatasetPages:
                 flash(f"{sets} dismissed: nothing was deleted.")
             except ValueError:
                 flash("Nothing was dismissed: load the page again.")
-        elif (uid := _uid()) is not None:
+        elif (uid := _read_uid()) is not None:
             try:
                 self._bridge.run(self._context.intake.dismiss_unmatched(uid))
                 flash("The data set is not listed any more. It stays where it is.")
@@ -143,7 +143,7 @@ class DatasetPages:
         return redirect(url_for("pages.unmatched"), 303)
 
 
-def _uid() -> UUID | None:
+def _read_uid() -> UUID | None:
     try:
         return UUID(request.form.get("dataset", ""))
     except ValueError:

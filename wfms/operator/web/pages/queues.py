@@ -50,7 +50,7 @@ class QueuePages:
 
     def requeue(self, queue: str) -> AnyResponse:
         """Put dead letters back into the queue."""
-        if (choice := _choice()) is not None:
+        if (choice := _read_choice()) is not None:
             try:
                 moved = self._bridge.run(self._queues.requeue(queue, choice)).moved
                 flash(f"{format_count(moved, 'message', grouped=True)} put back into the queue.")
@@ -60,7 +60,7 @@ class QueuePages:
 
     def drop(self, queue: str) -> AnyResponse:
         """Delete dead letters."""
-        if (choice := _choice()) is not None:
+        if (choice := _read_choice()) is not None:
             try:
                 moved = self._bridge.run(self._queues.drop(queue, choice)).moved
                 flash(f"{format_count(moved, 'message', grouped=True)} dropped for good.")
@@ -69,7 +69,7 @@ class QueuePages:
         return redirect(url_for("pages.queue", queue=queue), 303)
 
 
-def _choice() -> ChooseMessages | None:
+def _read_choice() -> ChooseMessages | None:
     """Return the messages that the form chooses, or None if it chooses none."""
     ids = request.form.getlist("id")
     if request.form.get("all") == "yes":

@@ -76,7 +76,7 @@ async def prepare_chain(context: OperatorContext, *, dataset: str, template: str
     dataset_page, templates, candidates = await asyncio.gather(
         context.dms.datasets(_WORKABLE, limit=OFFERED, newest=True),
         read_templates(context.database, disabled=True),
-        _datasets(context.dms, dataset),
+        _find_datasets(context.dms, dataset),
     )
     selected_template = next(
         (candidate for candidate in templates if candidate.name == template), None
@@ -128,7 +128,7 @@ def _same_version(chain: Chain, template: StoredTemplate) -> bool:
     return (chain.template_id, chain.template_version) == (template.id, template.version)
 
 
-async def _datasets(dms: DmsClient, name_or_uid: str) -> list[Dataset]:
+async def _find_datasets(dms: DmsClient, name_or_uid: str) -> list[Dataset]:
     """Return the data sets with this name or uid."""
     if not name_or_uid:
         return []

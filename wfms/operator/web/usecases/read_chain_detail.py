@@ -95,12 +95,14 @@ async def read_chain_detail(context: OperatorContext, uid: UUID) -> ChainDetail:
         asyncio.gather(*(_find_dataset(dms, entry) for entry in chain.datasets)),
     )
     [explained], results = await asyncio.gather(
-        with_step_waits(context.wms, progress), _results(dms, chain, template)
+        with_step_waits(context.wms, progress), _read_results(dms, chain, template)
     )
-    return ChainDetail(explained, template, datasets, results, _partial(chain, template, datasets))
+    return ChainDetail(
+        explained, template, datasets, results, _list_partial_outputs(chain, template, datasets)
+    )
 
 
-def _partial(
+def _list_partial_outputs(
     chain: Chain, template: StoredTemplate | None, datasets: list[KnownDataset]
 ) -> list[PartialOutput]:
     if not chain.state.final or chain.state is ChainState.FINISHED:
@@ -111,19 +113,19 @@ def _partial(
     return partial_outputs(chain, datasets_by_uid, None if template is None else template.plan)
 
 
-async def _results(
+async def _read_results(
     dms: DmsClient, chain: Chain, template: StoredTemplate | None
 ) -> list[OutputPreview]:
     if chain.state is not ChainState.FINISHED:
         return []
     try:
         outputs = await list_outputs(dms, chain, template)
-        return list(await asyncio.gather(*(_result(dms, output) for output in outputs)))
+        return list(await asyncio.gather(*(_read_result(dms, output) for output in outputs)))
     except ServiceError:
         return []
 
 
-async def _result(dms: DmsClient, output: ChainOutput) -> OutputPreview:
+async def _read_result(dms: DmsClient, output: ChainOutput) -> OutputPreview:
     files = (
         (await dms.files(output.dataset.uid, limit=FIRST_FILES)).files
         if output.dataset.usable

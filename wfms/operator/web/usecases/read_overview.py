@@ -24,10 +24,10 @@ async def read_overview(context: OperatorContext) -> Overview:
     databases of the services and not from the lists.
     """
     (running, ended), attention, templates, limits = await asyncio.gather(
-        _chains(context.chains),
+        _read_chains(context.chains),
         read_attention(context, limit=_MAX_NOTICES),
         read_templates(context.database, disabled=True),
-        _limits(context.wms),
+        _read_limits(context.wms),
     )
     progress = await read_progress(context.wms, [*running, *ended])
     return Overview(
@@ -42,7 +42,7 @@ async def read_overview(context: OperatorContext) -> Overview:
     )
 
 
-async def _limits(wms: WmsClient) -> list[ResourceLimit]:
+async def _read_limits(wms: WmsClient) -> list[ResourceLimit]:
     """Return the limits, or none if the WMS does not answer."""
     try:
         return (await wms.limits()).limits
@@ -50,7 +50,7 @@ async def _limits(wms: WmsClient) -> list[ResourceLimit]:
         return []
 
 
-async def _chains(chains: ChainsClient) -> tuple[list[Chain], list[Chain]]:
+async def _read_chains(chains: ChainsClient) -> tuple[list[Chain], list[Chain]]:
     """Return the running chains and those that ended last; none if the service is unavailable."""
     try:
         return await asyncio.gather(

@@ -99,7 +99,7 @@ async def read_task_detail(
     row, explanation, (jobs, after) = await asyncio.gather(
         context.chains.task(uid),
         _explain(context.wms, uid),
-        _jobs(context.wms, uid, job_filter),
+        _read_jobs(context.wms, uid, job_filter),
     )
     if explanation is None:
         explanation = "The WMS does not know the task." if row.state.final else STARTING_TEXT
@@ -116,7 +116,7 @@ async def _explain(wms: WmsClient, uid: UUID) -> str | None:
         return error.detail
 
 
-async def _jobs(
+async def _read_jobs(
     wms: WmsClient, uid: UUID, job_filter: JobFilter
 ) -> tuple[list[Job] | None, str | None]:
     try:
