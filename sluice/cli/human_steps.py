@@ -76,7 +76,7 @@ async def find_link(connection: Connection, text: str) -> UUID:
     if (uid := _uid(text)) is not None:
         return uid
     lists = await asyncio.gather(
-        *(connection.operator.ask_links(key) for key in await _list_step_keys(connection))
+        *(connection.operator.list_ask_links(key) for key in await _list_step_keys(connection))
     )
     return _get_matching_uid(text, [link.uid for each in lists for link in each.links], what="link")
 
@@ -86,7 +86,7 @@ async def find_device(connection: Connection, text: str) -> UUID:
     if (uid := _uid(text)) is not None:
         return uid
     lists = await asyncio.gather(
-        *(connection.operator.ask_devices(key) for key in await _list_step_keys(connection))
+        *(connection.operator.list_ask_devices(key) for key in await _list_step_keys(connection))
     )
     return _get_matching_uid(
         text, [device.uid for each in lists for device in each.devices], what="browser"
@@ -94,7 +94,7 @@ async def find_device(connection: Connection, text: str) -> UUID:
 
 
 async def _list_step_keys(connection: Connection) -> list[HumanStepKey]:
-    steps = (await connection.operator.asking_steps()).steps
+    steps = (await connection.operator.list_human_steps()).steps
     return [HumanStepKey(each.group, each.template, each.step) for each in steps]
 
 

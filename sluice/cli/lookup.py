@@ -33,8 +33,8 @@ async def resolve_dataset(connection: Connection, reference: str) -> Dataset:
     """
     uid = _parse_uid(reference)
     if uid is not None:
-        return await connection.operator.dataset(uid)
-    matches = (await connection.operator.datasets(name=reference)).datasets
+        return await connection.operator.get_dataset(uid)
+    matches = (await connection.operator.list_datasets(name=reference)).datasets
     names: list[str] = []
     if not matches:
         async for page in _dataset_pages(connection, every=_may_be_uid_prefix(reference)):
@@ -58,8 +58,8 @@ async def resolve_chain(connection: Connection, reference: str) -> Chain:
     """
     uid = _parse_uid(reference)
     if uid is not None:
-        return await connection.operator.chain(uid)
-    matches = (await connection.operator.chains(name=reference, limit=_CHAINS)).chains
+        return await connection.operator.get_chain(uid)
+    matches = (await connection.operator.list_chains(name=reference, limit=_CHAINS)).chains
     names: list[str] = []
     if not matches:
         async for page in _chain_pages(connection, every=_may_be_uid_prefix(reference)):
@@ -150,7 +150,7 @@ async def _dataset_pages(connection: Connection, *, every: bool) -> AsyncIterato
     """Yield pages of data sets, the newest first: all pages, or only the first."""
     after: str | None = None
     while True:
-        page = await connection.operator.datasets(newest=True, after=after, limit=_DATASETS)
+        page = await connection.operator.list_datasets(newest=True, after=after, limit=_DATASETS)
         yield page.datasets
         after = page.after
         if not every or after is None or len(page.datasets) < _DATASETS:
@@ -161,7 +161,7 @@ async def _chain_pages(connection: Connection, *, every: bool) -> AsyncIterator[
     """Yield pages of chains: all pages, or only the first."""
     after: str | None = None
     while True:
-        page = await connection.operator.chains(after=after, limit=_CHAINS)
+        page = await connection.operator.list_chains(after=after, limit=_CHAINS)
         yield page.chains
         after = page.after
         if not every or after is None:
@@ -177,7 +177,7 @@ async def resolve_pilot(connection: Connection, reference: str) -> Pilot:
         NotFound: No pilot matches. The message may suggest a similar name.
         Ambiguous: Several pilots match.
     """
-    pilots = (await connection.operator.pilots()).pilots
+    pilots = (await connection.operator.list_pilots()).pilots
     matches = [
         pilot
         for pilot in pilots
@@ -211,9 +211,11 @@ async def resolve_template(
         NotFound: There is no such template or version. The message may suggest a similar name.
     """
     try:
-        return await connection.operator.template(name, version=version)
+        return await connection.operator.get_template(name, version=version)
     except NotFound:
-        names = [template.name for template in (await connection.operator.templates()).templates]
+        names = [
+            template.name for template in (await connection.operator.list_templates()).templates
+        ]
         if name not in names and (suggestion := did_you_mean(name, names)):
             raise NotFound(f"there is no template {quoted(name)}{suggestion}") from None
         raise

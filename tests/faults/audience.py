@@ -171,7 +171,7 @@ class Audience:
 
     async def _is_asked(self) -> bool:
         """Return whether there are items, or the work is over."""
-        steps = (await insist(self._watcher.asking_steps)).steps
+        steps = (await insist(self._watcher.list_human_steps)).steps
         return self._leaving.is_set() or any(step.items for step in steps)
 
 

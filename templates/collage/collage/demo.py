@@ -138,10 +138,10 @@ async def _count_duplicate_attempts(connection: Connection, tasks: Sequence[Chai
     for task in tasks:
         after: str | None = None
         while task.jobs is not None:
-            page = await connection.operator.jobs(task.task_uid, after=after, limit=1000)
+            page = await connection.operator.list_jobs(task.task_uid, after=after, limit=1000)
             for job in page.jobs:
                 if job.attempt > 1:
-                    attempts = (await connection.operator.job(job.id)).attempts
+                    attempts = (await connection.operator.get_job(job.id)).attempts
                     number += sum(
                         attempt.ended_at is None or later.leased_at < attempt.ended_at
                         for attempt, later in pairwise(attempts)
@@ -154,7 +154,7 @@ async def _count_duplicate_attempts(connection: Connection, tasks: Sequence[Chai
 
 async def _collect_statistics(connection: Connection, pool: _WorkerPool) -> list[dict[str, Any]]:
     """Return the system's statistics of each worker, including lost ones."""
-    uids = {pilot.name: pilot.uid for pilot in (await connection.operator.pilots()).pilots}
+    uids = {pilot.name: pilot.uid for pilot in (await connection.operator.list_pilots()).pilots}
     return [await _worker_statistics(connection, worker, uids) for worker in pool.workers]
 
 
@@ -166,7 +166,7 @@ async def _worker_statistics(
     statistics = {"name": name, "jobs": 0, "failed": 0, "mean_seconds": None, "fate": fate}
     if name not in uids:
         return statistics
-    detail = await connection.operator.pilot(uids[name])
+    detail = await connection.operator.get_pilot(uids[name])
     times = [(step.finished, step.mean) for step in detail.steps if step.mean is not None]
     jobs = sum(finished for finished, _ in times)
     mean = sum(finished * seconds for finished, seconds in times) / jobs if jobs else None
@@ -212,7 +212,7 @@ async def _make_collage(url: str, folder: Path, photos: Sequence[Path], seed: in
             if chain.state is ChainState.FINISHED:
                 outputs = await fetch_results(connection, chain, folder / "out")
             timeline = folder / "timeline.svg"
-            picture = await connection.operator.timeline_picture(chain.uid)
+            picture = await connection.operator.get_timeline_picture(chain.uid)
             await asyncio.to_thread(timeline.write_bytes, picture)
             return DemoResult(
                 chain=chain,

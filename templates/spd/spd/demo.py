@@ -95,7 +95,7 @@ async def _process_run(
 
 
 async def _register_frames(connection: Connection, run: int, dataset: UUID) -> None:
-    files = connection.dms.all_files(dataset)
+    files = connection.dms.iterate_files(dataset)
     frames = [
         NewFrame(number=file.seq + 1, file_id=file.id, meta={"name": file.name})
         async for file in files

@@ -113,7 +113,7 @@ async def collect(world: World, name: str, *, files: int = 2, plan: Plan | None 
 
 
 async def corpus(world: World) -> AppendOnlyDataset:
-    (corpus_status,) = await world.dms.append_only_datasets()
+    (corpus_status,) = await world.dms.list_append_only_datasets()
     return corpus_status
 
 
@@ -129,14 +129,16 @@ async def take(world: World) -> list[Chain]:
 
 async def taken(world: World) -> list[Chain]:
     names = {template.name for template in world.templates}
-    listed = (await world.chains.chains(limit=500)).chains
+    listed = (await world.chains.list_chains(limit=500)).chains
     return [chain for chain in reversed(listed) if chain.template in names]
 
 
 async def files_given(world: World, chains: list[Chain]) -> list[str]:
     """Return the names of all files in the inputs of the chains."""
     return [
-        file.name for chain in chains for file in (await world.dms.files(chain.dataset_uid)).files
+        file.name
+        for chain in chains
+        for file in (await world.dms.list_files(chain.dataset_uid)).files
     ]
 
 

@@ -34,7 +34,7 @@ async def test_data_set_is_processed_to_an_uploaded_output(world: World) -> None
     first = await world.input("run-7", meta={"kind": "raw", "produced": {"events": 7}})
     for _ in range(5):
         await world.turn()
-    (chain,) = (await world.chains.chains()).chains
+    (chain,) = (await world.chains.list_chains()).chains
     assert chain.state is ChainState.FINISHED
     assert [step.state for step in chain.steps] == [StepState.FINISHED] * 3
     kept_datasets = [dataset for dataset in chain.datasets if dataset.uid not in world.deletions]
@@ -44,7 +44,7 @@ async def test_data_set_is_processed_to_an_uploaded_output(world: World) -> None
     ]
     assert world.deletions[-1] == first.uid, "the first input is deleted last"
     assert len(world.deletions) == len(set(world.deletions)) == 5
-    output = await world.dms.dataset(kept_datasets[0].uid)
+    output = await world.dms.get_dataset(kept_datasets[0].uid)
     assert output.state is DatasetState.UPLOADED
     assert output.meta == {
         "kind": "raw",
@@ -103,18 +103,22 @@ async def test_invariant_1_one_chain_per_data_set_template_version_and_parameter
     template = world.template(three_steps(parameters=parameters, bind={"kind": "kind"}))
     dataset = await world.input("a", meta={"kind": "raw"})
     request = world.request(dataset, template, kind="raw")
-    first, is_new = await world.chains.new_chain(request)
+    first, is_new = await world.chains.create_new_chain(request)
     assert is_new, "the intake's request has the values of the metadata"
-    assert await world.chains.new_chain(world.request(dataset, template)) == (first, False)
+    assert await world.chains.create_new_chain(world.request(dataset, template)) == (first, False)
     other = world.request(dataset, template, kind="raw", cut=5)
-    answers = await asyncio.gather(*(world.chains.new_chain(other) for _ in range(4)))
+    answers = await asyncio.gather(*(world.chains.create_new_chain(other) for _ in range(4)))
     assert sorted(is_new for _, is_new in answers) == [False, False, False, True]
     assert {chain.uid for chain, _ in answers}.isdisjoint({first.uid})
     [second] = {chain.uid for chain, _ in answers}
     assert (await world.chain(second)).params == {"kind": "raw", "cut": 5}
-    again, is_new = await world.chains.new_chain(request.model_copy(update={"template_version": 2}))
+    again, is_new = await world.chains.create_new_chain(
+        request.model_copy(update={"template_version": 2})
+    )
     assert is_new
-    assert len({first.uid, second, again.uid}) == len((await world.chains.chains()).chains) == 3
+    assert (
+        len({first.uid, second, again.uid}) == len((await world.chains.list_chains()).chains) == 3
+    )
 
 
 async def test_parameters_are_checked_and_passed_to_the_task(world: World) -> None:
@@ -165,7 +169,7 @@ async def test_requirements_of_a_template_are_checked_for_a_new_chain(
         "requires meta version like '2.*', which is '1.4'",
         "requires parameter cut from -∞ to 5, which is 9",
     ]
-    assert (await world.chains.chains()).chains == []
+    assert (await world.chains.list_chains()).chains == []
     less = template.model_copy(
         update={
             "plan": template.plan.model_copy(update={"require": Require(files=Equals(value=1))})
@@ -225,7 +229,7 @@ async def test_tasks_beside_a_failed_task_are_canceled_with_the_reason_of_the_ch
     chain = await world.new_chain(await world.input("a"), world.template(both))
     await world.start_steps()
     await world.deliver()
-    tasks = (await world.chains.tasks(chain=chain.uid)).tasks
+    tasks = (await world.chains.list_tasks(chain=chain.uid)).tasks
     [failing_task] = [task.task_uid for task in tasks if task.step == "wrong"]
     long = f"no: {'x' * 5_000}"
     await world.end_task(failing_task, TaskState.FAILED, failed=3, reason=long)
@@ -290,14 +294,14 @@ async def test_watch_of_a_task_that_was_never_sent_ends(world: World) -> None:
             await world.start_steps()
         except BaseException:
             world.fuse.at = None
-        if (await world.watcher.watched()).tasks:
+        if (await world.watcher.list_watched()).tasks:
             break
         world.fuse.at = None
     world.fuse.at = None
     await world.chains.cancel_chain(chain.uid)
     await world.start_steps()
     await world.follow()
-    (watch,) = (await world.watcher.watched()).tasks
+    (watch,) = (await world.watcher.list_watched()).tasks
     assert watch.reported
     assert (await world.chain(chain.uid)).state is ChainState.CANCELED
     assert world.wms.messages == []
@@ -316,7 +320,7 @@ async def test_late_cancel_and_use_of_deleted_inputs_are_refused(world: World) -
     with pytest.raises(Conflict, match="was released for deletion"):
         await world.new_chain(dataset, other)
     with pytest.raises(Conflict, match="is deleting"):
-        await world.new_chain(await world.dms.dataset(dataset.uid), other)
+        await world.new_chain(await world.dms.get_dataset(dataset.uid), other)
     own = await world.dms.register_dataset(NewDataset(name="own", type=DatasetType.LOGS))
     with pytest.raises(Unprocessable, match="only inside its own chain"):
         await world.new_chain(own, other)
@@ -348,15 +352,15 @@ async def test_chains_and_tasks_are_listed_ranked_and_canceled(world: World) -> 
     ]
     await world.start_steps()
     await world.deliver()
-    page = await world.chains.chains(limit=2)
+    page = await world.chains.list_chains(limit=2)
     assert [chain.uid for chain in page.chains] == [chains[2].uid, chains[1].uid]
-    rest = await world.chains.chains(limit=2, after=page.after)
+    rest = await world.chains.list_chains(limit=2, after=page.after)
     assert ([chain.uid for chain in rest.chains], rest.after) == ([chains[0].uid], None)
-    of_one = await world.chains.chains(dataset_uid=chains[1].dataset_uid)
+    of_one = await world.chains.list_chains(dataset_uid=chains[1].dataset_uid)
     assert [chain.uid for chain in of_one.chains] == [chains[1].uid]
     with pytest.raises(Unprocessable, match="is not a cursor of this list"):
-        await world.chains.chains(after="zzz")
-    tasks = (await world.chains.tasks(chain=chains[0].uid)).tasks
+        await world.chains.list_chains(after="zzz")
+    tasks = (await world.chains.list_tasks(chain=chains[0].uid)).tasks
     assert [(task.step, task.state) for task in tasks] == [
         ("decode", StepState.IN_PROGRESS),
         ("filter", StepState.STARTING),
@@ -364,7 +368,7 @@ async def test_chains_and_tasks_are_listed_ranked_and_canceled(world: World) -> 
     assert tasks[0].jobs is not None
     assert (await world.chains.prioritise(tasks[0].task_uid, 9.0)).rank == 9.0
     world.http["wms"].down = True
-    assert (await world.chains.task(tasks[0].task_uid)).jobs is None
+    assert (await world.chains.get_task(tasks[0].task_uid)).jobs is None
     world.http["wms"].down = False
     assert (await world.chains.cancel_task(tasks[0].task_uid)).state is TaskState.CANCELED
     await world.follow()

@@ -12,7 +12,7 @@ from tests.unit.wfms.chains.plans import three_steps
 
 async def ranked_chain(world: World, rank: float) -> Chain:
     new = world.request(await world.input("a"), world.template(three_steps()))
-    return await world.chains.new_dataset(new.model_copy(update={"rank": rank}))
+    return await world.chains.create_chain(new.model_copy(update={"rank": rank}))
 
 
 async def begin(world: World) -> None:

@@ -26,7 +26,7 @@ async def test_output_is_collected_when_the_chain_has_finished(world: World) -> 
     )
     await collect(world, "b", files=3)
     assert (await corpus(world)).dataset.count_files == 5
-    files = (await world.dms.files(corpus_status.dataset.uid)).files
+    files = (await world.dms.list_files(corpus_status.dataset.uid)).files
     assert all("/output/" in file.url for file in files), (
         "the files are those of the output storage"
     )
@@ -59,7 +59,7 @@ async def test_discarded_output_is_deleted_only_after_its_collection(
     chain = await carry(world, await world.new_chain(await world.input("a"), template))
     await world.chains.discard_chain(chain.uid)
     await world.delete_outputs()
-    assert (await world.dms.dataset(output_of(chain))).state is DatasetState.UPLOADED
+    assert (await world.dms.get_dataset(output_of(chain))).state is DatasetState.UPLOADED
     world.http["dms"].down = True
     with pytest.raises(NotAvailable):
         await world.collect_outputs()
@@ -71,11 +71,11 @@ async def test_discarded_output_is_deleted_only_after_its_collection(
         pass
     await context.files.stop()
     await context.reads.stop()
-    assert (await world.dms.dataset(output_of(chain))).state is DatasetState.DELETED
+    assert (await world.dms.get_dataset(output_of(chain))).state is DatasetState.DELETED
     corpus_status = await corpus(world)
     assert corpus_status.dataset.count_files == 2
-    for file in (await world.dms.files(corpus_status.dataset.uid)).files:
-        assert await world.dms.part(corpus_status.dataset.uid, file.id, length=file.size)
+    for file in (await world.dms.list_files(corpus_status.dataset.uid)).files:
+        assert await world.dms.read_part(corpus_status.dataset.uid, file.id, length=file.size)
 
 
 async def test_output_of_an_already_discarded_chain_is_not_collected(world: World) -> None:
@@ -83,7 +83,7 @@ async def test_output_of_an_already_discarded_chain_is_not_collected(world: Worl
     await world.chains.discard_chain(chain.uid)
     await carry(world, chain)
     await world.collect_outputs()
-    assert await world.dms.append_only_datasets() == []
+    assert await world.dms.list_append_only_datasets() == []
     assert (await world.chain(chain.uid)).collected == []
 
 
@@ -94,7 +94,7 @@ async def test_output_of_a_failed_chain_is_not_collected(world: World) -> None:
         await world.turn()
     assert (await world.chain(chain.uid)).state is ChainState.FAILED
     await world.collect_outputs()
-    assert await world.dms.append_only_datasets() == []
+    assert await world.dms.list_append_only_datasets() == []
 
 
 async def test_refused_collection_is_reported_at_the_chain_and_not_retried(
@@ -107,7 +107,7 @@ async def test_refused_collection_is_reported_at_the_chain_and_not_retried(
     assert collection.append_only is None
     await world.chains.discard_chain(other.uid)
     await world.delete_outputs()
-    assert (await world.dms.dataset(output_of(other))).state is DatasetState.DELETING
+    assert (await world.dms.get_dataset(output_of(other))).state is DatasetState.DELETING
 
 
 async def test_append_only_data_set_cannot_be_the_input_of_a_chain(world: World) -> None:
@@ -125,9 +125,9 @@ async def test_each_group_collects_in_its_own_data_set(world: World) -> None:
         dataset = await world.input(f"d{number}", group=group)
         template = world.template(collecting(), name=f"t{number}")
         request = world.request(dataset, template).model_copy(update={"group": group})
-        await carry(world, await world.chains.new_dataset(request))
+        await carry(world, await world.chains.create_chain(request))
     await world.collect_outputs()
-    corpora = await world.dms.append_only_datasets()
+    corpora = await world.dms.list_append_only_datasets()
     assert [(one.dataset.append_only, one.dataset.group) for one in corpora] == [
         ("corpus", "ocr"),
         ("corpus", "spd"),

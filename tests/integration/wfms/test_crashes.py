@@ -89,7 +89,7 @@ async def test_chain_finishes_despite_crashes_at_every_place_of_every_loop(world
             await world.deliver()
             await world.end_running_tasks()
             await world.upload_all()
-    (chain,) = (await world.chains.chains()).chains
+    (chain,) = (await world.chains.list_chains()).chains
     assert chain.state is ChainState.FINISHED
     assert len(world.wms.messages) == len(set(world.wms.messages)) == 3
     assert len(world.deletions) == len(set(world.deletions)) == 5
@@ -161,7 +161,7 @@ async def test_concurrent_instances_of_all_loops_duplicate_nothing(world: World)
             await world.deliver()
             await world.end_running_tasks()
             await world.upload_all()
-    chains = (await world.chains.chains()).chains
+    chains = (await world.chains.list_chains()).chains
     assert [chain.state for chain in chains] == [ChainState.FINISHED] * 8
     assert len(world.wms.messages) == len(set(world.wms.messages)) == 24
     assert len(world.deletions) == len(set(world.deletions)) == 40
@@ -191,7 +191,7 @@ async def test_outage_of_a_service_only_delays_the_chain(world: World) -> None:
         await world.upload_all()
     await world.hand_over_releases()
     await world.deliver()
-    (chain,) = (await world.chains.chains()).chains
+    (chain,) = (await world.chains.list_chains()).chains
     assert chain.state is ChainState.FINISHED
     assert len(world.deletions) == len(set(world.deletions)) == 5
 
@@ -213,6 +213,6 @@ async def test_stopped_instance_returns_its_claims(world: World) -> None:
             await crank()
             await world.deliver()
             await world.end_running_tasks()
-        (chain,) = (await world.chains.chains(limit=1)).chains
+        (chain,) = (await world.chains.list_chains(limit=1)).chains
         assert chain.dataset_name == f"d{place}"
         assert chain.state is ChainState.UPLOADING, f"stopped at place {place}"

@@ -20,7 +20,7 @@ GOING = {DatasetState.DELETING, DatasetState.DELETED}
 
 
 async def is_going(world: World, dataset: Dataset) -> bool:
-    return (await world.dms.dataset(dataset.uid)).state in GOING
+    return (await world.dms.get_dataset(dataset.uid)).state in GOING
 
 
 async def test_deletion_of_a_needed_data_set_is_refused_and_names_the_chain(world: World) -> None:
@@ -30,7 +30,7 @@ async def test_deletion_of_a_needed_data_set_is_refused_and_names_the_chain(worl
     )
     await world.start_steps()
     written = [
-        await world.dms.dataset(needed.uid)
+        await world.dms.get_dataset(needed.uid)
         for needed in (await world.chain(chain.uid)).datasets
         if needed.port == "out"
     ]
@@ -66,14 +66,14 @@ async def test_forced_deletion_of_a_used_output_cancels_the_downstream_chain(wor
         dataset.uid for dataset in (await world.chain(first.uid)).datasets if dataset.port == "out"
     ]
     reader = await world.new_chain(
-        await world.dms.dataset(uid), world.template(three_steps(), name="reader")
+        await world.dms.get_dataset(uid), world.template(three_steps(), name="reader")
     )
     await world.start_steps()
     await world.deliver()
     assert (await world.chains.delete_dataset(uid, force=True)).state is DatasetState.UPLOADED
     await world.turn()
     assert (await world.chain(reader.uid)).state is ChainState.CANCELED
-    assert (await world.dms.dataset(uid)).state in GOING
+    assert (await world.dms.get_dataset(uid)).state in GOING
 
 
 async def test_forced_deletion_cancels_chains_first_despite_crashes(world: World) -> None:
@@ -136,7 +136,7 @@ async def test_chain_creation_and_deletion_of_its_input_exclude_each_other(world
         deletes = world.chains.delete_dataset(dataset.uid)
         answers = await asyncio.gather(begins, deletes, return_exceptions=True)
         assert [isinstance(answer, Conflict) for answer in answers].count(True) == 1, answers
-        chain_count = len((await world.chains.chains(dataset_uid=dataset.uid)).chains)
+        chain_count = len((await world.chains.list_chains(dataset_uid=dataset.uid)).chains)
         assert chain_count + await is_going(world, dataset) == 1
         outcomes.add(chain_count)
     assert outcomes == {0, 1}, "each of the two was first at least once"

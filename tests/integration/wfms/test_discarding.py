@@ -26,12 +26,12 @@ async def test_discarded_chain_leaves_no_data(world: World) -> None:
         for entry in (await world.chain(chain.uid)).datasets
         if entry.port == "out" and entry.step == "merge"
     ]
-    assert (await world.dms.dataset(output)).state is DatasetState.UPLOADED
+    assert (await world.dms.get_dataset(output)).state is DatasetState.UPLOADED
     await world.chains.discard_chain(chain.uid)
     await world.turn()
     assert (await world.chain(chain.uid)).discarded
     for entry in (await world.chain(chain.uid)).datasets:
-        assert (await world.dms.dataset(entry.uid)).state in {
+        assert (await world.dms.get_dataset(entry.uid)).state in {
             DatasetState.DELETING,
             DatasetState.DELETED,
         }, entry.name
@@ -64,15 +64,15 @@ async def test_output_used_by_another_chain_is_not_discarded(world: World) -> No
         if dataset.port == "out" and dataset.step == "merge"
     ]
     second = await world.new_chain(
-        await world.dms.dataset(output),
+        await world.dms.get_dataset(output),
         world.template(THREE, name="other"),
     )
     await world.chains.discard_chain(first.uid)
     await world.delete_outputs()
-    assert (await world.dms.dataset(output)).state is DatasetState.UPLOADED
+    assert (await world.dms.get_dataset(output)).state is DatasetState.UPLOADED
     for _ in range(5):
         await world.turn()
     assert (await world.chain(second.uid)).state is ChainState.FINISHED
     await world.chains.discard_chain(first.uid)
     await world.delete_outputs()
-    assert (await world.dms.dataset(output)).state is DatasetState.DELETING
+    assert (await world.dms.get_dataset(output)).state is DatasetState.DELETING

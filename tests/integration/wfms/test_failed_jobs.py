@@ -30,7 +30,7 @@ async def finished_with_failure(world: World, *, at: str = "filter") -> tuple[Da
 
 async def failures(world: World) -> list[tuple[str, int]]:
     """Return the input's name and the number of failed jobs of chains that wait for a decision."""
-    page = await world.chains.chains(attention=True, state=ChainState.FINISHED)
+    page = await world.chains.list_chains(attention=True, state=ChainState.FINISHED)
     return [(chain.dataset_name, chain.failed_jobs) for chain in page.chains]
 
 
@@ -60,11 +60,11 @@ async def test_failed_jobs_of_a_finished_chain_can_be_rerun(world: World) -> Non
 async def test_acknowledgement_of_failed_jobs_deletes_their_inputs(world: World) -> None:
     dataset, chain = await finished_with_failure(world)
     assert world.deletions == []
-    assert (await world.chains.counts()).attention == 1
+    assert (await world.chains.get_counts()).attention == 1
     acknowledged_chain = await world.chains.acknowledge_chain(chain.uid, ANN)
     assert acknowledged_chain.acknowledged is not None
     await world.turn()
-    assert (await world.chains.counts()).attention == 0
+    assert (await world.chains.get_counts()).attention == 0
     for uid in (dataset.uid, dataset_of(chain, "decode"), dataset_of(chain, "filter")):
         assert await is_deleted(world, uid)
 
@@ -96,8 +96,8 @@ async def test_input_is_deleted_by_default_only_if_it_is_a_copy(world: World, co
 
 async def test_chain_with_failed_jobs_has_the_outcome_incomplete(world: World) -> None:
     _, chain = await finished_with_failure(world)
-    one = await world.chains.chain(chain.uid)
-    [listed] = (await world.chains.chains()).chains
+    one = await world.chains.get_chain(chain.uid)
+    [listed] = (await world.chains.list_chains()).chains
     for listed_chain in (one, listed):
         assert (listed_chain.outcome, listed_chain.failed_jobs) == (INCOMPLETE, 1)
         assert [step.outcome for step in listed_chain.steps] == ["finished", INCOMPLETE, "finished"]
@@ -107,7 +107,7 @@ async def test_incomplete_chains_can_be_listed_separately(world: World) -> None:
     _, chain = await finished_with_failure(world)
 
     async def listed(state: ChainListState) -> list[UUID]:
-        return [chain.uid for chain in (await world.chains.chains(state=state)).chains]
+        return [chain.uid for chain in (await world.chains.list_chains(state=state)).chains]
 
     assert (
         await listed(ChainListState.INCOMPLETE)
@@ -123,7 +123,7 @@ async def test_incomplete_chains_can_be_listed_separately(world: World) -> None:
 
 async def test_reason_of_a_finished_chain_counts_its_failed_jobs(world: World) -> None:
     _, chain = await finished_with_failure(world)
-    [listed] = (await world.chains.chains()).chains
-    for listed_chain in (await world.chains.chain(chain.uid), listed):
+    [listed] = (await world.chains.list_chains()).chains
+    for listed_chain in (await world.chains.get_chain(chain.uid), listed):
         assert listed_chain.failed_jobs == 1
         assert listed_chain.reason == "outputs are missing because 1 job of step 'filter' failed"

@@ -27,7 +27,7 @@ async def begin_with_a_file(world: World) -> Chain:
     await world.start_steps()
     await world.deliver()
     chain = await world.chain(chain_started.uid)
-    written = await world.dms.dataset(dataset_of(chain, "decode"))
+    written = await world.dms.get_dataset(dataset_of(chain, "decode"))
     file = NewFile(
         seq=0,
         name="00000000.1-a.hits",

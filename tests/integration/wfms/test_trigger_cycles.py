@@ -37,7 +37,7 @@ async def go_round(world: World, times: int) -> list[str]:
 
 
 async def find_append_only(world: World, name: str) -> AppendOnlyDataset:
-    corpora = await world.dms.append_only_datasets(generations=True)
+    corpora = await world.dms.list_append_only_datasets(generations=True)
     return next(one for one in corpora if one.dataset.append_only == name)
 
 

@@ -153,8 +153,8 @@ async def test_files_of_a_deleted_slice_stay_in_the_append_only_data_set(world: 
     await world.deliver()
     assert chain.dataset_uid in world.deletions
     corpus_status = await corpus(world)
-    for file in (await world.dms.files(corpus_status.dataset.uid)).files:
-        assert await world.dms.part(corpus_status.dataset.uid, file.id, length=file.size)
+    for file in (await world.dms.list_files(corpus_status.dataset.uid)).files:
+        assert await world.dms.read_part(corpus_status.dataset.uid, file.id, length=file.size)
 
 
 async def test_schedule_starts_one_chain_for_each_time(world: World, clock: SetClock) -> None:

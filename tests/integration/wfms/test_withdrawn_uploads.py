@@ -86,7 +86,7 @@ async def test_uploaded_output_not_yet_known_to_the_chain_is_deleted(
 ) -> None:
     chain = await begin_uploads(world)
     await world.upload_all()
-    assert [(await world.dms.dataset(uid)).state for uid in outputs_of(chain)] == [
+    assert [(await world.dms.get_dataset(uid)).state for uid in outputs_of(chain)] == [
         DatasetState.UPLOADED
     ] * 2
     await world.chains.cancel_chain(chain.uid)
@@ -99,11 +99,15 @@ async def test_output_used_by_another_chain_is_kept(world: World) -> None:
     chain = await begin_uploads(world)
     await world.upload_all()
     last, right = outputs_of(chain)
-    await world.new_chain(await world.dms.dataset(last), world.template(two_ends(), name="other"))
+    await world.new_chain(
+        await world.dms.get_dataset(last), world.template(two_ends(), name="other")
+    )
     await world.chains.cancel_chain(chain.uid)
     await clear_up(world)
     assert [await is_deleted(world, uid) for uid in (last, right)] == [False, True]
-    released = (await world.dms.dataset(right)).model_copy(update={"state": DatasetState.UPLOADED})
+    released = (await world.dms.get_dataset(right)).model_copy(
+        update={"state": DatasetState.UPLOADED}
+    )
     with pytest.raises(Conflict, match="released for deletion"):
         await world.new_chain(released, world.templates[-1])
 

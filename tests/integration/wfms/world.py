@@ -318,7 +318,7 @@ class World:
         return template
 
     async def new_chain(self, dataset: Dataset, template: Template, **params: Any) -> Chain:
-        return await self.chains.new_dataset(self.request(dataset, template, **params))
+        return await self.chains.create_chain(self.request(dataset, template, **params))
 
     def request(self, dataset: Dataset, template: Template, **params: Any) -> NewChain:
         return NewChain(
@@ -391,4 +391,4 @@ class World:
             return [dict(row) for row in await connection.fetch(sql, *args)]
 
     async def chain(self, uid: UUID) -> Chain:
-        return await self.chains.chain(uid)
+        return await self.chains.get_chain(uid)

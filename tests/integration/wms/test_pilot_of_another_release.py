@@ -102,7 +102,7 @@ async def test_pilot_reads_the_answers_of_a_later_release(stage: Stage) -> None:
         wms = WmsClient(http)
         assert (await wms.register(pilot)).lease > 0
         [job] = (await wms.lease(pilot.uid, LeaseRequest(jobs=1))).jobs
-        assert (await wms.heartbeat(pilot.uid, Heartbeat())).lease > 0
+        assert (await wms.send_heartbeat(pilot.uid, Heartbeat())).lease > 0
         report = AttemptReport(
             id=job.id,
             attempt=job.attempt,

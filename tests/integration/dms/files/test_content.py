@@ -50,7 +50,7 @@ async def register_file(
     uid = await dms.dataset(name)
     await dms.client.register_files(uid, [dms.write(name, 0, content)])
     await dms.client.close_dataset(uid)
-    [file] = (await dms.client.files(uid)).files
+    [file] = (await dms.client.list_files(uid)).files
     return f"/api/v1/datasets/{uid}/files/{file.id}/content", file, dms.path(name, file.name)
 
 

@@ -20,7 +20,7 @@ async def storage(dms: Dms) -> Storage:
     await asyncio.gather(*(watch_watermarks(dms.database, dms.watch.free) for _ in range(2)))
     return next(
         one
-        for one in await dms.client.storages(StorageType.INPUT, everything=True)
+        for one in await dms.client.list_storages(StorageType.INPUT, include_disabled=True)
         if one.name == NAME
     )
 

@@ -55,7 +55,7 @@ async def begin_login(operator: Operator, label: str = "sluice login, ws7") -> D
 
 async def answer(operator: Operator, login: DeviceLogin) -> tuple[Token, str] | None:
     question = DeviceQuestion(device_code=login.device_code)
-    grant = (await operator.client.device_login(question)).given
+    grant = (await operator.client.get_device_login(question)).given
     return None if grant is None else (grant.token, grant.secret.get_secret_value())
 
 

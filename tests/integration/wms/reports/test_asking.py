@@ -283,7 +283,7 @@ async def test_human_task_takes_files_by_dataflow_and_its_answers_flow_on(
     assert [await line.state(step) for step in "abc"] == [TaskState.FINISHED] * 3
     assert await asking.check(task) == {JobState.FINISHED: 4}
     await deliver(asking.stage, asking.dms)
-    files = (await asking.dms.files(task.main_output.dat_out_uid)).files
+    files = (await asking.dms.list_files(task.main_output.dat_out_uid)).files
     assert [file.seq for file in files] == [0, 1, 2, 3]
 
 
@@ -304,7 +304,7 @@ async def test_rerun_takes_over_answers(asking: Asking) -> None:
     await asking.answer(task, *(answered(task, job) for job in left))
     assert (await asking.stage.status(task)).state is TaskState.FINISHED
     await deliver(asking.stage, asking.dms)
-    files = (await asking.dms.files(task.main_output.dat_out_uid)).files
+    files = (await asking.dms.list_files(task.main_output.dat_out_uid)).files
     assert [file.seq for file in files] == [0, 1, 2, 3]
 
 

@@ -86,7 +86,7 @@ async def test_maps_process_every_file_once_under_any_order_of_events(
         assert await line.stage.states(line.steps[step]) == {JobState.FINISHED: 12}
     await deliver(line.stage, line.dms)
     for task in line.steps.values():
-        files = (await line.dms.files(task.main_output.dat_out_uid)).files
+        files = (await line.dms.list_files(task.main_output.dat_out_uid)).files
         assert [file.seq for file in files] == list(range(12))
 
 
@@ -155,7 +155,7 @@ class RandomReleases(RandomEvents):
         """Check that a finished job has read each released file."""
         for step, before in (("b", "a"), ("c", "b")):
             written = self.line.steps[before].main_output.dat_out_uid
-            page = await self.line.dms.files(written, released=True)
+            page = await self.line.dms.list_files(written, released=True)
             released_seqs = {file.seq for file in page.files if file.released}
             assert released_seqs <= await read_by_finished(self.line, step)
 
@@ -187,7 +187,7 @@ async def test_no_needed_file_is_released_under_any_order_of_events(
     await deliver(line.stage, line.dms)
     await deliver_releases(line.stage, catalogue)
     for step, before in (("b", "a"), ("c", "b")):
-        dataset = await line.dms.dataset(line.steps[before].main_output.dat_out_uid)
+        dataset = await line.dms.get_dataset(line.steps[before].main_output.dat_out_uid)
         jobs = len(await line.seqs(before))
         assert (dataset.count_files, dataset.state.readable) == (jobs, True)
         assert await read_by_finished(line, step) == set(range(jobs))

@@ -324,7 +324,7 @@ async def test_tree_grows_while_its_files_come(line: Line, tmp_path: Path) -> No
     assert await line.seqs("b", JobState.FINISHED) == [0, 1, 2, 3, SPAN, SPAN + 1, 2 * SPAN]
     assert await line.state("b") is TaskState.FINISHED
     await deliver(line.stage, line.dms)
-    [file] = (await line.dms.files(line.steps["b"].main_output.dat_out_uid)).files
+    [file] = (await line.dms.list_files(line.steps["b"].main_output.dat_out_uid)).files
     assert (file.seq, file.meta) == (0, {"first_seq": 0, "last_seq": 9, "files": 10})
 
 
@@ -346,5 +346,5 @@ async def test_tree_waits_for_a_failed_job_that_can_be_retried(line: Line, tmp_p
     await line.run_all(pilot)
     assert await line.state("b") is TaskState.FINISHED
     await deliver(line.stage, line.dms)
-    [file] = (await line.dms.files(line.steps["b"].main_output.dat_out_uid)).files
+    [file] = (await line.dms.list_files(line.steps["b"].main_output.dat_out_uid)).files
     assert file.meta["files"] == 15

@@ -77,7 +77,7 @@ class TimesRoutes:
     async def times(self, query: TimesQuery) -> WorkTimes:
         """Return how long jobs waited and ran."""
         if query.chain_uid:
-            return await self._context.wms.times(query.chain_uid)
+            return await self._context.wms.get_times(query.chain_uid)
         return await read_template_times(self._context, query.template, since=query.since)
 
     async def picture(self, query: TimesQuery) -> RouteResponse:
@@ -88,7 +88,7 @@ class TimesRoutes:
 
     async def timeline(self, uid: UUID) -> Timeline:
         """Return the timeline of a chain."""
-        return await self._context.wms.timeline(uid)
+        return await self._context.wms.get_timeline(uid)
 
     async def timeline_picture(self, uid: UUID) -> RouteResponse:
         """Return the timeline of a chain as an SVG image."""

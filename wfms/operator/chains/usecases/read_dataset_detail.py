@@ -64,8 +64,8 @@ async def read_dataset_detail(
     """
     dms = context.dms
     dataset, files, chains, waiting, status = await asyncio.gather(
-        dms.dataset(uid),
-        dms.files(uid, after=after, limit=_FILES),
+        dms.get_dataset(uid),
+        dms.list_files(uid, after=after, limit=_FILES),
         _read_chains(context, uid),
         _find_unmatched(context, uid),
         _read_status(context, uid),
@@ -85,14 +85,14 @@ async def _find_producer(context: OperatorContext, dataset: Dataset) -> Chain | 
     if uid is None:
         return None
     try:
-        return await context.chains.chain(uid)
+        return await context.chains.get_chain(uid)
     except ServiceError:
         return None
 
 
 async def _read_chains(context: OperatorContext, uid: UUID) -> list[ChainProgress] | None:
     try:
-        page = await context.chains.chains(dataset_uid=uid)
+        page = await context.chains.list_chains(dataset_uid=uid)
         return await read_progress(context.wms, page.chains)
     except ServiceError:
         return None
@@ -121,9 +121,9 @@ async def read_dataset_status(context: OperatorContext, uid: UUID) -> DatasetSta
         NotFound: There is no such data set.
         NotAvailable: The DMS does not answer.
     """
-    status = await context.dms.dataset_status(uid)
+    status = await context.dms.get_dataset_status(uid)
     try:
-        waits = await context.intake.why_chain_waits(uid)
+        waits = await context.intake.explain_waiting_chain(uid)
     except ServiceError:
         return status
     return status.model_copy(update={"chain_waits": waits})

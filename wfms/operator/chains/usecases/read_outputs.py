@@ -22,7 +22,7 @@ async def read_outputs(context: OperatorContext, uid: UUID) -> tuple[Chain, list
         NotFound: There is no such chain.
         NotAvailable: The chain service or the DMS does not answer.
     """
-    chain = await context.chains.chain(uid)
+    chain = await context.chains.get_chain(uid)
     template = await read_template_by_id(context.database, chain.template_id)
     return chain, await list_outputs(context.dms, chain, template)
 
@@ -67,7 +67,7 @@ async def finished_outputs(context: OperatorContext, uid: UUID) -> tuple[Chain, 
 
 async def _find_dataset(dms: DmsClient, uid: UUID) -> Dataset | None:
     try:
-        return await dms.dataset(uid)
+        return await dms.get_dataset(uid)
     except NotFound:
         return None
 

@@ -31,7 +31,7 @@ async def with_upload_waits(dms: DmsClient, chain: Chain) -> Chain:
             if dataset.state in {DatasetState.OPEN, DatasetState.UPLOADING}
         ]
         statuses = await asyncio.gather(
-            *(dms.dataset_status(dataset.uid) for dataset in incomplete)
+            *(dms.get_dataset_status(dataset.uid) for dataset in incomplete)
         )
     except ServiceError as error:
         log.warning("dms.no_answer", chain=str(chain.uid), reason=error.detail)

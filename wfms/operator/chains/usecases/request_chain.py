@@ -61,7 +61,7 @@ async def request_chain(context: OperatorContext, request: RequestChain) -> tupl
         owner=None if person is None else person.name,
         group=_choose_group(template, dataset, person),
     )
-    chain_and_is_new = await context.chains.new_chain(chain)
+    chain_and_is_new = await context.chains.create_new_chain(chain)
     await _dismiss_unmatched(context.intake, dataset.uid)
     return chain_and_is_new
 
@@ -76,7 +76,7 @@ async def _find_dataset(
     context: OperatorContext, request: RequestChain, template: StoredTemplate
 ) -> Dataset:
     if request.dataset_uid is not None:
-        return await context.dms.dataset(request.dataset_uid)
+        return await context.dms.get_dataset(request.dataset_uid)
     plan = template.plan
     if plan.takes_dataset:
         raise DatasetRequired(template.name, plan.data_input)

@@ -35,7 +35,7 @@ async def review_unmatched(
         NotAvailable: The intake does not answer.
     """
     unmatched_list, templates = await asyncio.gather(
-        context.intake.unmatched(limit=limit if template is None else _MOST),
+        context.intake.list_unmatched(limit=limit if template is None else _MOST),
         read_templates(context.database, disabled=True),
     )
     datasets = [_with_objections(unmatched, templates) for unmatched in unmatched_list.datasets]
@@ -69,7 +69,7 @@ async def current_ties(context: OperatorContext) -> list[Tie]:
         NotAvailable: The intake does not answer.
     """
     ties_of_all_versions, templates = await asyncio.gather(
-        context.intake.ties(), read_templates(context.database)
+        context.intake.list_ties(), read_templates(context.database)
     )
     latest = {template.id for template in templates}
     return [tie for tie in ties_of_all_versions.ties if {tie.template_id, tie.other_id} <= latest]

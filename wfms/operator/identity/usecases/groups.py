@@ -27,7 +27,7 @@ async def read_groups(context: OperatorContext) -> GroupList:
     async with context.database.connection() as connection:
         people = await list_people(connection)
     shares, holdings = await asyncio.gather(
-        context.wms.shares(), read_holdings(context, HolderKind.GROUP)
+        context.wms.list_shares(), read_holdings(context, HolderKind.GROUP)
     )
     members, visibility = _list_members(people), current_visibility()
     shares_by_group = {share.group: share for share in shares.shares}

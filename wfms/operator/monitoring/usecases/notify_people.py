@@ -84,7 +84,7 @@ async def _current_news(context: OperatorContext) -> list[Notification]:
         if (news := to_notification(notice)) is not None
     ]
     try:
-        unmatched = (await context.intake.unmatched(limit=MAX_CONSIDERED)).datasets
+        unmatched = (await context.intake.list_unmatched(limit=MAX_CONSIDERED)).datasets
     except ServiceError:  # a notice of read_attention reports it
         unmatched = []
     return [*(to_unmatched_notification(each) for each in unmatched), *news_of_notices]

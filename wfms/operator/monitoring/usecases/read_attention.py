@@ -127,10 +127,10 @@ async def _read_chain_notices(
     chains = context.chains
     try:
         failed, finished, stuck, counts = await asyncio.gather(
-            chains.chains(attention=True, state=ChainState.FAILED, limit=limit),
-            chains.chains(attention=True, state=ChainState.FINISHED, limit=limit),
-            chains.chains(attention=True, state=ChainState.IN_PROGRESS, limit=limit),
-            chains.counts(),
+            chains.list_chains(attention=True, state=ChainState.FAILED, limit=limit),
+            chains.list_chains(attention=True, state=ChainState.FINISHED, limit=limit),
+            chains.list_chains(attention=True, state=ChainState.IN_PROGRESS, limit=limit),
+            chains.get_counts(),
         )
     except ServiceError as error:
         text = f"The chain service does not answer, so chains are missing here: {error.detail}"
@@ -166,12 +166,12 @@ async def _read_wms_notices(
     wms = context.wms
     try:
         pilots, lost, troubled, work, steps, never = await asyncio.gather(
-            wms.pilots(limit=MAX_PILOTS),
-            wms.pilots(attention=True, limit=limit),
-            wms.tasks(troubled=True, limit=limit),
-            wms.counts(troubled=True),
-            wms.steps(),
-            wms.unschedulable(limit=limit),
+            wms.list_pilots(limit=MAX_PILOTS),
+            wms.list_pilots(attention=True, limit=limit),
+            wms.list_tasks(troubled=True, limit=limit),
+            wms.get_counts(troubled=True),
+            wms.list_steps(),
+            wms.list_unschedulable_tasks(limit=limit),
         )
     except ServiceError as error:
         text = (
@@ -197,7 +197,7 @@ async def _read_wms_notices(
 
 async def _read_dms_notices(dms: DmsClient, limit: int) -> _Part:
     try:
-        stalled = await dms.stalled(limit=limit)
+        stalled = await dms.list_stalled_transfers(limit=limit)
     except ServiceError as error:
         text = (
             "The DMS does not answer, so uploads and deletions that do not go on are missing here:"
@@ -214,7 +214,9 @@ async def _read_dms_notices(dms: DmsClient, limit: int) -> _Part:
 async def _read_storage_notices(context: OperatorContext) -> list[Notice]:
     """Return notices of full storages; other notices report services that do not answer."""
     storages, waits = await asyncio.gather(
-        context.dms.storages(everything=True), context.wms.storage_waits(), return_exceptions=True
+        context.dms.list_storages(include_disabled=True),
+        context.wms.list_storage_waits(),
+        return_exceptions=True,
     )
     for answer in (storages, waits):
         if isinstance(answer, BaseException) and not isinstance(answer, ServiceError):
@@ -253,7 +255,7 @@ async def _read_dataset_names(
     """Return the names of the input data sets by chain, as far as they are known."""
     uids = list(dict.fromkeys(task.chain_uid for task in tasks))[:_MAX_LOOKUPS]
     try:
-        return {chain.uid: chain.dataset_name for chain in await chains.known_chains(uids)}
+        return {chain.uid: chain.dataset_name for chain in await chains.list_chains_by_uid(uids)}
     except ServiceError:
         return {}
 
@@ -261,7 +263,7 @@ async def _read_dataset_names(
 async def _read_intake_notices(context: OperatorContext) -> list[Notice]:
     try:
         unmatched, ties = await asyncio.gather(
-            context.intake.unmatched(limit=1), current_ties(context)
+            context.intake.list_unmatched(limit=1), current_ties(context)
         )
     except ServiceError as error:
         return [

@@ -36,7 +36,7 @@ async def read_audit(context: OperatorContext, query: AuditFilter) -> AuditPage:
     async with context.database.connection() as connection:
         own = await list_first_rows(connection, search)
     # People call the DMS directly, too. Other services are asked only for rows of these requests.
-    dms_page = await context.audits["dms"].first_rows(search)
+    dms_page = await context.audits["dms"].list_first_rows(search)
     firsts = sorted([*own, *dms_page.rows], key=_build_sort_key, reverse=True)
     page_firsts = firsts[: query.limit]
     rows = await _read_rows(context, [row.request for row in page_firsts])
@@ -69,7 +69,7 @@ async def check_audit(context: OperatorContext) -> AuditVerdicts:
         NotAvailable: A service does not answer.
     """
     own = await verdict(context.database, _OWN)
-    others = await asyncio.gather(*(client.verdict() for client in context.audits.values()))
+    others = await asyncio.gather(*(client.get_verdict() for client in context.audits.values()))
     return AuditVerdicts(services=[own, *others])
 
 

@@ -54,7 +54,7 @@ async def get_append_only_dataset(
     if dataset.append_only is None:
         return None
     try:
-        datasets = await context.dms.append_only_datasets(uid=dataset.uid)
+        datasets = await context.dms.list_append_only_datasets(uid=dataset.uid)
     except ServiceError:
         return None
     return datasets[0] if datasets else None
@@ -62,7 +62,7 @@ async def get_append_only_dataset(
 
 async def _read_state(context: OperatorContext, template: StoredTemplate) -> ScheduleState | None:
     try:
-        return await context.intake.schedule(template.name)
+        return await context.intake.get_schedule(template.name)
     except ServiceError:
         return None
 
@@ -74,7 +74,7 @@ async def _read_datasets(
     if not plan.takes_dataset or not plan.match:
         return []
     try:
-        datasets = await context.dms.append_only_datasets(generations=True)
+        datasets = await context.dms.list_append_only_datasets(generations=True)
     except ServiceError:
         return []
     sets = [
@@ -95,7 +95,7 @@ async def _find_cycle_reasons(
     All templates count, but those that the principal may not see are not named.
     """
     try:
-        most = await context.intake.generations() if sets else 0
+        most = await context.intake.get_max_generations() if sets else 0
     except ServiceError:
         return {}
     async with context.database.connection() as connection:

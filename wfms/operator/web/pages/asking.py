@@ -55,7 +55,7 @@ class AskingPages:
         )
 
     def _list(self) -> dict[str, object]:
-        return {"steps": self._bridge.run(self._ask.asking_steps()).steps}
+        return {"steps": self._bridge.run(self._ask.list_human_steps()).steps}
 
     def list(self) -> str:
         """Show the list of steps."""
@@ -91,7 +91,7 @@ class AskingPages:
         now = datetime.now(UTC)
         links = []
         if may("make_ask_link"):
-            links = self._bridge.run(self._ask.ask_links(key)).links
+            links = self._bridge.run(self._ask.list_ask_links(key)).links
         return render_template(
             "asking_step.html",
             links=[link for link in links if link.opens(now)],
@@ -120,9 +120,9 @@ class AskingPages:
         Raises:
             NotFound: The step does not exist or does not ask people.
         """
-        for human_step in (await self._ask.asking_steps()).steps:
+        for human_step in (await self._ask.list_human_steps()).steps:
             if (human_step.group, human_step.template, human_step.step) == key:
-                return human_step, (await self._ask.ask_devices(key)).devices
+                return human_step, (await self._ask.list_ask_devices(key)).devices
         raise NotFound(f"no step {key.step} of template {key.template} asks people of {key.group}")
 
     def make_link(self, group: str, template: str, step: str) -> AnyResponse:

@@ -51,7 +51,7 @@ class DatasetPages:
         states = list(DatasetState) if state is None else [state]
         after, name = request.args.get("after"), request.args.get("name") or None
         page = self._bridge.run(
-            self._context.dms.datasets(
+            self._context.dms.list_datasets(
                 states, name=name, after=after, type=kind, limit=_PAGE, newest=True
             )
         )

@@ -74,7 +74,7 @@ async def prepare_chain(context: OperatorContext, *, dataset: str, template: str
         NotAvailable: Another service does not answer.
     """
     dataset_page, templates, candidates = await asyncio.gather(
-        context.dms.datasets(_WORKABLE, limit=OFFERED, newest=True),
+        context.dms.list_datasets(_WORKABLE, limit=OFFERED, newest=True),
         read_templates(context.database, disabled=True),
         _find_datasets(context.dms, dataset),
     )
@@ -105,7 +105,7 @@ async def prepare_chain(context: OperatorContext, *, dataset: str, template: str
         )
         broken = unmet_dataset(selected_template.plan, DatasetFacts.of(selected_dataset))
         unmet = requires_text(broken) if broken else ""
-        chain_page = await context.chains.chains(dataset_uid=selected_dataset.uid)
+        chain_page = await context.chains.list_chains(dataset_uid=selected_dataset.uid)
         present = next(
             (chain for chain in chain_page.chains if _same_version(chain, selected_template)), None
         )
@@ -133,7 +133,7 @@ async def _find_datasets(dms: DmsClient, name_or_uid: str) -> list[Dataset]:
     if not name_or_uid:
         return []
     try:
-        return [await dms.dataset(UUID(name_or_uid))]
+        return [await dms.get_dataset(UUID(name_or_uid))]
     except NotFound:
         return []
     except ValueError:

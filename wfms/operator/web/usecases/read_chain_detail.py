@@ -88,7 +88,7 @@ async def read_chain_detail(context: OperatorContext, uid: UUID) -> ChainDetail:
         NotAvailable: The chain service does not answer.
     """
     dms = context.dms
-    chain = await with_upload_waits(dms, await context.chains.chain(uid))
+    chain = await with_upload_waits(dms, await context.chains.get_chain(uid))
     progress, template, datasets = await asyncio.gather(
         read_progress(context.wms, [chain]),
         read_template_by_id(context.database, chain.template_id),
@@ -127,7 +127,7 @@ async def _read_results(
 
 async def _read_result(dms: DmsClient, output: ChainOutput) -> OutputPreview:
     files = (
-        (await dms.files(output.dataset.uid, limit=FIRST_FILES)).files
+        (await dms.list_files(output.dataset.uid, limit=FIRST_FILES)).files
         if output.dataset.usable
         else []
     )
@@ -136,6 +136,6 @@ async def _read_result(dms: DmsClient, output: ChainOutput) -> OutputPreview:
 
 async def _find_dataset(dms: DmsClient, entry: ChainDataset) -> KnownDataset:
     try:
-        return KnownDataset(entry, await dms.dataset(entry.uid))
+        return KnownDataset(entry, await dms.get_dataset(entry.uid))
     except ServiceError:
         return KnownDataset(entry, None)

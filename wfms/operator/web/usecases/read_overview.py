@@ -45,7 +45,7 @@ async def read_overview(context: OperatorContext) -> Overview:
 async def _read_limits(wms: WmsClient) -> list[ResourceLimit]:
     """Return the limits, or none if the WMS does not answer."""
     try:
-        return (await wms.limits()).limits
+        return (await wms.list_limits()).limits
     except ServiceError:
         return []
 
@@ -54,7 +54,8 @@ async def _read_chains(chains: ChainsClient) -> tuple[list[Chain], list[Chain]]:
     """Return the running chains and those that ended last; none if the service is unavailable."""
     try:
         return await asyncio.gather(
-            list_newest_running(chains, limit=_MAX_RUNNING), chains.last_ended(limit=_MAX_ENDED)
+            list_newest_running(chains, limit=_MAX_RUNNING),
+            chains.list_last_ended_chains(limit=_MAX_ENDED),
         )
     except ServiceError:
         return [], []

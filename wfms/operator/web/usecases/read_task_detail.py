@@ -97,7 +97,7 @@ async def read_task_detail(
         NotAvailable: The chain service does not answer.
     """
     row, explanation, (jobs, after) = await asyncio.gather(
-        context.chains.task(uid),
+        context.chains.get_task(uid),
         _explain(context.wms, uid),
         _read_jobs(context.wms, uid, job_filter),
     )
@@ -120,7 +120,7 @@ async def _read_jobs(
     wms: WmsClient, uid: UUID, job_filter: JobFilter
 ) -> tuple[list[Job] | None, str | None]:
     try:
-        page = await wms.jobs(
+        page = await wms.list_jobs(
             uid,
             state=job_filter.state,
             sort=job_filter.order,
@@ -129,7 +129,7 @@ async def _read_jobs(
             full=True,
         )
     except Unprocessable:
-        page = await wms.jobs(
+        page = await wms.list_jobs(
             uid, state=job_filter.state, limit=PAGE, full=True
         )  # the user typed a value for ``after`` that is not valid
     except ServiceError:
