@@ -115,8 +115,7 @@ def show(system: System, chain: ChainArgument) -> None:
         print_json(details)
         return
     uids = [dataset.uid for dataset in details.datasets]
-    existing = system.ask(lambda c: c.operator.list_datasets_by_uid(uids))
-    datasets = {dataset.uid: dataset for dataset in existing}
+    datasets = {one.uid: one for one in system.ask(lambda c: c.operator.list_datasets_by_uid(uids))}
     out.print(f"{details.dataset_name} through {_template_version(details)}: {details.outcome}")
     out.print(f"chain {details.uid}, since {local_time(details.created_at)}")
     if details.rank:
