@@ -21,6 +21,7 @@ from typing import Any
 from uuid import UUID
 
 from pack_command import positive
+from pack_command.demo import add_demo_options
 from PIL import Image
 
 from collage.commands import plain_main
@@ -317,28 +318,14 @@ def _run(arguments: argparse.Namespace, folder: Path) -> int:
 def main(argv: Sequence[str] | None = None) -> int:
     """Run `python -m collage.demo` and return its exit code."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n\n")[0])
-    add = parser.add_argument
-    add(
-        "--home",
-        type=Path,
-        required=True,
-        metavar="FOLDER",
-        help="Folder for all files of the demonstration; its content is deleted first",
-    )
-    add(
+    add_demo_options(parser, seeded="the random photos, computers and failures")
+    parser.add_argument(
         "--images",
         type=positive,
         default=120,
         metavar="N",
         help="Number of photos to draw (default: %(default)s)",
     )
-    add(
-        "--seed",
-        type=int,
-        default=1,
-        help="Seed of the random photos, computers and failures (default: %(default)s)",
-    )
-    add("--keep", action="store_true", help="Leave the system running at the end")
     arguments = parser.parse_args(argv)
     try:
         with demonstration_folder(arguments.home) as folder:
