@@ -16,7 +16,7 @@ _FREE = (TOOL, WORKFLOW, INVOCATION)
 _CONTAINED = (*_FREE, CONTAINER)
 _ALL = (*_CONTAINED, INNER_CONTAINER)
 
-_NOT_OURS = "no file of the job"
+_NOT_OURS = "not a file of the job"
 _SPECIAL = "is neither a file nor a folder"
 
 

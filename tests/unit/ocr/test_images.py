@@ -45,7 +45,7 @@ def test_multi_page_and_float_images_are_refused(tmp_path: Path) -> None:
     with pytest.raises(BadData, match="has 2 pages: give each as a file of its own"):
         read_page_image(tmp_path / "two.tif")
     Image.fromarray(np.zeros((2, 2), np.float32)).save(tmp_path / "float.tif")
-    with pytest.raises(BadData, match="no whole numbers"):
+    with pytest.raises(BadData, match="not whole numbers"):
         read_page_image(tmp_path / "float.tif")
 
 
