@@ -249,8 +249,8 @@ class _Container:
                 mounts[target] = (self._site.root / source).resolve()
             else:
                 raise InvalidComposeFile(
-                    f"service {self._service.name}: {source} is no volume of the file and no path"
-                    " in its folder"
+                    f"service {self._service.name}: {source} is neither a volume of the file nor a"
+                    " path in its folder"
                 )
         for target, text in self._service.secrets.items():
             path = self._folder / "secrets" / Path(target).name

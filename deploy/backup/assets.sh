@@ -44,7 +44,7 @@ keep() {
   trap 'exit 0' TERM INT
   while true; do
     if [ ! -d "$storage" ]; then
-      say "waits for $storage, which is no folder yet"
+      say "waits for $storage, which is not a folder yet"
     elif ! said=$(mkdir -p "$folder" && copy_missing "$storage" "$folder" 2>&1); then
       say "not all assets could be copied: $said"
     elif [ "$said" != "0 files of assets copied" ]; then

@@ -30,7 +30,7 @@ def require_storage_url(url: str) -> None:
     """
     scheme, separator, rest = url.partition("://")
     if not separator or not stays_inside(rest.removeprefix("/")):
-        raise WrongStorageUrl("is no plain folder below the root: give one for Sluice")
+        raise WrongStorageUrl("is not a plain folder below the root: give one for Sluice")
     _require_durable(scheme)
     if scheme != scheme.lower():
         raise WrongStorageUrl(f"has its scheme in capitals: write it as {scheme.lower()}://{rest}")

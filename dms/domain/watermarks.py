@@ -48,7 +48,7 @@ def find_rejection_reason(marks: Watermarks, capacity: int | None, *, most: int 
         )
     low, high = to_bytes(marks.low, most), to_bytes(marks.high, most)
     if low >= high:
-        return f"are the wrong way round: {low:.0f} bytes is no less than {high:.0f}"
+        return f"are the wrong way round: {low:.0f} bytes is not less than {high:.0f}"
     if capacity is not None and high > capacity:
         return f"cannot be reached: {high:.0f} bytes, and it holds {capacity}"
     return ""

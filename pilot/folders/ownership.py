@@ -91,7 +91,7 @@ def _check_parents(path: str) -> None:
 def _check_own(path: Path) -> None:
     status = os.lstat(path)
     if not stat.S_ISDIR(status.st_mode):
-        raise UnsafeFolderError(path, "is no folder")
+        raise UnsafeFolderError(path, "is not a folder")
     if status.st_uid != os.geteuid():
         raise UnsafeFolderError(
             path,

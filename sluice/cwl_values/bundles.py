@@ -106,13 +106,13 @@ def unpack(path: Path, folder: Path) -> Any:
                 else:
                     _extract(archive, member, folder)
     except _NO_ARCHIVE as error:
-        raise BundleError(f"{path.name} is no bundle: {reason_of(error)}") from error
+        raise BundleError(f"{path.name} is not a bundle: {reason_of(error)}") from error
     except OSError as error:
         if error.errno != errno.ENAMETOOLONG:
             raise
-        raise BundleError(f"{path.name} is no bundle: {reason_of(error)}") from error
+        raise BundleError(f"{path.name} is not a bundle: {reason_of(error)}") from error
     if value is _MISSING:
-        raise BundleError(f"{path.name} is no bundle: it has no {VALUE}")
+        raise BundleError(f"{path.name} is not a bundle: it has no {VALUE}")
     return _set_locations(value, folder)
 
 
@@ -256,7 +256,7 @@ def _require_name(name: str | None) -> None:
         BundleError: It does.
     """
     if name and (name in (".", "..") or "/" in name or "\0" in name):
-        raise BundleError(f"{quoted(name)} is no name of a file")
+        raise BundleError(f"{quoted(name)} is not a file name")
 
 
 def _local_path(value: dict[str, Any]) -> str | None:
@@ -278,7 +278,7 @@ def _open_member(archive: tarfile.TarFile, member: tarfile.TarInfo) -> IO[bytes]
         )
     file = archive.extractfile(member) if member.isreg() else None
     if file is None:
-        raise BundleError(f"it has {quoted(member.name)}, which is no plain file")
+        raise BundleError(f"it has {quoted(member.name)}, which is not a plain file")
     return file
 
 

@@ -139,20 +139,20 @@ def _describe_object_flaw(part: Mapping[str, Any]) -> str | None:
     """Return what is wrong with the fields of a File or Directory."""
     kind = part.get("class")
     if isinstance(kind, list | Mapping):
-        return "has a class that is no text"
+        return "has a class that is not text"
     if kind not in ("File", "Directory"):
         return None
     for key in ("location", "path", "basename", "contents"):
         if not isinstance(part.get(key, ""), str):
-            return f"is a {kind} whose {key} is no text"
+            return f"is a {kind} whose {key} is not text"
     try:
         urlsplit(part.get("location", ""))
     except ValueError as error:
-        return f"is a {kind} whose location is no URL: {error}"
+        return f"is a {kind} whose location is not a URL: {error}"
     for key in ("secondaryFiles", "listing"):
         entries = part.get(key, [])
         if not (isinstance(entries, list) and all(map(_is_object, entries))):
-            return f"is a {kind} whose {key} is no list of Files and Directories"
+            return f"is a {kind} whose {key} is not a list of Files and Directories"
     return None
 
 

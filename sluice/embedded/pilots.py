@@ -131,7 +131,7 @@ class PilotProcesses:
     async def states(self, wms: WmsClient) -> dict[str, str]:
         """Return the state of each pilot: ``OK``, ``STARTING``, or why it does not run."""
         try:
-            registered_pilots = (await wms.pilots()).pilots
+            registered_pilots = (await wms.list_pilots()).pilots
         except ServiceError:
             registered_pilots = []
         return {name: run.state(name, registered_pilots) for name, run in self._runs.items()}

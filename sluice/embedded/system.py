@@ -153,7 +153,7 @@ class EmbeddedSystem:
             return 0
         try:
             async with asyncio.timeout(POLL_PAUSE):
-                pilots = (await self._wms.pilots()).pilots
+                pilots = (await self._wms.list_pilots()).pilots
         except (ServiceError, TimeoutError):
             return 0
         return sum(pilot.leased + pilot.running for pilot in pilots)
@@ -245,7 +245,10 @@ class EmbeddedSystem:
 
     async def _storages(self, dms: DmsClient) -> list[Path]:
         """Return the folders of this machine for storages that tools must not see."""
-        folders = [find_local_path(storage.url) for storage in await dms.storages(everything=True)]
+        folders = [
+            find_local_path(storage.url)
+            for storage in await dms.list_storages(include_disabled=True)
+        ]
         later = hidden_storage_folders(
             self.home, self.options.storage_roots, database_url=self._postgres.url("dms")
         )
@@ -268,7 +271,7 @@ class _ParallelComponents:
 async def _others_at_work(wms: WmsClient) -> bool:
     """Return whether pilots work that this system did not start."""
     try:
-        return any(pilot.state is PilotState.ACTIVE for pilot in (await wms.pilots()).pilots)
+        return any(pilot.state is PilotState.ACTIVE for pilot in (await wms.list_pilots()).pilots)
     except ServiceError:
         return True
 

@@ -43,7 +43,7 @@ def open_regular(url: str, path: str) -> FileIO:
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     if not S_ISREG(os.fstat(descriptor).st_mode):
         os.close(descriptor)
-        raise NoFile(url, "this is no regular file")
+        raise NoFile(url, "this is not a regular file")
     return FileIO(descriptor, "rb")
 
 

@@ -179,7 +179,7 @@ class AnnotatorGroup:
 
     async def _has_items_or_ended(self) -> bool:
         """Return whether there are items, or the work is over."""
-        steps = (await insist(self._watcher.human_steps)).steps
+        steps = (await insist(self._watcher.list_human_steps)).steps
         return self._leaving.is_set() or any(step.items for step in steps)
 
 

@@ -71,5 +71,5 @@ def fault_at(path: str, size: int) -> str | None:
     except OSError as error:
         return f"cannot be looked at: {reason_of(error)}"
     if not S_ISREG(status.st_mode):
-        return "is no plain file"
+        return "is not a plain file"
     return None if status.st_size == size else f"has {status.st_size} bytes, not {size}"

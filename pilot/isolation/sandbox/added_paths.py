@@ -12,7 +12,7 @@ def why_hidden(path: Path, work_dir: Path) -> str | None:
     ``work_dir`` is the pilot's work folder, which tools never see.
     """
     if not path.is_absolute():
-        return "it is no absolute path: give one"
+        return "it is not an absolute path: give one"
     try:
         real = path.resolve(strict=True)
     except OSError as error:

@@ -124,7 +124,7 @@ class JobFileMapper(PathMapper):  # type: ignore[misc] # cwltool's types are not
         if not location.startswith("_:"):
             self.job_files.require(abspath(location, basedir))
         if "/" in name or name in (".", ".."):
-            raise ForeignFileError(name, f"{quoted(name)} is no name of a file")
+            raise ForeignFileError(name, f"{quoted(name)} is not a file name")
         super().visit(obj, stagedir, basedir, **options)
         self._require_inside(self._pathmap[location].target)
 

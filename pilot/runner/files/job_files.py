@@ -175,7 +175,7 @@ class JobFiles:
         with self._locate(path) as location:
             status = os.fstat(location)
             if not stat.S_ISREG(status.st_mode):
-                raise self._kind_error(path, "no file")
+                raise self._kind_error(path, "not a file")
             descriptor = _reopen(location)
         try:
             is_other = status.st_nlink > 1 or (status.st_dev, status.st_ino) in self._inputs
@@ -252,12 +252,12 @@ class JobFiles:
                 if error.errno not in (errno.ELOOP, errno.ENXIO):
                     raise
                 raise self._kind_error(
-                    path, "no file of its own, but something else of that name"
+                    path, "not a file of its own, but something else of that name"
                 ) from error
         status = os.fstat(descriptor)
         if not stat.S_ISREG(status.st_mode) or status.st_nlink > 1:
             os.close(descriptor)
-            raise self._kind_error(path, "no file of its own, but something else of that name")
+            raise self._kind_error(path, "not a file of its own, but something else of that name")
         if status.st_size:
             os.ftruncate(descriptor, 0)
         return descriptor
@@ -363,7 +363,7 @@ class JobFiles:
         try:
             descriptor = walk.resolve(path)
         except (OutsideFoldersError, NotADirectoryError) as error:
-            reason = f"{self.quote_path(path)} is no folder of its own"
+            reason = f"{self.quote_path(path)} is not a folder of its own"
             raise ForeignFileError(path, reason, left_by_tool=True) from error
         try:
             yield descriptor
@@ -379,7 +379,7 @@ class JobFiles:
 
     def _foreign_error(self, path: str, outside: str) -> ForeignFileError:
         relation = "is" if path == outside else f"leads to {quoted(outside)}, which is"
-        return ForeignFileError(path, f"{self.quote_path(path)} {relation} no file of the job")
+        return ForeignFileError(path, f"{self.quote_path(path)} {relation} not a file of the job")
 
 
 def _take_ownership(descriptor: int, status: os.stat_result) -> bool:

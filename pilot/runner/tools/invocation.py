@@ -196,13 +196,13 @@ def _read_invocation(path: str) -> Invocation:
     except ValueError as error:
         if not isinstance(error, ValidationError):
             raise AttemptError(
-                ErrorClass.TOOL_FAILED, f"the file is no invocation: {reason_of(error)}"
+                ErrorClass.TOOL_FAILED, f"the file is not an invocation: {reason_of(error)}"
             ) from error
         first = error.errors()[0]
         place = ".".join(map(str, first["loc"])) or "the file"
         raise AttemptError(
             ErrorClass.TOOL_FAILED,
-            f"the file is no invocation: {place}: {validation_sentence(first)}",
+            f"the file is not an invocation: {place}: {validation_sentence(first)}",
         ) from error
 
 

@@ -104,7 +104,7 @@ async def _receive(operator: OperatorClient, file: File, target: BinaryIO) -> No
     while received < file.size:
         before = received
         try:
-            async with operator.content(file, start=received) as answer:
+            async with operator.stream_content(file, start=received) as answer:
                 if answer.status_code != httpx.codes.PARTIAL_CONTENT and received:
                     digest, received = hashlib.sha256(), 0
                     target.seek(0)

@@ -234,7 +234,7 @@ def _build_entries(
         not_folders = [str(path) for path in paths if not path.is_dir()]
         if not_folders:
             raise Unprocessable(
-                "the template takes directories, and these are none: " + ", ".join(not_folders)
+                "the template takes directories, and these are not: " + ", ".join(not_folders)
             )
         _check_folders(paths)
         return [BundledEntry(path.resolve(), _file_object(path)) for path in paths]

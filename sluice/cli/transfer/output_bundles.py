@@ -97,7 +97,7 @@ def _safe_name(name: str) -> str:
         BundleError: The name is not that of a file.
     """
     if name in {"", ".", ".."} or "/" in name or "\0" in name:
-        raise cwl_values.BundleError(f"{quoted(name)} is no name of a file")
+        raise cwl_values.BundleError(f"{quoted(name)} is not a file name")
     return name
 
 

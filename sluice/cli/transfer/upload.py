@@ -110,9 +110,9 @@ async def _require_space(
         Conflict: A quota does not suffice.
     """
     try:
-        me = await connection.operator.me()
-        own = await connection.operator.person_quotas(me.name)
-        all_groups = (await connection.operator.groups()).groups
+        me = await connection.operator.get_own_account()
+        own = await connection.operator.get_person_quotas(me.name)
+        all_groups = (await connection.operator.list_groups()).groups
     except ServiceError:  # the services check the quotas again
         return
     group, groups = (

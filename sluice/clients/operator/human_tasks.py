@@ -38,7 +38,7 @@ class HumanStepKey(NamedTuple):
 class HumanStepCalls(ServiceClient):
     """Calls for supervisors of human tasks."""
 
-    async def human_steps(self) -> HumanStepList:
+    async def list_human_steps(self) -> HumanStepList:
         """Return the steps that ask people now, or did so within 30 days."""
         return await self.call("GET", f"{API}/asking/steps", answer=HumanStepList)
 
@@ -56,7 +56,7 @@ class HumanStepCalls(ServiceClient):
             "POST", f"{step_key.path}/links", body=new, answer=AskLink, retry=False
         )
 
-    async def ask_links(self, step_key: HumanStepKey) -> AskLinks:
+    async def list_ask_links(self, step_key: HumanStepKey) -> AskLinks:
         """Return the links to a step, newest first.
 
         Raises:
@@ -73,7 +73,7 @@ class HumanStepCalls(ServiceClient):
         """
         await self.call("DELETE", f"{API}/asking/links/{uid}")
 
-    async def ask_devices(self, step_key: HumanStepKey) -> AskDevices:
+    async def list_ask_devices(self, step_key: HumanStepKey) -> AskDevices:
         """Return the browsers that answer a step, the worst first.
 
         Raises:
@@ -91,7 +91,7 @@ class HumanStepCalls(ServiceClient):
         path = f"{API}/asking/devices/{device}/state"
         return await self.call("PUT", path, body=new, answer=AskDevice)
 
-    def all_answers(self, step_key: HumanStepKey) -> AbstractAsyncContextManager[httpx.Response]:
+    def stream_answers(self, step_key: HumanStepKey) -> AbstractAsyncContextManager[httpx.Response]:
         """Stream all answers of a step as JSON Lines.
 
         httpx's ``TransportError`` is raised if the response breaks off.

@@ -220,7 +220,7 @@ def _warn_of_omitted_values(end: _LinkEnd, findings: Findings) -> None:
     """Warn of values that are left out here, where other runners have nulls."""
     if end.missing is _MissingValues.OMITTED:
         advice = "for the same under other runners write 'pickValue: all_non_null'"
-        note = f"those that are missing are left out, and are no nulls in a list; {advice}"
+        note = f"those that are missing are left out, and are not nulls in a list; {advice}"
     elif end.missing is _MissingValues.ALL_OF_PAIR:
         note = "there is no job here for a number where all are missing, and other runners have one"
     else:

@@ -235,8 +235,8 @@ class _Builder:
         except ValueError:
             self.findings.error(
                 place,
-                f"{quoted(event.value)} looks like a number to YAML, and is none; quote it if it is"
-                " text",
+                f"{quoted(event.value)} looks like a number to YAML, and is not one; quote it if it"
+                " is text",
             )
             return event.value
         if _is_storable(value):
@@ -363,4 +363,4 @@ def _why_not_storable(value: Any) -> str:
             "has more than the 64 bits of a whole number:"
             f" {INPUTS['whole number of more than 64 bits'].note}"
         )
-    return "is no number that can be worked with; quote it if it is text"
+    return "is not a number that can be worked with; quote it if it is text"

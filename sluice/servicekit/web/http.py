@@ -162,7 +162,7 @@ def _behind_policy(route: BaseRoute, owners: OwnersGuard | None) -> BaseRoute:
         NoPolicy: The route declares no policy.
     """
     if not isinstance(route, Route):
-        raise TypeError(f"{route!r} is no route that a policy could stand before")
+        raise TypeError(f"{route!r} is not a route that a policy could stand before")
     declared = get_policy(route.endpoint, route=_route_name(route))
     answering = KnownQuery(route.app, query_parameters(route))
     route.app = GuardedRoute(answering, declared, route.path, owners)

@@ -68,7 +68,7 @@ async def start_crawl(
     dataset = await upload_files(connection, parishes, dataset=new_dataset)
     if known_pages is None:
         return await wait_for_chain(connection, "crawl", dataset_uid=dataset.uid)
-    template = await connection.operator.template("crawl")
+    template = await connection.operator.get_template("crawl")
     params: dict[str, Any] = {"known": str(known_pages)}
     files = local_files(template.plan, params)
     params = await upload_parameter_files(connection, params, files, name_prefix=name)
@@ -85,7 +85,7 @@ async def wait_for_chain(
     """
     deadline = time.monotonic() + _MAX_WAIT
     while time.monotonic() < deadline:
-        for chain in (await connection.operator.chains(limit=50)).chains:
+        for chain in (await connection.operator.list_chains(limit=50)).chains:
             if chain.template == template and dataset_uid in {None, chain.dataset_uid}:
                 return chain
         await asyncio.sleep(_POLL_SECONDS)
@@ -106,8 +106,8 @@ async def wait_until_finished(connection: Connection, chain: Chain) -> Chain:
 
 async def fetch_outputs(connection: Connection, chain: Chain, folder: Path) -> None:
     """Download each output into a folder of its name."""
-    for output in (await connection.operator.outputs(chain.uid)).outputs:
-        files = [file async for file in connection.operator.all_files(output.dataset.uid)]
+    for output in (await connection.operator.list_outputs(chain.uid)).outputs:
+        files = [file async for file in connection.operator.iterate_files(output.dataset.uid)]
         if output.kind is EntryKind.FILE:
             place = folder / output.name
             await fetch_files(connection, [(file, place / own_name(file.name)) for file in files])
@@ -138,13 +138,13 @@ async def make_link(connection: Connection) -> str:
 
 async def get_progress(connection: Connection) -> HumanStep:
     """Return the progress of the human task."""
-    [step] = (await connection.operator.human_steps()).steps
+    [step] = (await connection.operator.list_human_steps()).steps
     return step
 
 
 async def get_devices(connection: Connection) -> AskDevices:
     """Return the browsers of the annotators."""
-    return await connection.operator.ask_devices(_STEP_KEY)
+    return await connection.operator.list_ask_devices(_STEP_KEY)
 
 
 async def print_progress_forever(connection: Connection, every: float = 10.0) -> None:

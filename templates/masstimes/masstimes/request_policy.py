@@ -5,7 +5,7 @@ import re
 from dataclasses import dataclass
 
 import httpx
-from pack_command import CommandError, Parser, finite, not_negative
+from pack_command import CommandError, Parser, not_negative, not_negative_number
 
 from sluice.text.visible_text import quoted
 
@@ -60,14 +60,14 @@ def add_request_options(parser: Parser, *, pause: float) -> None:
     )
     add(
         "--pause",
-        type=_seconds,
+        type=not_negative_number,
         default=pause,
         metavar="SECONDS",
         help="Minimum time between two requests in seconds (default: %(default)g)",
     )
     add(
         "--max-wait",
-        type=_seconds,
+        type=not_negative_number,
         default=300.0,
         metavar="SECONDS",
         help="Maximum wait before a repeated request in seconds; the waits are 2, 4, 8 … up to"
@@ -82,7 +82,7 @@ def add_request_options(parser: Parser, *, pause: float) -> None:
     )
     add(
         "--delays",
-        type=_seconds,
+        type=not_negative_number,
         default=1.0,
         metavar="FACTOR",
         help="Multiply all waits by this factor, for tests (default: 1)",
@@ -103,7 +103,9 @@ def parse_request_policy(arguments: argparse.Namespace) -> RequestPolicy:
 def web_address(text: str) -> str:
     """Parse an argument that is an address of ``http`` or ``https`` with a host."""
     if not is_web_address(text):
-        raise argparse.ArgumentTypeError(f"{quoted(text)} is no address of a web page (http://…)")
+        raise argparse.ArgumentTypeError(
+            f"{quoted(text)} is not the address of a web page (http://…)"
+        )
     return text
 
 
@@ -125,13 +127,6 @@ def is_contact(text: str) -> bool:
 def _contact(text: str) -> str:
     if not is_contact(text.strip()):
         raise argparse.ArgumentTypeError(
-            f"{quoted(text)} is no address of mail or of a page, in ASCII"
+            f"{quoted(text)} is not an email address or the address of a page, in ASCII"
         )
     return text.strip()
-
-
-def _seconds(text: str) -> float:
-    value = finite(text)
-    if value < 0:
-        raise argparse.ArgumentTypeError(f"{text} is below 0")
-    return value

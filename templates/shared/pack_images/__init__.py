@@ -30,7 +30,9 @@ def read_upright(path: Path, max_megapixels: float, *, one_page: bool = False) -
             check_size(path, image.size, max_megapixels)
             return ImageOps.exif_transpose(image)
     except UnidentifiedImageError as error:
-        raise BadData(path, "this is no image, or one that is damaged or has no pixels") from error
+        raise BadData(
+            path, "this is not an image, or one that is damaged or has no pixels"
+        ) from error
     except (OSError, SyntaxError, ValueError, EOFError) as error:
         raise BadData(
             path, f"the image cannot be decoded to its end ({reason_in(error)})"

@@ -286,7 +286,7 @@ def test_group_command_sets_and_lists_quotas(bounded: LiveSystem) -> None:
     assert _group(bounded, group)["chains"]["most"] is None
     assert _group(bounded, group)["files"]["most"] == 2_000_000
     assert group in run("list")
-    assert "is no amount" in run("set", group, "--data", "lots", code=2)
+    assert "is not an amount" in run("set", group, "--data", "lots", code=2)
     assert "1000 jobs waiting" in run("set", group, "--waiting", "1k")
 
 

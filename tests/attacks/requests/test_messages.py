@@ -169,12 +169,12 @@ FORGED: dict[str, tuple[str, Forgery, str]] = {
     "SQL for a name": (
         DMS_DELETIONS,
         lambda _: event(DMS_DELETIONS, {"uid": "'; DROP TABLE datasets; --"}),
-        "uid: it is no uid",
+        "uid: it is not a uid",
     ),
     "a task that is none": (
         WMS_TASKS,
         lambda _: event(WMS_TASKS, {"uid": "x"}),
-        "its data are no Task",
+        "its data are not a Task",
     ),
     "no JSON": (WMS_TASKS, lambda _: b"\xff\xfe\0", "not a message as the services send them"),
     "a list": (WMS_TASKS, lambda _: b"[]", "the whole: Input should be an object"),

@@ -263,4 +263,4 @@ async def test_unknown_answer_is_refused(human_tasks: HumanTasks) -> None:
     [item] = (await browser.next()).items
     answer = await browser.post("next", {"answers": [{"item": str(item.id), "answer": "maybe"}]})
     assert answer.status_code == httpx.codes.UNPROCESSABLE_ENTITY
-    assert "'maybe' is none of the answers: give one of 'yes', 'no'" in answer.json()["detail"]
+    assert "'maybe' is not one of the answers: give one of 'yes', 'no'" in answer.json()["detail"]

@@ -60,7 +60,7 @@ async def test_answer_of_another_question_is_refused(both: HumanTasks) -> None:
     body = {"answers": [one.model_dump(mode="json") for one in answers(page_items, "good")]}
     refused = await browser.post("next", body)
     assert refused.status_code == httpx.codes.UNPROCESSABLE_ENTITY
-    assert refused.json()["detail"] == "'good' is none of the answers: give one of 'yes', 'no'"
+    assert refused.json()["detail"] == "'good' is not one of the answers: give one of 'yes', 'no'"
     assert await both.rows_of("SELECT 1 FROM shown WHERE answer IS NOT NULL") == []
 
 

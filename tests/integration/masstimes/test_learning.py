@@ -135,7 +135,7 @@ def test_invalid_model_is_refused(
     messages = {"version": "a model of version 99", "cut": "this model is damaged"}
     command_line = [str(answers), "--model", str(model), "--out", str(tmp_path / "out")]
     assert classify_command.main(command_line) == 65
-    assert messages.get(what, "this is no model of mt-train") in capsys.readouterr().err
+    assert messages.get(what, "this is not a model of mt-train") in capsys.readouterr().err
 
 
 def pages(web: SmallWeb) -> Iterator[tuple[str, str, str, set[int | None]]]:

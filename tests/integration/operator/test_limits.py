@@ -32,7 +32,7 @@ async def test_commands_set_list_and_remove_limits(operator: Operator, sluice: C
 @pytest.mark.parametrize("amount", ["many", "5/week", "5/"])
 async def test_malformed_limit_is_refused(operator: Operator, sluice: Command, amount: str) -> None:
     output = await sluice("limit", "set", "crawler", "--", amount, code=2)
-    assert "is no limit: give a number" in output
+    assert "is not a limit: give a number" in output
     assert operator.neighbours.limits == {}
 
 

@@ -12,7 +12,7 @@ from tests.unit.wfms.chains.plans import three_steps
 
 async def ranked_chain(wfms: WfmsFixture, rank: float) -> Chain:
     new = wfms.make_request(await wfms.create_input("a"), wfms.add_template(three_steps()))
-    return await wfms.chains.new_dataset(new.model_copy(update={"rank": rank}))
+    return await wfms.chains.create_chain(new.model_copy(update={"rank": rank}))
 
 
 async def begin(wfms: WfmsFixture) -> None:

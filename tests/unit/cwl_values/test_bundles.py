@@ -128,11 +128,11 @@ A_FILE = {"class": "File", "basename": "a", "location": "files/0/a"}
         ({"location": "files/0/other"}, "the archive does not have"),
         ({"location": "files/0/" + "n" * 300}, "the archive does not have"),
         ({"location": "files/0/a\0"}, "the archive does not have"),
-        ({"location": 1}, "location is no text"),
-        ({"basename": ["a"]}, "basename is no text"),
+        ({"location": 1}, "location is not text"),
+        ({"basename": ["a"]}, "basename is not text"),
         ({"basename": "../a"}, "no name of a file"),
         ({"secondaryFiles": [{**A_FILE, "location": "/etc/passwd"}]}, "the archive does not have"),
-        ({"secondaryFiles": "a"}, "secondaryFiles is no list"),
+        ({"secondaryFiles": "a"}, "secondaryFiles is not a list"),
         ({"size": float("nan")}, "NaN"),
     ],
 )
@@ -171,13 +171,13 @@ def test_sparse_file_of_an_archive_is_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["files/0/a/below", "files/0/" + "n" * 300])
 def test_member_name_that_cannot_be_created_is_a_bundle_error(name: str, tmp_path: Path) -> None:
     bad = archive_of(tmp_path / "bad.tar", A_FILE, tarfile.TarInfo(name))
-    with pytest.raises(BundleError, match=r"bad\.tar is no bundle"):
+    with pytest.raises(BundleError, match=r"bad\.tar is not a bundle"):
         unpack(bad, tmp_path / "in")
 
 
 def test_file_that_is_not_a_bundle_raises_an_error(tmp_path: Path) -> None:
     (tmp_path / "text.tar").write_text("no archive")
-    with pytest.raises(BundleError, match=r"text\.tar is no bundle"):
+    with pytest.raises(BundleError, match=r"text\.tar is not a bundle"):
         unpack(tmp_path / "text.tar", tmp_path)
     with tarfile.open(tmp_path / "empty.tar", "w"):
         pass
@@ -205,7 +205,7 @@ def test_basename_that_is_not_a_plain_name_is_not_packed(
     name: str, source_folder: Path, tmp_path: Path
 ) -> None:
     for value in ({"path": str(source_folder / "a b#1.bam")}, {"contents": "x"}):
-        with pytest.raises(BundleError, match="is no name of a file"):
+        with pytest.raises(BundleError, match="is not a file name"):
             pack({"class": "File", "basename": name, **value}, tmp_path / "x.tar")
 
 
@@ -250,7 +250,7 @@ def test_archive_with_an_unreadable_value_is_not_a_bundle(value: bytes, tmp_path
         member = tarfile.TarInfo("value.json")
         member.size = len(value)
         archive.addfile(member, io.BytesIO(value))
-    with pytest.raises(BundleError, match="is no bundle"):
+    with pytest.raises(BundleError, match="is not a bundle"):
         unpack(tmp_path / "x.tar", tmp_path / "out")
 
 

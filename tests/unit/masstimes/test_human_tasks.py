@@ -108,5 +108,5 @@ def test_invalid_answer_file_is_named(
     path, out = tmp_path / "a.json", tmp_path / "out.jsonl"
     path.write_bytes(content)
     assert answers_command.main([str(path), "--out", str(out)]) == 65
-    assert f"mt-answers: {path}: this is no answer to an item" in capsys.readouterr().err
+    assert f"mt-answers: {path}: this is not an answer to an item" in capsys.readouterr().err
     assert not out.exists()

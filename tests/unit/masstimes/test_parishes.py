@@ -144,15 +144,15 @@ def test_pages_without_parishes_are_reported(
     ("arguments", "message"),
     [
         ([], "give addresses of pages"),
-        (["ftp://example.org/"], "is no address of a web page"),
-        (["http://example.org/", "--contact", " "], "is no address of mail"),
+        (["ftp://example.org/"], "is not the address of a web page"),
+        (["http://example.org/", "--contact", " "], "is not an email address"),
         (
             ["http://p.invalid/", "--repeats", "0", "--contact", "notanaddress"],
-            "is no address of mail",
+            "is not an email address",
         ),
         (
             ["http://p.invalid/", "--repeats", "0", "--contact", "me@localhost"],
-            "is no address of mail",
+            "is not an email address",
         ),
     ],
 )

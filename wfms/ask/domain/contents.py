@@ -165,7 +165,7 @@ def _decode_image(document: Mapping[str, Any]) -> bytes:
     try:
         return base64.b64decode(str(document.get("image", "")), validate=True)
     except (ValueError, binascii.Error) as error:
-        raise Unreadable(f"'image' is no base64 ({error})") from error
+        raise Unreadable(f"'image' is not base64 ({error})") from error
 
 
 def _read_complete_size(data: bytes) -> tuple[int, int]:
@@ -196,15 +196,15 @@ def media_type(data: bytes) -> str:
             return kind
     if data[:4] == b"RIFF" and data[8:12] == b"WEBP":
         return "image/webp"
-    raise Unreadable("it is no image: PNG, JPEG, GIF and WebP are shown")
+    raise Unreadable("it is not an image: PNG, JPEG, GIF and WebP are shown")
 
 
 def _read_object_content(document: Mapping[str, Any], show: Show) -> ItemContent:
     known_answer, title = document.get("answer"), document.get("title", "")
     if known_answer is not None and not isinstance(known_answer, str):
-        raise Unreadable("'answer' is no text")
+        raise Unreadable("'answer' is not text")
     if not isinstance(title, str):
-        raise Unreadable("'title' is no text")
+        raise Unreadable("'title' is not text")
     if show is Show.IMAGE:
         size = _read_complete_size(_decode_image(document))
         other_fields = {key: value for key, value in document.items() if key != "image"}
@@ -254,7 +254,7 @@ def _text(data: bytes) -> str:
     except UnicodeDecodeError as error:
         raise Unreadable(f"it is not valid UTF-8, from byte {error.start + 1} on") from error
     if "\0" in text:
-        raise Unreadable("it has a NUL in it, so it is no text")
+        raise Unreadable("it has a NUL in it, so it is not text")
     return text
 
 

@@ -91,7 +91,7 @@ async def admit_browser(
         connection = transaction.connection
         link = await lock_link(connection, digest_token(key))
         if link is None:
-            raise Unauthenticated("this link is none: was it copied whole?")
+            raise Unauthenticated("this link is not valid: was it copied whole?")
         _require_good(link)
         if earlier_token and await move_to_link(connection, digest_token(earlier_token), link):
             return Admission(link.place, None)

@@ -114,7 +114,7 @@ async def _store_new_answers(
         if answer.answer not in words:
             choices = ", ".join(map(quoted, words))
             raise Unprocessable(
-                f"{quoted(answer.answer)} is none of the answers: give one of {choices}"
+                f"{quoted(answer.answer)} is not one of the answers: give one of {choices}"
             )
     fates = {item: _fate(item, states, assigned) for item in first_answers}
     new = [first_answers[item] for item, fate in fates.items() if fate is AnswerFate.TAKEN]

@@ -47,7 +47,7 @@ async def import_items(context: AskContext) -> bool:
     """
     async with context.database.connection() as connection:
         known_tasks = {question.task_uid for question in await list_open_questions(connection)}
-    human_tasks = (await context.wms.human_tasks()).tasks
+    human_tasks = (await context.wms.list_human_tasks()).tasks
     current_tasks = {task.uid for task in human_tasks}
     async with context.database.connection() as connection:
         for task in human_tasks:
@@ -80,7 +80,9 @@ async def _import_jobs(context: AskContext, question: OpenQuestion) -> bool:
     try:
         if question.ask.gold is not None and not question.gold_read:
             await _import_gold_items(context, question)
-        jobs = await context.wms.human_jobs(question.task_uid, after=question.read_to, limit=PAGE)
+        jobs = await context.wms.list_human_jobs(
+            question.task_uid, after=question.read_to, limit=PAGE
+        )
     except NotFound:
         return False  # the task has ended since: the next round notices
     if not jobs.jobs:

@@ -113,7 +113,7 @@ async def _require_visible_dataset(
     """Require that the data set is visible: since it was matched, its sharing may have ended."""
     dataset = new.dataset
     if dataset.group != new.group:
-        dataset = await context.dms.dataset(dataset.uid)
+        dataset = await context.dms.get_dataset(dataset.uid)
     if reader_visibility.sees(dataset.group, dataset.shared_with):
         return
     if by is None:
@@ -203,7 +203,7 @@ async def _is_copy(context: ChainsContext, new: NewChain) -> bool:
     retention = new.plan.retention
     if retention.input == "keep" or retention.only_copies:
         return False
-    return new.dataset.slice is not None or (await context.dms.dataset(new.dataset.uid)).copied
+    return new.dataset.slice is not None or (await context.dms.get_dataset(new.dataset.uid)).copied
 
 
 def _require_fitting(new: NewChain) -> None:
@@ -221,8 +221,8 @@ def _require_acceptable(uid: UUID, new: NewChain) -> None:
         )
     if dataset.append_only is not None:
         raise ChainRefused(
-            f"data set {dataset.name} is append-only: it grows, and is no chain's input; templates"
-            " that say sluice:match with every take slices of it"
+            f"data set {dataset.name} is append-only: it grows, and is not a chain's input;"
+            " templates that say sluice:match with every take slices of it"
         )
     if dataset.type in {DatasetType.INTERMEDIATE, DatasetType.LOGS}:
         raise ChainRefused(

@@ -93,7 +93,7 @@ async def delete_dataset(
         NotAvailable: The DMS does not answer.
     """
     database = context.database
-    dataset = await context.dms.dataset(uid)
+    dataset = await context.dms.get_dataset(uid)
     require_owned(dataset, visibility)
     if MARK in dataset.meta and not taken_back:
         raise AssetInUse(uid, dataset.name, dataset.meta[MARK])

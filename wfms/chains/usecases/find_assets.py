@@ -74,7 +74,7 @@ async def _find_values(
 async def _version(operator: OperatorClient, ref: AssetRef) -> AssetVersion | str:
     """Return the version that the reference means, or why there is none."""
     try:
-        asset = await operator.asset(ref.name)
+        asset = await operator.get_asset(ref.name)
     except NotFound:
         return (
             f"there is no asset {quoted(ref.name)}; `sluice asset put {ref.name} FILE...` puts"

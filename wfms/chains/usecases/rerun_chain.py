@@ -239,7 +239,7 @@ async def _select_partly_deleted(context: ChainsContext, datasets: Iterable[Data
     """Return the data sets of which some files are deleted already."""
     current_datasets = await asyncio.gather(
         *(
-            context.dms.dataset(dataset.uid)
+            context.dms.get_dataset(dataset.uid)
             for dataset in datasets
             if dataset.type is DatasetType.INTERMEDIATE
         )
@@ -363,7 +363,7 @@ async def _counts(wms: WmsClient, draft: _Draft) -> dict[str, TaskStatus]:
         if step.sent
     }
     try:
-        answer = await wms.tasks(list(tasks.values()))
+        answer = await wms.list_tasks(list(tasks.values()))
     except ServiceError as error:
         log.warning("wms.no_counts", reason=error.detail)
         return {}

@@ -140,7 +140,7 @@ async def _process(
     """Choose storages, register the data sets (into ``registered``) and inform the watcher."""
     plan = chain.view.plan
     step = plan.step(claim.step)
-    storages = await context.dms.storages(everything=True)
+    storages = await context.dms.list_storages(include_disabled=True)
     data, logs = (
         choose_storage(kind, storages).url for kind in (StorageType.INTERMEDIATE, StorageType.LOGS)
     )

@@ -27,7 +27,7 @@ async def rematch_all(context: IntakeContext, visibility: Visibility = ALL) -> R
             on with the rest.
     """
     database = context.database
-    templates = (await context.operator.templates()).templates
+    templates = (await context.operator.list_templates()).templates
     matched, deleted, position = 0, 0, None
     while True:
         batch = await _next(database, position)

@@ -49,7 +49,7 @@ async def _hand_over(context: IntakeContext, handover: Handover) -> None:
     database = context.database
     with log_ids(dataset=handover.dataset):
         try:
-            chain = await context.chains.new_dataset(handover.chain)
+            chain = await context.chains.create_chain(handover.chain)
         except (Unprocessable, Conflict) as refusal:
             await _record_refusal(database, handover, refusal)
         except ServiceError as error:

@@ -90,7 +90,7 @@ async def _find_task_outcomes(
     if not tasks:
         return {}
     try:
-        answer = await context.wms.tasks([watch.uid for watch in tasks], limit=PAGE)
+        answer = await context.wms.list_tasks([watch.uid for watch in tasks], limit=PAGE)
     except ServiceError as error:
         log.warning("wms.no_answer", reason=error.detail)
         return {}
@@ -109,7 +109,7 @@ async def _find_task_outcomes(
 
 async def _find_unsent_outcome(context: WatcherContext, watch: OpenWatch) -> Outcome | None:
     try:
-        return unsent_outcome((await context.chains.task(watch.uid)).state)
+        return unsent_outcome((await context.chains.get_task(watch.uid)).state)
     except ServiceError as error:
         log.warning("task.unknown", task=str(watch.uid), reason=error.detail)
         return None
@@ -151,7 +151,7 @@ async def _report(context: WatcherContext, watch: OpenWatch) -> None:
     )
     with log_ids(task=watch.uid):
         try:
-            release = (await context.chains.task_ended(ended)).datasets
+            release = (await context.chains.report_task_end(ended)).datasets
         except NotFound as error:
             log.error("watch.chain_missing", reason=error.detail)
             release = []

@@ -117,7 +117,7 @@ ENGINES = (
 )
 
 #: What a node may have instead of a sandbox, for people.
-USERS = "only a user for each slot, which is none"
+USERS = "only a user for each slot, which is not a sandbox"
 
 
 def describe_sandbox(needs: Needs) -> str:

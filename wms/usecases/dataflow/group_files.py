@@ -135,7 +135,7 @@ async def continue_grouping(
         await park(context, claim, f"the step before it {upstream.state}")
         return
     uids = [task_input.dat_in_uid for task_input in list_streamed_inputs(cached_task.task)]
-    datasets = {uid: await dms.dataset(uid) for uid in uids}
+    datasets = {uid: await dms.get_dataset(uid) for uid in uids}
     closed = upstream.state is TaskState.FINISHED and all(
         dataset.state is not DatasetState.OPEN for dataset in datasets.values()
     )

@@ -19,7 +19,7 @@ app = typer.Typer(
 @with_system
 def list_groups(system: System) -> None:
     """List the groups that you are in, with their usage and their quotas."""
-    groups = system.ask(lambda c: c.operator.groups()).groups
+    groups = system.ask(lambda c: c.operator.list_groups()).groups
     if system.as_json:
         print_json(groups)
         return

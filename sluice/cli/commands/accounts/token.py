@@ -78,7 +78,7 @@ def list_tokens(
 ) -> None:
     """List tokens: whose they are, what for, until when, and when they were used."""
     tokens = system.ask(
-        lambda c: c.operator.tokens(person=person, everybodys=everybodys, ended=ended)
+        lambda c: c.operator.list_tokens(person=person, everybodys=everybodys, ended=ended)
     ).tokens
     if system.as_json:
         print_json(tokens)
@@ -106,7 +106,7 @@ def revoke(
     person: PersonOption = None,
 ) -> None:
     """Revoke a token, so that it is no longer valid."""
-    tokens = system.ask(lambda c: c.operator.tokens(person=person)).tokens
+    tokens = system.ask(lambda c: c.operator.list_tokens(person=person)).tokens
     match = plain_errors(lambda: _get_token(tokens, token))
     consent.require(f"revoke token {match.label} of {match.person}")
     revoked = system.ask(lambda c: c.operator.revoke_token(match.id))

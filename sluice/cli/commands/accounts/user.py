@@ -60,7 +60,7 @@ def add(
 @with_system
 def list_users(system: System) -> None:
     """List accounts, with their roles and groups."""
-    accounts = system.ask(lambda c: c.operator.accounts()).accounts
+    accounts = system.ask(lambda c: c.operator.list_accounts()).accounts
     if system.as_json:
         print_json(accounts)
         return
@@ -167,7 +167,7 @@ def quota(
         lambda c: (
             c.operator.set_person_quotas(name, new)
             if quotas and name is not None
-            else c.operator.person_quotas(name)
+            else c.operator.get_person_quotas(name)
         )
     )
     system.answer(person, f"{person.name} has {quotas_text(person)}")

@@ -40,7 +40,7 @@ def list_notices(
 
     A notice with an id stays until it is acknowledged, and any other until its cause is gone.
     """
-    page = system.ask(lambda c: c.operator.attention(limit=limit))
+    page = system.ask(lambda c: c.operator.list_notices(limit=limit))
     if system.as_json:
         print_json(page)
         return
@@ -116,7 +116,10 @@ async def _acknowledge(
     ]:
         findings = [
             Finding(
-                message=f"{quoted(notice)} is no id of a notice: `sluice attention list` shows them"
+                message=(
+                    f"{quoted(notice)} is not the id of a notice: `sluice attention list` shows"
+                    " them"
+                )
             )
             for notice in invalid_ids
         ]
@@ -150,7 +153,7 @@ async def _acknowledge_all(connection: Connection, acknowledgement: Acknowledge)
     tried: set[str] = set()
     done: list[str] = []
     while True:
-        notices = (await connection.operator.attention(limit=_MAX_NOTICES)).notices
+        notices = (await connection.operator.list_notices(limit=_MAX_NOTICES)).notices
         subjects = {
             notice.id: Notice.subject_of(notice.id)
             for notice in notices

@@ -59,7 +59,7 @@ async def _watch(
     connection: Connection, uid: UUID, where: Sequence[str], *, as_json: bool
 ) -> ChainState:
     chain, tasks = await follow_with_bars(
-        connection, await connection.operator.chain(uid), quiet=as_json
+        connection, await connection.operator.get_chain(uid), quiet=as_json
     )
     failed = await failed_jobs(connection, tasks)
     if as_json:

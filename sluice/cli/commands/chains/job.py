@@ -54,7 +54,9 @@ def list_jobs(
     """List the jobs of a task: state, pilot, time, memory and exit code of each."""
     uid = resolve_task_uid(system, task)
     page = system.ask(
-        lambda c: c.operator.jobs(uid, state=state, sort=sort, after=after, limit=limit, full=True),
+        lambda c: c.operator.list_jobs(
+            uid, state=state, sort=sort, after=after, limit=limit, full=True
+        ),
     )
     if system.as_json:
         print_json(page.jobs)
@@ -86,7 +88,7 @@ def show_job(
     number: NumberArgument,
 ) -> None:
     """Show a job with all its attempts, and why it does not run or how it ended."""
-    job = system.ask(lambda c: c.operator.job(number))
+    job = system.ask(lambda c: c.operator.get_job(number))
     if system.as_json:
         print_json(job)
         return
@@ -153,7 +155,7 @@ def logs(
                 f"{path}: {format_bytes(size)}",
             )
         return
-    text = system.ask(lambda c: c.operator.job_log(number, attempt=attempt))
+    text = system.ask(lambda c: c.operator.get_job_log(number, attempt=attempt))
     if system.as_json:
         print_json({"job_id": number, "log": text})
     else:
@@ -193,7 +195,7 @@ async def _receive(
 ) -> int:
     size = 0
     try:
-        async with connection.operator.log_content(number, attempt=attempt) as content:
+        async with connection.operator.stream_log(number, attempt=attempt) as content:
             async for piece in content.aiter_bytes():
                 size += target.write(piece)
     except httpx.TransportError as error:

@@ -28,8 +28,8 @@ def unmatched(
     """List data sets that match no template, the newest first, with the reason of each template."""
 
     async def list_unmatched(connection: Connection) -> tuple[UnmatchedList, list[Tie]]:
-        page = await connection.operator.unmatched(template=template, limit=limit)
-        return page, (await connection.operator.ties()).ties
+        page = await connection.operator.list_unmatched(template=template, limit=limit)
+        return page, (await connection.operator.list_ties()).ties
 
     page, ties = system.ask(list_unmatched)
     if system.as_json:

@@ -55,7 +55,7 @@ def list_steps(system: System) -> None:
     It counts the items that wait, are decided or were given to their chains. It also shows the
     answers, the median time of an answer in seconds, and the browsers.
     """
-    page = system.ask(lambda c: c.operator.human_steps())
+    page = system.ask(lambda c: c.operator.list_human_steps())
     if system.as_json:
         print_json(page)
         return
@@ -119,7 +119,7 @@ def list_links(
 
     async def read(connection: Connection) -> list[AskLink]:
         step_key = await get_step_key(connection, template, step, group=group)
-        return (await connection.operator.ask_links(step_key)).links
+        return (await connection.operator.list_ask_links(step_key)).links
 
     links = system.ask(read)
     if system.as_json:
@@ -175,7 +175,7 @@ def list_devices(
 
     async def read(connection: Connection) -> list[AskDevice]:
         step_key = await get_step_key(connection, template, step, group=group)
-        return (await connection.operator.ask_devices(step_key)).devices
+        return (await connection.operator.list_ask_devices(step_key)).devices
 
     devices = system.ask(read)
     if system.as_json:
@@ -244,7 +244,7 @@ def export(
 
     async def write(connection: Connection) -> None:
         step_key = await get_step_key(connection, template, step, group=group)
-        async with connection.operator.all_answers(step_key) as answer:
+        async with connection.operator.stream_answers(step_key) as answer:
             async for piece in answer.aiter_bytes():
                 sys.stdout.buffer.write(piece)
         sys.stdout.buffer.flush()

@@ -79,7 +79,7 @@ def list_sites(system: System) -> None:
     For each site, it shows how many pilots it has, what they may have, and until when new ones may
     enrol.
     """
-    page = system.ask(lambda c: c.operator.sites())
+    page = system.ask(lambda c: c.operator.list_sites())
     if system.as_json:
         print_json(page)
         return
@@ -101,7 +101,7 @@ def revoke(system: System, consent: Consent, name: NameArgument) -> None:
     """
 
     async def check_exists(connection: Connection) -> None:
-        sites = (await connection.operator.sites()).sites
+        sites = (await connection.operator.list_sites()).sites
         require_existing_name("site", name, (site.name for site in sites))
 
     system.ask(check_exists)

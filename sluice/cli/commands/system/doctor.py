@@ -131,7 +131,7 @@ def _port(home: Path) -> MachineFinding:
     port_text = os.environ.get("SLUICE_PORT", "")
     port = int(port_text) if port_text.isdecimal() else _PORT
     if port != 0 and _answers(find_loopback() or LOOPBACK, port):
-        other = "if it is no system of yours, choose another with `sluice up --port`"
+        other = "if it is not a system of yours, choose another with `sluice up --port`"
         return MachineFinding("port", Severity.NOTE, f"{port} is in use", other)
     return MachineFinding("port", Severity.OK, f"{port} is free")
 

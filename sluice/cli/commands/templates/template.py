@@ -162,10 +162,12 @@ def list_templates(
 
     async def read_page(connection: Connection) -> tuple[list[Template], UUID | None]:
         published = (
-            await connection.operator.templates(disabled=True) if after is None else no_templates
+            await connection.operator.list_templates(disabled=True)
+            if after is None
+            else no_templates
         )
         of_runs = (
-            await connection.operator.run_templates(limit=limit, after=after)
+            await connection.operator.list_run_templates(limit=limit, after=after)
             if every
             else no_templates
         )
@@ -202,7 +204,7 @@ def versions(
     name: TemplateArgument,
 ) -> None:
     """List all versions of a template, the newest first."""
-    templates = system.ask(lambda c: c.operator.templates(every_version=True)).templates
+    templates = system.ask(lambda c: c.operator.list_templates(every_version=True)).templates
     matches = [template for template in templates if template.name == name]
     if not matches:
         plain_errors(lambda: _raise_unknown(name))
@@ -256,7 +258,7 @@ def show(
     run = _run_id(name)
     template = system.ask(
         lambda c: (
-            c.operator.run_template(run) if run else resolve_template(c, name, version=version)
+            c.operator.get_run_template(run) if run else resolve_template(c, name, version=version)
         ),
     )
     files = template.files or {"workflow.cwl": template.cwl or ""}

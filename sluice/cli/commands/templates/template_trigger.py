@@ -30,7 +30,7 @@ def trigger_lines(system: System, template: Template) -> Iterator[str]:
     if template.plan.trigger is None or template.version == RUN_VERSION:
         return
     try:
-        trigger = system.ask(lambda c: c.operator.template_trigger(template.name))
+        trigger = system.ask(lambda c: c.operator.get_template_trigger(template.name))
     except NotFound:  # it was published again
         return
     yield from _time_lines(trigger)

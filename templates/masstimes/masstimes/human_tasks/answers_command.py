@@ -31,7 +31,8 @@ def read_labelled(paths: Iterable[Path]) -> Iterator[Line]:
             line = {name: item[name] for name in COPIED_FIELDS}
         except (ValueError, TypeError, KeyError, RecursionError) as error:
             raise BadData(
-                path, "this is no answer to an item of mt-items: JSON with an answer and the item"
+                path,
+                "this is not an answer to an item of mt-items: JSON with an answer and the item",
             ) from error
         if answer in _LABELS:
             yield {**line, "answer": answer}

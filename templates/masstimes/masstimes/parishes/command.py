@@ -54,7 +54,7 @@ def _read_addresses(path: Path) -> list[str]:
     for number, line in enumerate(map(str.strip, lines), 1):
         if line and not line.startswith("#"):
             if not is_web_address(line):
-                raise BadData(path, f"{quoted(line)} is no address (http://…)", line=number)
+                raise BadData(path, f"{quoted(line)} is not an address (http://…)", line=number)
             addresses.append(line)
     return addresses
 

@@ -53,11 +53,11 @@ def new_storage(name: str, url: str | Path, **more: Any) -> NewStorage:
         ("s3://bucket", "lies in no place where storages may be"),
         ("s3://bucket/a", "lies in no place where storages may be"),
         ("root://host:1094/a", "lies in no place where storages may be"),
-        ("file:///", "is no absolute URL|is no plain folder|is not an absolute URL"),
+        ("file:///", "is not an absolute URL|is not a plain folder"),
         ("file://localhost{inside}/new", "write it as file:///"),
         ("FILE://{inside}/new", "write it as file:///"),
-        ("file://{inside}//new", "is no plain folder"),
-        ("file://{inside}/new/%2e", "is no plain folder"),
+        ("file://{inside}//new", "is not a plain folder"),
+        ("file://{inside}/new/%2e", "is not a plain folder"),
         ("memory://a", "keeps nothing"),
         (
             "file://{inside}/missing",
@@ -75,7 +75,7 @@ async def test_storage_url_outside_the_allowed_places_is_refused(
     assert answer.status_code == 422
     with pytest.raises(Unprocessable, match=sentence):
         raise Unprocessable(answer.json()["detail"])
-    assert len(await dms.client.storages(everything=True)) == 4
+    assert len(await dms.client.list_storages(include_disabled=True)) == 4
 
 
 @pytest.mark.parametrize("enabled", [True, False])
@@ -125,7 +125,7 @@ async def test_only_one_of_two_concurrent_overlapping_storages_is_registered(dms
         return_exceptions=True,
     )
     assert [isinstance(answer, Conflict) for answer in answers].count(True) == 1, answers
-    assert len(await dms.client.storages(LOGS)) == 2
+    assert len(await dms.client.list_storages(LOGS)) == 2
 
 
 @asynccontextmanager
@@ -159,7 +159,7 @@ async def test_storage_registered_meanwhile_by_another_instance_is_compared(dms:
     )
     async with meanwhile(dms, register_storage(dms.context, outer)) as connection:
         assert await insert_storage(connection, uuid4(), inner)
-    assert {one.name for one in await dms.client.storages(LOGS)} == {"logs-1", "inner"}
+    assert {one.name for one in await dms.client.list_storages(LOGS)} == {"logs-1", "inner"}
 
 
 async def test_storage_enabled_meanwhile_by_another_instance_is_compared(dms: Dms) -> None:
@@ -169,7 +169,7 @@ async def test_storage_enabled_meanwhile_by_another_instance_is_compared(dms: Dm
     (dms.folder / "logs").symlink_to("output")
     async with meanwhile(dms, enable_storage(dms.context, "logs-1")) as connection:
         await set_enabled(connection, "output-1", enabled=True)
-    assert await dms.client.storages(LOGS) == []
+    assert await dms.client.list_storages(LOGS) == []
 
 
 async def test_concurrent_equal_registrations_make_only_one_storage(dms: Dms) -> None:
@@ -214,8 +214,8 @@ async def test_disabled_storage_gets_no_new_data_sets_and_its_data_stays_usable(
     stored_uid, _ = await dms.filled("kept", 1)
     for _ in range(2):
         assert not (await dms.client.disable_storage("intermediate-1")).enabled
-    assert await dms.client.storages(StorageType.INTERMEDIATE) == []
-    [storage] = await dms.client.storages(StorageType.INTERMEDIATE, everything=True)
+    assert await dms.client.list_storages(StorageType.INTERMEDIATE) == []
+    [storage] = await dms.client.list_storages(StorageType.INTERMEDIATE, include_disabled=True)
     assert (storage.name, storage.enabled, storage.warning) == ("intermediate-1", False, None)
     for name, expected in ((storage.name, [storage.name]), ("intermediate", [])):
         named = await dms.http.get("/api/v1/storages", params={"name": name})
@@ -227,7 +227,7 @@ async def test_disabled_storage_gets_no_new_data_sets_and_its_data_stays_usable(
     assert not dms.path("going", files[0].name).exists()
     await dms.apply(UploadDataset(uid=stored_uid))
     assert await upload_once(dms.context)
-    assert (await dms.client.dataset(stored_uid)).state is DatasetState.UPLOADED
+    assert (await dms.client.get_dataset(stored_uid)).state is DatasetState.UPLOADED
     for _ in range(2):
         assert (await dms.client.enable_storage("intermediate-1")).enabled
     await dms.dataset("more")
@@ -284,7 +284,7 @@ class Legacy:
         await self._dms.storage_monitor.check_all()
         return {
             one.name: one.warning
-            for one in await self._dms.client.storages(everything=True)
+            for one in await self._dms.client.list_storages(include_disabled=True)
             if one.warning
         }
 
@@ -304,7 +304,7 @@ async def test_disallowed_storage_of_an_earlier_release_gets_no_new_data(
     assert set(warnings) == {"away", "ram"}
     assert "it lies in no place where storages may be" in warnings["away"]
     assert "SLUICE_DMS_STORAGE_ROOTS" in warnings["ram"]
-    assert {one.name for one in await dms.client.storages(LOGS)} == {"logs-1"}
+    assert {one.name for one in await dms.client.list_storages(LOGS)} == {"logs-1"}
     with pytest.raises(Unprocessable, match="storage 'away' gets no new data: it lies in no place"):
         await register(dms, f"file://{legacy.outside}/set")
     file = dms.write("old", 1, type_=DatasetType.LOGS)
@@ -341,7 +341,7 @@ async def test_data_on_a_disallowed_storage_can_be_deleted(dms: Dms, legacy: Leg
     uid, files = await dms.filled("old", 2, DatasetType.LOGS)
     dms.storage_monitor.roots = ("file:///nowhere",)
     assert set(await legacy.warnings()) == {f"{type_}-1" for type_ in StorageType}
-    assert (await dms.client.files(uid)).files
+    assert (await dms.client.list_files(uid)).files
     await dms.client.delete_dataset(uid)
     assert await delete_once(dms.context)
     assert not dms.path("old", files[0].name, DatasetType.LOGS).exists()
@@ -379,12 +379,12 @@ async def test_nothing_on_a_read_only_storage_is_deleted_through_another(
     await dms.context.storage_monitor.check_all()
     await dms.client.delete_dataset(uid)
     assert await delete_once(dms.context)
-    assert (await dms.client.dataset(uid)).state is DatasetState.DELETED
+    assert (await dms.client.get_dataset(uid)).state is DatasetState.DELETED
     assert dms.path("archive", file.name, DatasetType.LOGS).exists(), (
         "a file of a read-only storage was removed"
     )
     assert not dms.path("beside", beside.name, DatasetType.LOGS).exists()
     await dms.client.delete_dataset(empty)
     assert await delete_once(dms.context)
-    assert (await dms.client.dataset(empty)).state is DatasetState.DELETED
+    assert (await dms.client.get_dataset(empty)).state is DatasetState.DELETED
     assert (dms.folder / "logs" / "archive" / "empty").is_dir()

@@ -22,7 +22,7 @@ async def storage(dms: Dms) -> Storage:
     )
     return next(
         one
-        for one in await dms.client.storages(StorageType.INPUT, everything=True)
+        for one in await dms.client.list_storages(StorageType.INPUT, include_disabled=True)
         if one.name == NAME
     )
 

@@ -33,7 +33,7 @@ async def fails(results: Results, state: ChainState = ChainState.FAILED) -> None
     await results.dms.delete_dataset(first.uid, force=True)
 
     async def is_deleted() -> bool:
-        return (await results.dms.dataset(first.uid)).state is DatasetState.DELETED
+        return (await results.dms.get_dataset(first.uid)).state is DatasetState.DELETED
 
     await eventually(is_deleted, what="the first output is deleted")
     changed = {"state": state, "steps": steps, "datasets": [first, second, log],

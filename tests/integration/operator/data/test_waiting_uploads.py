@@ -41,11 +41,11 @@ async def test_chain_tells_why_its_output_is_not_uploaded(
         "output run-0311-frames.result waits for its upload, which fails and is tried again:"
         f" {DISABLED}"
     )
-    assert (await operator.client.chain(chain.uid)).reason == sentence
+    assert (await operator.client.get_chain(chain.uid)).reason == sentence
     assert f"O{sentence[1:]}" in (await operator.http.get(f"/chains/{chain.uid}")).text
     assert sentence in " ".join((await sluice("chain", "show", str(chain.uid))).split())
     operator.neighbours.waits_for.clear()
-    assert (await operator.client.chain(chain.uid)).reason == "", "the upload continues"
+    assert (await operator.client.get_chain(chain.uid)).reason == "", "the upload continues"
 
 
 async def test_stalled_upload_needs_attention(

@@ -55,7 +55,7 @@ async def begin_login(operator: Operator, label: str = "sluice login, ws7") -> D
 
 async def answer(operator: Operator, login: DeviceLogin) -> tuple[Token, str] | None:
     question = DeviceQuestion(device_code=login.device_code)
-    grant = (await operator.client.device_login(question)).given
+    grant = (await operator.client.get_device_login(question)).given
     return None if grant is None else (grant.token, grant.secret.get_secret_value())
 
 
@@ -132,7 +132,7 @@ async def test_unknown_role_is_refused_and_the_command_keeps_waiting(
     one = browser(operator, ANNA)
     form["csrf_token"] = token_of(await one.http.get(login.verification_uri_complete))
     refused = await one.http.post("/device", data=form)
-    assert (refused.status_code, "&#39;owner&#39; is no role: choose" in refused.text) == (
+    assert (refused.status_code, "&#39;owner&#39; is not a role: choose" in refused.text) == (
         422,
         True,
     )

@@ -103,12 +103,12 @@ async def test_person_logs_in_and_out(admin: User, anna: User) -> None:
     assert "you were not signed in" in await anna("logout")
     stolen = replace(anna, token=token)
     (anna.config_folder / "sluice/logins" / file.name).write_text(token)
-    assert "is none that this service knows" in await anna("whoami", code=1)
+    assert "is not one that this service knows" in await anna("whoami", code=1)
     assert "you are anna" in await anna("login", "anna", answered=f"{PASSWORD}\n")
     (anna.config_folder / "sluice/logins" / file.name).write_text(token)
     assert "not signed in" in await anna("logout"), "the revoked token is removed, too"
     assert not file.exists()
-    assert "is none that this service knows" in await stolen("whoami", code=1)
+    assert "is not one that this service knows" in await stolen("whoami", code=1)
 
 
 async def test_logout_keeps_the_token_of_a_local_system(
@@ -135,7 +135,7 @@ async def test_login_accepts_a_token_made_elsewhere(admin: User, anna: User) -> 
     assert output == f"you are robot, role viewer, at {anna.url}\n"
     assert "may not do this" in await anna("user", "list", code=1)
     refused = await anna("login", "--with-token", answered="sluice_made-up\n", code=1)
-    assert "is none that this service knows" in refused
+    assert "is not one that this service knows" in refused
     assert await anna("whoami") == "robot, role viewer\n", "the previous token is kept"
 
 

@@ -88,7 +88,7 @@ def test_language_and_labels_are_in_the_plan() -> None:
 @pytest.mark.parametrize(
     ("fields", "message"),
     [
-        ("labels: {maybe: Może}", "labels: 'maybe' is none of the answers"),
+        ("labels: {maybe: Może}", "labels: 'maybe' is not one of the answers"),
         ("labels: {yes: Tak, no: tak}", "two answers have the same label"),
         ("labels: {yes: 'No'}", "two answers have the same label"),
         ("labels: {yes: ''}", "an answer is 1 to 40 characters"),

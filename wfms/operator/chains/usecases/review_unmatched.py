@@ -35,7 +35,7 @@ async def review_unmatched(
         NotAvailable: The intake does not answer.
     """
     unmatched_list, templates = await asyncio.gather(
-        context.intake.unmatched(limit=limit if template is None else _MOST),
+        context.intake.list_unmatched(limit=limit if template is None else _MOST),
         read_templates(context.database, disabled=True),
     )
     datasets = [
@@ -71,7 +71,7 @@ async def current_ties(context: OperatorContext) -> list[Tie]:
         NotAvailable: The intake does not answer.
     """
     ties_of_all_versions, templates = await asyncio.gather(
-        context.intake.ties(), read_templates(context.database)
+        context.intake.list_ties(), read_templates(context.database)
     )
     latest = {template.id for template in templates}
     return [tie for tie in ties_of_all_versions.ties if {tie.template_id, tie.other_id} <= latest]
@@ -84,7 +84,9 @@ def _with_rejection_reasons(unmatched: Unmatched, templates: Iterable[StoredTemp
     ordered = sorted(templates, key=lambda template: (-template.plan.priority, template.name))
     rejection_reasons = [
         RejectionReason(
-            template=template.name, version=template.version, reason=_reason(template, dataset)
+            template=template.name,
+            version=template.version,
+            reason=_explain_match(template, dataset),
         )
         for template in ordered
     ]
@@ -97,7 +99,7 @@ def _with_rejection_reasons(unmatched: Unmatched, templates: Iterable[StoredTemp
     )
 
 
-def _reason(template: StoredTemplate, dataset: Dataset) -> str:
+def _explain_match(template: StoredTemplate, dataset: Dataset) -> str:
     facts = facts_of(dataset)
     reason = find_rejection_reason(dataset, template.plan, template=template.name)
     if reason is not None:

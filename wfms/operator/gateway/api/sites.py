@@ -29,7 +29,7 @@ class SiteRoutes:
 
     async def list(self) -> SiteList:
         """List all sites."""
-        return await self._wms.sites()
+        return await self._wms.list_sites()
 
     async def add(self, body: NewSite) -> NewSiteSecret:
         """Create a site."""

@@ -40,7 +40,7 @@ class AccountAuthenticator:
         """Return the principal that holds the token, or None."""
         if not token.startswith(TOKEN_PREFIX):
             return None
-        return await self._fixed.principal(token) or await self._holder(token)
+        return await self._fixed.principal(token) or await self._find_holder(token)
 
     async def session_with_password(self, name: str, password: str) -> str:
         """Begin a session of the person who has the password, and return its secret.
@@ -89,7 +89,7 @@ class AccountAuthenticator:
                 window = await self._counts.get_window_stats(limit, person.name)
                 raise TooManySignIns(max(1, math.ceil(window.reset_time - time.time())))
 
-    async def _holder(self, token: str) -> Person | None:
+    async def _find_holder(self, token: str) -> Person | None:
         async with self._database.connection() as connection:
             return await person_tokens.find_token_holder(connection, token)
 

@@ -57,7 +57,7 @@ async def read_holdings(
         NotAvailable: A service does not answer.
     """
     services = dict.fromkeys(_services_by_quantity(context).values())
-    answers = await asyncio.gather(*(service.holdings(kind, name) for service in services))
+    answers = await asyncio.gather(*(service.list_holdings(kind, name) for service in services))
     usage_by_holder: dict[str, dict[Quantity, Quota]] = {}
     for answer in answers:
         for holding in answer.holdings:

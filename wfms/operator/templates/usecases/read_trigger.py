@@ -28,7 +28,9 @@ async def read_trigger(
     plan = template.plan
     if plan.trigger is None:
         return None
-    state, sets = await asyncio.gather(_state(context, template), _sets(context, template))
+    state, sets = await asyncio.gather(
+        _read_state(context, template), _read_datasets(context, template)
+    )
     schedule = plan.trigger.schedule
     runs = schedule is not None and template.disabled_at is None
     now = context.database.clock.now()
@@ -52,25 +54,27 @@ async def get_append_only_dataset(
     if dataset.append_only is None:
         return None
     try:
-        datasets = await context.dms.append_only_datasets(uid=dataset.uid)
+        datasets = await context.dms.list_append_only_datasets(uid=dataset.uid)
     except ServiceError:
         return None
     return datasets[0] if datasets else None
 
 
-async def _state(context: OperatorContext, template: StoredTemplate) -> ScheduleState | None:
+async def _read_state(context: OperatorContext, template: StoredTemplate) -> ScheduleState | None:
     try:
-        return await context.intake.schedule(template.name)
+        return await context.intake.get_schedule(template.name)
     except ServiceError:
         return None
 
 
-async def _sets(context: OperatorContext, template: StoredTemplate) -> list[TriggerDataset]:
+async def _read_datasets(
+    context: OperatorContext, template: StoredTemplate
+) -> list[TriggerDataset]:
     plan = template.plan
     if not plan.takes_dataset or not plan.match:
         return []
     try:
-        datasets = await context.dms.append_only_datasets(generations=True)
+        datasets = await context.dms.list_append_only_datasets(generations=True)
     except ServiceError:
         return []
     sets = [
@@ -80,7 +84,7 @@ async def _sets(context: OperatorContext, template: StoredTemplate) -> list[Trig
         and find_unmet_condition(plan, facts_of(one.dataset)) is None
     ]
     reasons = await _find_cycle_reasons(context, template, sets)
-    return [_set(one, template.name, reasons.get(one.dataset.uid)) for one in sets]
+    return [_build_dataset(one, template.name, reasons.get(one.dataset.uid)) for one in sets]
 
 
 async def _find_cycle_reasons(
@@ -91,7 +95,7 @@ async def _find_cycle_reasons(
     All templates count, but those that the principal may not see are not named.
     """
     try:
-        most = await context.intake.generations() if sets else 0
+        most = await context.intake.get_max_generations() if sets else 0
     except ServiceError:
         return {}
     async with context.database.connection() as connection:
@@ -105,7 +109,9 @@ async def _find_cycle_reasons(
     }
 
 
-def _set(append_only: AppendOnlyDataset, template: str, reason: str | None) -> TriggerDataset:
+def _build_dataset(
+    append_only: AppendOnlyDataset, template: str, reason: str | None
+) -> TriggerDataset:
     reader = append_only.reader(template)
     return TriggerDataset(
         uid=append_only.dataset.uid,

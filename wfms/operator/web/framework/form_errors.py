@@ -24,5 +24,5 @@ def parse_role(name: str) -> Role:
         Unprocessable: There is no such role.
     """
     if name not in set(Role):
-        raise Unprocessable(f"{quoted(name)} is no role: choose one of {', '.join(Role)}")
+        raise Unprocessable(f"{quoted(name)} is not a role: choose one of {', '.join(Role)}")
     return Role(name)

@@ -55,7 +55,7 @@ class HumanTaskPages:
         )
 
     def _list(self) -> dict[str, object]:
-        return {"steps": self._bridge.run(self._ask.human_steps()).steps}
+        return {"steps": self._bridge.run(self._ask.list_human_steps()).steps}
 
     def list(self) -> str:
         """Show the list of steps."""
@@ -67,7 +67,7 @@ class HumanTaskPages:
 
     def show(self, group: str, template: str, step: str) -> str:
         """Show one step."""
-        return self._page(HumanStepKey(group, template, step))
+        return self._render_page(HumanStepKey(group, template, step))
 
     def live(self, group: str, template: str, step: str) -> Response:
         """Return the current state of one step for a live update."""
@@ -77,7 +77,7 @@ class HumanTaskPages:
         }
         return live(parts, again=True, **self._read(HumanStepKey(group, template, step)))
 
-    def _page(
+    def _render_page(
         self,
         key: HumanStepKey,
         *,
@@ -94,7 +94,7 @@ class HumanTaskPages:
         now = datetime.now(UTC)
         links = []
         if may("make_ask_link"):
-            links = self._bridge.run(self._ask.ask_links(key)).links
+            links = self._bridge.run(self._ask.list_ask_links(key)).links
         return render_template(
             "human_task.html",
             links=[link for link in links if link.opens(now)],
@@ -102,14 +102,14 @@ class HumanTaskPages:
             refusal=refusal,
             new_link=new_link,
             address_is_own="mine" in request.form,
-            address=None if new_link is None else _address(new_link.url or ""),
+            address=None if new_link is None else _build_address(new_link.url or ""),
             export=f"{key.path}/answers",
             file=quote(f"{key.template}.{key.step}.jsonl", safe=" ."),
             **self._read(key),
         )
 
     def _read(self, key: HumanStepKey) -> dict[str, object]:
-        human_step, devices = self._bridge.run(self._now(key))
+        human_step, devices = self._bridge.run(self._read_step(key))
         return {
             "key": key,
             "human_step": human_step,
@@ -117,15 +117,15 @@ class HumanTaskPages:
             "more": devices[_MOST:],
         }
 
-    async def _now(self, key: HumanStepKey) -> tuple[HumanStep, Sequence[AskDevice]]:
+    async def _read_step(self, key: HumanStepKey) -> tuple[HumanStep, Sequence[AskDevice]]:
         """Return the step and its browsers.
 
         Raises:
             NotFound: The step does not exist or does not ask people.
         """
-        for human_step in (await self._ask.human_steps()).steps:
+        for human_step in (await self._ask.list_human_steps()).steps:
             if (human_step.group, human_step.template, human_step.step) == key:
-                return human_step, (await self._ask.ask_devices(key)).devices
+                return human_step, (await self._ask.list_ask_devices(key)).devices
         raise NotFound(f"no step {key.step} of template {key.template} asks people of {key.group}")
 
     def make_link(self, group: str, template: str, step: str) -> AnyResponse:
@@ -138,10 +138,10 @@ class HumanTaskPages:
             return self._show_refusal(key, to_form_error(error))
         except Conflict as refusal:
             return self._show_refusal(key, refusal)
-        return Response(self._page(key, new_link=new_link), status=201, mimetype="text/html")
+        return Response(self._render_page(key, new_link=new_link), status=201, mimetype="text/html")
 
     def _show_refusal(self, key: HumanStepKey, refusal: ServiceError) -> AnyResponse:
-        page = self._page(key, refusal=refusal)
+        page = self._render_page(key, refusal=refusal)
         return Response(page, status=refusal.status, mimetype="text/html")
 
     def end_link(self, group: str, template: str, step: str, *, uid: UUID) -> AnyResponse:
@@ -151,7 +151,7 @@ class HumanTaskPages:
             flash("The link is closed.")
         except Conflict as refusal:
             flash(f"Nothing was changed: {refusal.detail}.")
-        return _back(HumanStepKey(group, template, step))
+        return _redirect_back(HumanStepKey(group, template, step))
 
     def set_device_state(self, group: str, template: str, step: str, *, uid: UUID) -> AnyResponse:
         """Exclude a browser, or let its answers count again."""
@@ -170,14 +170,14 @@ class HumanTaskPages:
             flash(f"Nothing was changed: {problems}.")
         except Conflict as refusal:
             flash(f"Nothing was changed: {refusal.detail}.")
-        return _back(HumanStepKey(group, template, step))
+        return _redirect_back(HumanStepKey(group, template, step))
 
 
-def _back(key: HumanStepKey) -> AnyResponse:
+def _redirect_back(key: HumanStepKey) -> AnyResponse:
     where = url_for("pages.human_task", group=key.group, template=key.template, step=key.step)
     return redirect(where, 303)
 
 
-def _address(url: str) -> str:
+def _build_address(url: str) -> str:
     """Return the absolute URL; a relative one belongs to this host."""
     return urljoin(current_app.config["PUBLIC_URL"] or request.host_url, url)

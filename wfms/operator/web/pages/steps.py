@@ -34,9 +34,9 @@ class StepPages:
         ``published`` has the names of templates that have a page. One-off templates have none: the
         WMS knows only their names.
         """
-        return self._bridge.run(self._steps())
+        return self._bridge.run(self._read_steps())
 
-    async def _steps(self) -> dict[str, object]:
+    async def _read_steps(self) -> dict[str, object]:
         loads = (await read_steps(self._context)).steps
         stored = await read_templates(self._context.database, disabled=True)
         return {"steps": loads, "published": {template.name for template in stored}}

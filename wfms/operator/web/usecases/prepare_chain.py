@@ -74,9 +74,9 @@ async def prepare_chain(context: OperatorContext, *, dataset: str, template: str
         NotAvailable: Another service does not answer.
     """
     dataset_page, templates, candidates = await asyncio.gather(
-        context.dms.datasets(_WORKABLE, limit=OFFERED, newest=True),
+        context.dms.list_datasets(_WORKABLE, limit=OFFERED, newest=True),
         read_templates(context.database, disabled=True),
-        _datasets(context.dms, dataset),
+        _find_datasets(context.dms, dataset),
     )
     selected_template = next(
         (candidate for candidate in templates if candidate.name == template), None
@@ -105,7 +105,7 @@ async def prepare_chain(context: OperatorContext, *, dataset: str, template: str
         )
         broken = unmet_dataset(selected_template.plan, DatasetFacts.of(selected_dataset))
         unmet = requires_text(broken) if broken else ""
-        chain_page = await context.chains.chains(dataset_uid=selected_dataset.uid)
+        chain_page = await context.chains.list_chains(dataset_uid=selected_dataset.uid)
         present = next(
             (chain for chain in chain_page.chains if _same_version(chain, selected_template)), None
         )
@@ -128,12 +128,12 @@ def _same_version(chain: Chain, template: StoredTemplate) -> bool:
     return (chain.template_id, chain.template_version) == (template.id, template.version)
 
 
-async def _datasets(dms: DmsClient, name_or_uid: str) -> list[Dataset]:
+async def _find_datasets(dms: DmsClient, name_or_uid: str) -> list[Dataset]:
     """Return the data sets with this name or uid."""
     if not name_or_uid:
         return []
     try:
-        return [await dms.dataset(UUID(name_or_uid))]
+        return [await dms.get_dataset(UUID(name_or_uid))]
     except NotFound:
         return []
     except ValueError:

@@ -231,7 +231,7 @@ def test_file_that_is_not_a_bundle_fails_the_job(runner: Runner, root: Path) -> 
     error, message = failed(run(runner, trees, [input_file(root / "in" / "a.txt", data=b"text")]))
     assert error is ErrorClass.STAGE_IN_FAILED
     assert "'a.txt'" in message
-    assert "is no bundle" in message
+    assert "is not a bundle" in message
 
 
 @pytest.mark.parametrize(("length", "kept_length"), [(200, 200), (230, 216)])

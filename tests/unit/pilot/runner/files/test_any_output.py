@@ -43,7 +43,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def _refuse(constant: str) -> None:
-    raise AssertionError(f"{constant} is no JSON")
+    raise AssertionError(f"{constant} is not JSON")
 
 
 def require_kept_or_told(report: AttemptReport) -> None:
@@ -125,23 +125,23 @@ WRONG_OUTPUTS = {
     ),
     "a place": (
         b'{"o": {"class": "File", "location": 3}}',
-        "output 'o' cannot be taken: o is a File whose location is no text",
+        "output 'o' cannot be taken: o is a File whose location is not text",
     ),
     "a URL": (
         b'{"o": {"class": "File", "location": "file://[::1/x"}}',
-        "o is a File whose location is no URL",
+        "o is a File whose location is not a URL",
     ),
     "a name": (
         b'{"o": {"class": "File", "path": "f", "basename": 5}}',
-        "o is a File whose basename is no text",
+        "o is a File whose basename is not text",
     ),
     "beside": (
         b'{"o": {"class": "File", "path": "f", "secondaryFiles": [5]}}',
-        "whose secondaryFiles is no list of Files",
+        "whose secondaryFiles is not a list of Files",
     ),
     "a class": (
         b'{"o": {"class": ["File"]}}',
-        "output 'o' cannot be taken: o has a class that is no text",
+        "output 'o' cannot be taken: o has a class that is not text",
     ),
 }
 
