@@ -25,7 +25,7 @@ _NAMED_AMOUNTS: tuple[dict[str, float], ...] = (
 def bench_fit() -> BenchResult:
     """Measure the milliseconds to find the fitting kinds on an idle and on a busy node.
 
-    The peer matches each kind by itself.
+    The peer matches each kind separately.
     """
     devices = [
         Gpu(uuid=f"GPU-{number}", name="A", memory=40_000, capability="8.0", cuda="12.4")

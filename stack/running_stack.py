@@ -1,4 +1,4 @@
-"""Start and control of a stack in a process of its own.
+"""Start and control of a stack in its own process.
 
 The stack describes itself in ``stack.json`` and is controlled through its socket.
 """

@@ -1,4 +1,4 @@
-"""Demonstrations and benchmarks on a stack of their own."""
+"""Demonstrations and benchmarks on a separate stack."""
 
 import os
 import subprocess

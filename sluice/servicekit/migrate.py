@@ -42,7 +42,7 @@ class SchemaTooOld(Exception):
     def __init__(self, versions: str, revision: str, oldest: str) -> None:
         super().__init__(
             f"the database for {versions} has schema {revision}, which is older than {oldest}, the"
-            " oldest that this release can upgrade. The database was not changed. Go on with the"
+            " oldest that this release can upgrade. The database was not changed. Continue with the"
             " release that made it, or begin with an empty database."
         )
         self.versions = versions

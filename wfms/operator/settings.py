@@ -50,7 +50,7 @@ class OperatorSettings(SealingSettings):
     asset_storage: str = ""
 
     #: Addresses that get notices which need a person: data sets without a task, failed chains, work
-    #: that does not go on. A JSON list of URLs in Apprise's notation:
+    #: that does not continue. A JSON list of URLs in Apprise's notation:
     #: `["mailto://user:password@example.org?to=shift@example.org", "jsons://example.org/hook"]`.
     notify: list[SecretStr] = Field(default_factory=list)
     #: Seconds between two searches for new notices.

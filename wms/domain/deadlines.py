@@ -52,7 +52,7 @@ class AttemptDuration:
 
 
 def describe_overrun(duration: AttemptDuration, allowance: Allowance) -> str | None:
-    """Return why the job is taken from its pilot, or None if it may go on.
+    """Return why the job is taken from its pilot, or None if it may continue.
 
     The reason is the end of a sentence whose subject is the pilot.
     """

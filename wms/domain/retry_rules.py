@@ -154,7 +154,7 @@ def decide_after_return(history: History) -> RetryDecision:
 def decide_after_error(
     error: ErrorClass, history: History, limits: RetryLimits, *, exit_code: int | None = None
 ) -> RetryDecision:
-    """Apply the rule of the error: the job is ready again, failed for good, or quarantined."""
+    """Apply the rule of the error: the job is ready again, failed permanently, or quarantined."""
     rule = RULES[error]
     if (
         error is ErrorClass.TOOL_FAILED

@@ -128,7 +128,7 @@ class Node:
     """A node with its places.
 
     Attributes:
-        group: Number of its group, fastest first. Each shared node has a number of its own, because
+        group: Number of its group, fastest first. Each shared node has its own number, because
             nodes of a group differ in what is free.
         free: Free capacity of a shared node; None: its places are equal shares.
     """

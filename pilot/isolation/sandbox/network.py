@@ -103,7 +103,7 @@ class UserNetwork(Contract):
                     "--mtu=65520",
                     "--disable-host-loopback",
                     "--enable-seccomp",
-                    # It drops root's rights. For another user it would need a root of its own.
+                    # It drops root's rights. For another user it would need its own root.
                     *(["--enable-sandbox"] if os.geteuid() == 0 else []),
                     f"--ready-fd={writing}",
                     "--exit-fd=0",

@@ -60,7 +60,7 @@ class ToolRoot:
         self._limits: list[tuple[int, tuple[int, int]]] = []
 
     def enter(self) -> None:
-        """Move this thread into the tool root for good.
+        """Move this thread into the tool root permanently.
 
         The thread keeps only the rights to renew shared memory and to end programs. The limits
         apply to the whole process.
@@ -237,7 +237,7 @@ class ToolRoot:
     def _make_folders(self, path: str) -> None:
         """Create the folders above a path.
 
-        In a folder that programs write to, the first such folder gets a file system of its own.
+        In a folder that programs write to, the first such folder gets its own file system.
         """
         is_leftover = self._is_leftover(path)
         if path == "/" or (os.path.isdir(path) and not is_leftover):

@@ -62,7 +62,7 @@ def read_text(text: str, findings: Findings, budget: ValueBudget | None = None) 
     Args:
         text: YAML or JSON.
         findings: Gets the errors.
-        budget: The budget for this and other texts. By default the text has a budget of its own.
+        budget: The budget for this and other texts. By default the text has its own budget.
     """
     try:
         _check_size(text)

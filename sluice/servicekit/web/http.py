@@ -265,7 +265,7 @@ class NamesWithoutSlash:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request whose path has an escaped slash, and pass on all others."""
-        # In an embedded system, other services are mounted below a path of their own.
+        # In an embedded system, other services are mounted below their own paths.
         is_rest = scope["type"] == "http" and "/api/" in scope["path"]
         problem = name_with_slash(scope) if is_rest else None
         answer = self.app if problem is None else problem_response(problem)

@@ -64,7 +64,7 @@ async def test_failed_chain_needs_attention_until_somebody_acknowledges_it(world
 
 async def test_only_failed_chains_can_be_acknowledged(world: World) -> None:
     running = await world.new_chain(await world.input("a"), world.template(ONE))
-    with pytest.raises(Conflict, match="is in_progress, and needs nobody"):
+    with pytest.raises(Conflict, match="is in_progress, and needs no decision"):
         await world.chains.acknowledge_chain(running.uid, ANN)
     with pytest.raises(NotFound):
         await world.chains.acknowledge_chain(uuid4(), ANN)

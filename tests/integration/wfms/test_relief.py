@@ -67,8 +67,7 @@ async def test_tasks_are_ranked_higher_while_the_storage_of_their_input_fills(wo
         ["decode a-wf", "decode b-wf", "filter a-wf"],
     ), "a chain that keeps its input frees no space"
     why = (
-        "storage input-1, on which the chain's input lies, reached its high water mark (9 bytes)"
-        " at 20"
+        "storage input-1, which has the chain's input, reached its high water mark (9 bytes) at 20"
     )
     assert request.boosts[0].reason.startswith(why)
     await relieve()

@@ -46,7 +46,7 @@ def links_router(context: AskContext, *, address: str) -> APIRouter:
     )
     @allow(Role.SUBMITTER, CallingService.OPERATOR, gateway=SUBMITTERS)
     async def end(uid: UUID, visibility: CallerVisibility) -> None:
-        """End a link. Browsers that used it are not admitted any more."""
+        """End a link. Browsers that used it are no longer admitted."""
         where = await find_place(context, link=uid)
         if where is None or not visibility.is_member(where.group):
             raise NotFound(f"there is no link {uid}")

@@ -314,7 +314,7 @@ async def take_back(
     """Take an answer back, and assign its item again.
 
     It returns False if the browser has not answered the item within the time ``within``, or if the
-    task asks nothing any more.
+    task has no more questions.
     """
     updated = await connection.fetchval(
         TAKE_BACK, device, item, context.assign, within, context.tasks

@@ -127,5 +127,5 @@ async def list_answers(
 
 
 async def mark_given(connection: Connection, task: UUID, jobs: Mapping[int, bool]) -> None:
-    """Mark answers as given. ``jobs``: by job, whether the WMS did not want its answer any more."""
+    """Mark answers as given. ``jobs``: by job, whether the WMS no longer needed its answer."""
     await connection.execute(MARK_GIVEN, task, list(jobs), list(jobs.values()))

@@ -23,7 +23,7 @@ def trouble_in(value: Any) -> str | None:
             case int() if not _LEAST <= part <= _MOST:
                 return "a number has more than 64 bits"
             case dict() | list() if depth > DEEPEST:
-                return f"values lie in one another more than {DEEPEST} deep"
+                return f"values are nested in one another more than {DEEPEST} deep"
     return None
 
 

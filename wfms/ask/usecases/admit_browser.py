@@ -24,7 +24,7 @@ _MAX_BROWSER = 200
 
 
 class LinkEnded(ServiceError):
-    """The link lets nobody in any more."""
+    """The link is no longer valid."""
 
     status, slug, title = 410, "link-ended", "The link has ended"
 
@@ -85,7 +85,7 @@ async def admit_browser(
 
     Raises:
         Unauthenticated: No link has this key.
-        LinkEnded: The link lets nobody in any more.
+        LinkEnded: The link is no longer valid.
     """
     async with context.database.transaction() as transaction:
         connection = transaction.connection

@@ -23,7 +23,7 @@ class NextActions:
         cancel: Steps that end before their task was sent.
         ready: Data sets whose step has ended.
         upload: Workflow outputs that the DMS is asked to upload.
-        release: Data sets that nobody needs.
+        release: Data sets that are not needed.
     """
 
     state: ChainState

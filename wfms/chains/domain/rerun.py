@@ -93,7 +93,7 @@ class Rerun:
         by_jobs: Those of them that take over finished jobs.
         reads: Data sets of the chain that are needed, by step and port: outputs of steps that are
             taken over.
-        missing: Sentences that say what cannot be had any more.
+        missing: Sentences that say which data is no longer available.
     """
 
     runs: Mapping[str, str]
@@ -329,22 +329,20 @@ def _more_steps_to_run(
                 continue
             place = source.step, source.port
             if place not in data.existing:
-                reasons[source.step] = f"what it wrote for step {step.name} is not there any more"
+                reasons[source.step] = f"its output for step {step.name} is no longer there"
             elif place in data.released and step.name not in by_jobs.sure:
                 reasons[source.step] = f"of what it wrote for step {step.name} files are deleted"
     for name, port in output_ports(plan):
         if name not in runs and (name, port) not in data.safe:
             reasons.setdefault(
                 name,
-                NOT_UPLOADED
-                if (name, port) in data.existing
-                else "its output is not there any more",
+                NOT_UPLOADED if (name, port) in data.existing else "its output is no longer there",
             )
     return reasons
 
 
 def _has_jobs(chain: ChainView, step: PlanStep) -> bool:
-    """Return whether its jobs are identified by their number and each has outputs of its own."""
+    """Return whether its jobs are identified by their number and each has its own outputs."""
     simple = (
         step.mode is TaskMode.MAP
         and step.batch.files == 1

@@ -64,7 +64,7 @@ async def create_chain(
     Args:
         context: Clients and settings.
         new: The chain to create.
-        by: The person who asks. None: the chain starts by itself.
+        by: The person who asks. None: the chain starts automatically.
 
     Returns:
         The chain's uid, and whether it is new.
@@ -76,7 +76,7 @@ async def create_chain(
         NotFound: The person does not see a data set.
         AssetsChanged: The versions of assets are being taken back.
         TooManyChains: A quota is used up, and a person asks.
-        TooManyTriggeredChains: A quota is used up, and the chain starts by itself.
+        TooManyTriggeredChains: A quota is used up, and the chain starts automatically.
         NotAvailable: The DMS or the operator service does not answer.
     """
     reader_visibility = visibility([new.group]) if by is None else by.visibility
@@ -118,7 +118,7 @@ async def _require_visible_dataset(
         return
     if by is None:
         raise ChainRefused(
-            f"data set {dataset.name} is not shared with the group {new.group} any more"
+            f"data set {dataset.name} is no longer shared with the group {new.group}"
         )
     raise unknown_dataset(dataset.uid)
 

@@ -71,7 +71,7 @@ async def start_due(context: IntakeContext) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _DueDataset:
-    """A data set to cut slices of; ``blocked_reason`` says why none is cut by itself."""
+    """A data set to cut slices of; ``blocked_reason`` says why none is cut automatically."""
 
     append_only: AppendOnlyDataset
     blocked_reason: str | None

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from wms.domain.placement.policy import Kind, Place, Policy
 from wms.domain.scheduling.matching import SWITCH, Demand
 
-#: Seconds to load a tool that nobody has loaded yet.
+#: Seconds to load a tool that no worker has loaded yet.
 UNKNOWN_LOADING = 1.0
 
 
@@ -35,7 +35,7 @@ def choose_preferred_kinds(
 ) -> frozenset[str]:
     """Return the kinds whose jobs the pilot gets before those of others.
 
-    The policy is asked for each kind that the pilot has loaded. If it goes on with one of them,
+    The policy is asked for each kind that the pilot has loaded. If it continues with one of them,
     nothing else is loaded.
 
     Args:

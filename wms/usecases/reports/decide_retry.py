@@ -53,11 +53,11 @@ def decide_verdict(
     """Apply the retry rules to the end of an attempt at a job.
 
     ``losses`` is the number of nodes lost in a row that quarantines a job. If another attempt at
-    the job goes on, an attempt without success changes nothing.
+    the job continues, an attempt without success changes nothing.
     """
     duplicate = job.live_duplicate
     if duplicate is not None and end.outcome is not AttemptOutcome.FINISHED:
-        note = f"attempt {duplicate.attempt} goes on"
+        note = f"attempt {duplicate.attempt} continues"
         return RetryDecision(job.state, job.failures, job.losses, note=note)
     task = cached_task.task
     ram = task.needs.resources.counted_ram if job.ram is None else job.ram

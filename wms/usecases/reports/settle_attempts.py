@@ -184,8 +184,8 @@ async def _end_in_database(
 ) -> None:
     """End the attempts in the database.
 
-    ``beside`` are attempts whose jobs go on in another attempt. ``last`` are attempts that end
-    their jobs or let them start anew.
+    ``beside`` are attempts whose jobs continue in another attempt. ``last`` are attempts that end
+    their jobs or let them start again.
 
     Raises:
         RowLockLost: A job changed although it was locked.

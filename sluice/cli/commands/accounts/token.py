@@ -72,7 +72,7 @@ def list_tokens(
         bool, typer.Option("--all", help="List the tokens of all people (administrators only).")
     ] = False,
     ended: Annotated[
-        bool, typer.Option("--ended", help="List tokens that are not valid any more, too.")
+        bool, typer.Option("--ended", help="List tokens that are no longer valid, too.")
     ] = False,
     person: PersonOption = None,
 ) -> None:
@@ -105,12 +105,12 @@ def revoke(
     *,
     person: PersonOption = None,
 ) -> None:
-    """Revoke a token, so that it is not valid any more."""
+    """Revoke a token, so that it is no longer valid."""
     tokens = system.ask(lambda c: c.operator.tokens(person=person)).tokens
     match = plain_errors(lambda: _get_token(tokens, token))
-    consent.require(f"take back token {match.label} of {match.person}: it opens nothing any more")
+    consent.require(f"revoke token {match.label} of {match.person}")
     revoked = system.ask(lambda c: c.operator.revoke_token(match.id))
-    system.answer(revoked, f"{revoked.label} of {revoked.person} opens nothing any more")
+    system.answer(revoked, f"{revoked.label} of {revoked.person} is revoked")
 
 
 def print_new_token(system: System, new_token: NewTokenSecret) -> None:

@@ -67,7 +67,7 @@ def list_users(system: System) -> None:
     print_table(
         ["name", "role", "groups", "password", "since", "disabled"],
         [_row(account) for account in accounts],
-        empty="nobody has an account",
+        empty="no accounts",
     )
 
 
@@ -103,8 +103,8 @@ def set_groups(
 @app.command("disable")
 @with_system
 def disable(system: System, name: NameArgument) -> None:
-    """Disable an account: its sessions end, and its tokens are not valid any more."""
-    _change(system, name, AccountChange(disabled=True), f"{name} may do nothing any more")
+    """Disable an account: its sessions end, and its tokens are no longer valid."""
+    _change(system, name, AccountChange(disabled=True), f"{name} is disabled")
 
 
 @app.command("enable")

@@ -129,7 +129,7 @@ def drop(
     *,
     every: AllOption = False,
 ) -> None:
-    """Delete dead letters for good. What they asked for is never done."""
+    """Delete dead letters permanently. Their requests are never carried out."""
     choice = _choice(ids, every)
     dead = system.ask(lambda c: c.operator.dead_messages(queue, limit=1)).dead
     what = f"all {dead}" if every else f"{len(ids or [])} of {dead}"

@@ -94,7 +94,7 @@ def list_sites(system: System) -> None:
 @with_system
 @with_consent
 def revoke(system: System, consent: Consent, name: NameArgument) -> None:
-    """Revoke a site and its pilots for good.
+    """Permanently revoke a site and its pilots.
 
     Their jobs run elsewhere when their leases have expired. What the pilots report no longer
     counts.
@@ -105,7 +105,7 @@ def revoke(system: System, consent: Consent, name: NameArgument) -> None:
         require_existing_name("site", name, (site.name for site in sites))
 
     system.ask(check_exists)
-    consent.require(f"send the pilots of site {name} away for good: what they run counts no more")
+    consent.require(f"revoke site {name} permanently: results of its pilots no longer count")
     revoked = system.ask(lambda c: c.operator.revoke_site(name))
     system.answer(revoked, f"{name} was revoked, with the {revoked.pilots} pilots that it has")
 

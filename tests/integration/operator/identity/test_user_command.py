@@ -61,12 +61,12 @@ def anna(admin: User, tmp_path: Path) -> User:
 
 async def test_administrator_adds_changes_and_lists_accounts(admin: User) -> None:
     assert await admin("whoami") == "the administrator, role admin\n"
-    assert await admin("user", "list") == "nobody has an account\n"
+    assert await admin("user", "list") == "no accounts\n"
     output = await admin("user", "add", "anna", "--role", "shift", answered=f"{PASSWORD}\n")
     assert output == "anna is shift\n"
     assert await admin("user", "add", "robot", "--no-password") == "robot is viewer\n"
     assert "anna is submitter" in await admin("user", "role", "anna", "submitter")
-    assert "may do nothing any more" in await admin("user", "disable", "robot")
+    assert "robot is disabled" in await admin("user", "disable", "robot")
     lines = (await admin("user", "list")).splitlines()
     assert [line.split()[:3] for line in lines[1:]] == [
         ["anna", "submitter", "yes"],
@@ -151,7 +151,7 @@ async def test_tokens_are_created_listed_and_revoked(admin: User, anna: User) ->
     ]
     assert "you are shift" in await anna("token", "create", "x", "--role", "admin", code=1)
     assert "no token is 'three'" in await anna("token", "revoke", "three", code=1)
-    assert await anna("token", "revoke", "one", "--yes") == "one of anna opens nothing any more\n"
+    assert await anna("token", "revoke", "one", "--yes") == "one of anna is revoked\n"
     assert "two of anna" in await anna("token", "revoke", str(UUID(two["id"])), "--yes")
     await anna("token", "create", "twice")
     await anna("token", "create", "twice")
@@ -160,7 +160,7 @@ async def test_tokens_are_created_listed_and_revoked(admin: User, anna: User) ->
     assert (await anna("token", "list", "--ended")).count("revoked") == 2
     [first, *_] = json.loads(await admin("token", "list", "--for", "anna", "--json"))
     output = await admin("token", "revoke", first["id"], "--for", "anna", "--yes")
-    assert output == "twice of anna opens nothing any more\n"
+    assert output == "twice of anna is revoked\n"
 
 
 async def test_person_and_administrator_change_a_password(admin: User, anna: User) -> None:

@@ -33,7 +33,9 @@ async def test_job_that_people_cannot_be_asked_about_fails_permanently(
     )
     assert [attempt.who for attempt in details.attempts] == ["people"]
     await retry_task(asking.stage.context, task.uid)
-    with pytest.raises(Conflict, match="nobody can be asked about its file: it is not valid UTF-8"):
+    with pytest.raises(
+        Conflict, match="its file cannot be shown to annotators: it is not valid UTF-8"
+    ):
         await retry_job(asking.stage.context, first.id)
     assert await asking.check(task) == counts
     [again] = await take_answers(asking.stage.context, task.uid, [], [no])

@@ -73,7 +73,7 @@ class StillRuns(Conflict):
 
 
 class NoPartialOutputs(Conflict):
-    """No output of the chain can be read any more."""
+    """The outputs of the chain can no longer be read."""
 
     def __init__(self, chain: Chain) -> None:
         super().__init__(

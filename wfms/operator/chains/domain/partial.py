@@ -69,10 +69,10 @@ def _never_began(step: ChainStep) -> str:
 
 def _missing(step: ChainStep, port: str | None, dataset: Dataset | None) -> str:
     if dataset is None:
-        return "nobody knows the data set any more"
+        return "its data set no longer exists"
     match dataset.state:
         case DatasetState.DELETING | DatasetState.DELETED:
-            return "it has been deleted: nothing needs it any more"
+            return "it has been deleted: it is no longer needed"
         case DatasetState.OPEN:
             return "it is not complete: look again in a moment"
         case DatasetState.CLOSED | DatasetState.UPLOADING | DatasetState.UPLOADED:
@@ -94,7 +94,7 @@ def _because(step: ChainStep) -> str:
 
 
 def _separate_folders(parts: list[PartialOutput]) -> list[PartialOutput]:
-    """Give each output a folder of its own, because names with dots may lead to equal folders."""
+    """Give each output its own folder, because names with dots may lead to equal folders."""
     used_folders: set[str] = set()
     distinct_parts = []
     for part in parts:

@@ -152,7 +152,7 @@ def report_task(task: TaskStatus, datasets: Mapping[UUID, str]) -> list[Notice]:
         f"{number} × {kind.value.replace('_', ' ')}" for kind, number in task.errors.items()
     )
     text = (
-        f"{name}: {count_text(task.failed, 'job')} failed for good"
+        f"{name}: {count_text(task.failed, 'job')} failed permanently"
         f"{f' ({errors})' if errors else ''}{_first_job(task)}"
     )
     return [
@@ -252,7 +252,7 @@ def report_quarantined_pilots(pilots: Iterable[Pilot]) -> list[Notice]:
         Notice(
             text=(
                 f"Pilot {pilot.name} on {pilot.host} fails at {', '.join(pilot.distrusted)}, where"
-                " others succeed: it gets one job of it now and then, until that succeeds"
+                " others succeed: it gets one job of it occasionally, until that succeeds"
                 f" (`sluice pilot show {pilot.uid}` says what fails)"
             ),
             severity=NoticeSeverity.WARNING,
@@ -263,7 +263,7 @@ def report_quarantined_pilots(pilots: Iterable[Pilot]) -> list[Notice]:
 
 
 def report_troubled_pilots(pilots: Iterable[Pilot]) -> list[Notice]:
-    """Return a notice for each present pilot that takes no jobs for a reason of its own."""
+    """Return a notice for each present pilot that takes no jobs for its own reason."""
     return [
         Notice(
             text=f"Pilot {pilot.name} on {pilot.host} takes no jobs: {pilot.trouble}",
@@ -307,7 +307,7 @@ def report_stalled_transfers(stalled_groups: Iterable[Stalled]) -> list[Notice]:
         subject = (
             f"data set {label(stalled.first)}" if single else count_text(stalled.number, "data set")
         )
-        text = f"The {action} of {subject} does not go on: {stalled.reason}"
+        text = f"The {action} of {subject} does not continue: {stalled.reason}"
         if stalled.halted:
             text += (
                 f" (it waits for `sluice dataset resume {stalled.first.uid}`)"
@@ -350,8 +350,8 @@ def report_full_storages(storages: Iterable[Storage], waits: Iterable[StorageWai
             text += f" ({full[url].full}): free space there, or add another storage of its type"
         else:
             jobs = f"{count_text(wait.jobs, 'job')} {'waits' if wait.jobs == 1 else 'wait'}"
-            text += f"{_missing_text(wait)}: {jobs} for space. Free space there: they go on by"
-            text += " themselves"
+            text += f"{_missing_text(wait)}: {jobs} for space. Free space there: they continue"
+            text += " automatically"
         since = None if wait is None else wait.since
         notices.append(
             Notice(text=text, severity=NoticeSeverity.ERROR, since=since, page="storages")

@@ -94,7 +94,7 @@ async def acknowledge_notices(
     """Record on the subjects of the notices that somebody has seen them.
 
     Returns:
-        For each notice None, or the error because its subject needs nobody any more.
+        For each notice None, or the error because its subject no longer needs attention.
 
     Raises:
         NoSuchNotice: An id is not valid; nothing is acknowledged then.
@@ -194,7 +194,7 @@ async def _dms(dms: DmsClient, limit: int) -> _Part:
         stalled = await dms.stalled(limit=limit)
     except ServiceError as error:
         text = (
-            "The DMS does not answer, so uploads and deletions that do not go on are missing here:"
+            "The DMS does not answer, so stalled uploads and deletions are missing here:"
             f" {error.detail}"
         )
         return _Part([notices.report_trouble(text)])
@@ -225,7 +225,7 @@ async def _broker(context: OperatorContext) -> list[Notice]:
     answers = (report.get("transport", "ok") for report in reports)
     return [
         notices.report_trouble(
-            f"Chains do not go on, because services cannot send messages: {answer}"
+            f"Chains do not continue, because services cannot send messages: {answer}"
         )
         for answer in answers
         if answer != "ok"

@@ -127,7 +127,7 @@ class PeoplePages:
     def revoke(self, token: UUID) -> AnyResponse:
         """Revoke a token of the caller."""
         revoked = self._bridge.run(revoke_token(self._database, token, by=caller()))
-        flash(f"{revoked.label} opens nothing any more.")
+        flash(f"{revoked.label} is revoked.")
         return redirect(url_for("pages.account"), 303)
 
     def people(self) -> str:
@@ -174,7 +174,7 @@ class PeoplePages:
                 groups=_groups(),
             )
             changed = self._bridge.run(change_account(self._context, name, new, by=caller()))
-            may = f"is {changed.role}" if changed.disabled_at is None else "may do nothing any more"
+            may = f"is {changed.role}" if changed.disabled_at is None else "is disabled"
             flash(f"{changed.name} {may}{', with another password' if password else ''}.")
 
         return _show_refusal(change, self._people) or redirect(url_for("pages.people"), 303)
