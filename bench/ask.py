@@ -56,17 +56,17 @@ _NO_LIMITS = {
     "SLUICE_ASK_REQUESTS_OF_A_BROWSER": "0",
     "SLUICE_ASK_BROWSERS_OF_AN_ADDRESS": "0",
 }
-#: The number of items that a browser asks for when it has none.
-_AHEAD = 3
+#: The number of items that a browser requests when it has none.
+_ITEMS_AHEAD = 3
 _HEADERS = {"Sluice-Ask": "1"}
 #: Seconds until the page asks again when others have the remaining items (``POLL_DELAYS`` of its
 #: ``sender.js``). The second value is the time without a new answer after which a browser leaves.
-_LOOK_AGAIN, _PATIENCE = 3.0, 5.0
+_POLL_SECONDS, _TIMEOUT = 3.0, 5.0
 
 
 @dataclass(frozen=True, slots=True)
 class _BrowserRecord:
-    """What one browser has seen: the items, and the seconds that each request took."""
+    """The items that a browser has shown, and the seconds of each of its requests."""
 
     items: list[UUID]
     waits: list[float]
@@ -75,8 +75,8 @@ class _BrowserRecord:
 def bench_ask(items: int = 2000, people: int = 200, think: float = 1.0) -> BenchResult:
     """Measure two answers to each of ``items`` by ``people`` at once.
 
-    Each person looks at an item for ``think`` seconds on average. The time varies by half, so that
-    people do not keep step with each other.
+    Each person needs ``think`` seconds for an item on average. The time varies by half, so that
+    people do not answer at the same moments.
 
     Raises:
         RuntimeError: An item was shown to one browser twice.
@@ -105,7 +105,7 @@ def bench_ask(items: int = 2000, people: int = 200, think: float = 1.0) -> Bench
         details={
             "items": items,
             "people": people,
-            "seconds that each looks": think,
+            "seconds for an item": think,
             "answers": answers,
             "next item, median ms": round(1000 * percentile(waits, 0.5), 1),
             "next item, p99 ms": round(1000 * percentile(waits, 0.99), 1),
@@ -143,7 +143,7 @@ def _run_browsers(
 async def _answer_all(
     url: str, address: str, people: int, think: float
 ) -> tuple[list[_BrowserRecord], float]:
-    """Return what each browser has seen, and the seconds from the start to the last answer."""
+    """Return the record of each browser, and the seconds from the start to the last answer."""
     limits = httpx.Limits(max_connections=None, max_keepalive_connections=None)
     browsers = [
         http_client(
@@ -191,13 +191,13 @@ async def _simulate_person(
     """
     record = _BrowserRecord([], [])
     await asyncio.sleep(next(pauses))
-    items = (await _request_next(browser, path, AskNext(wanted=_AHEAD), record)).items
+    items = (await _request_next(browser, path, AskNext(wanted=_ITEMS_AHEAD), record)).items
     while True:
         if not items:
-            if time.monotonic() - last[0] > _PATIENCE:
+            if time.monotonic() - last[0] > _TIMEOUT:
                 return record
-            await asyncio.sleep(_LOOK_AGAIN)
-            items = (await _request_next(browser, path, AskNext(wanted=_AHEAD), None)).items
+            await asyncio.sleep(_POLL_SECONDS)
+            items = (await _request_next(browser, path, AskNext(wanted=_ITEMS_AHEAD), None)).items
             continue
         await asyncio.sleep(next(pauses))
         item = items.pop(0)

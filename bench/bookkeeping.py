@@ -33,12 +33,12 @@ CHECKSUM = "sha256:" + "0" * 64
 PILOTS = 4
 #: Rounds of a measurement, of which the median counts.
 ROUNDS = 3
-#: Seconds without autovacuum before a measurement. It looks for work once a minute.
-QUIET_LOOKS = 5
+#: Seconds without autovacuum before a measurement. Autovacuum starts once a minute.
+QUIET_SECONDS = 5
 #: Files in one request.
 PAGE = 10_000
 #: Seconds without progress after which a measurement is given up.
-PATIENCE = 120.0
+TIMEOUT = 120.0
 
 WORKFLOW = """\
 cwlVersion: v1.2
@@ -204,7 +204,7 @@ async def _request_chain(operator: OperatorClient, dataset: Dataset) -> Chain:
 
 async def _wait_until_split(clients: _Clients, chain: Chain, jobs: int) -> tuple[Chain, UUID]:
     """Return the chain with its data sets, and its task, when all jobs exist."""
-    deadline = time.monotonic() + PATIENCE
+    deadline = time.monotonic() + TIMEOUT
     created_jobs = 0
     while True:
         chain = await clients.operator.chain(chain.uid)
@@ -216,11 +216,11 @@ async def _wait_until_split(clients: _Clients, chain: Chain, jobs: int) -> tuple
                 return chain, status.uid
             created_jobs, deadline = (
                 status.total,
-                deadline if status.total == created_jobs else time.monotonic() + PATIENCE,
+                deadline if status.total == created_jobs else time.monotonic() + TIMEOUT,
             )
         if time.monotonic() > deadline:
             raise ServiceError(
-                f"{created_jobs} of {jobs} jobs were made, and no more within {PATIENCE:.0f} s"
+                f"{created_jobs} of {jobs} jobs were made, and no more within {TIMEOUT:.0f} s"
             )
         await asyncio.sleep(0.05)
 
@@ -270,7 +270,7 @@ async def _wait_for_autovacuum(url: str) -> None:
     connection = await asyncpg.connect(url)
     try:
         quiet = 0
-        while quiet < QUIET_LOOKS:
+        while quiet < QUIET_SECONDS:
             workers = await connection.fetchval(
                 "SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'autovacuum worker'"
             )

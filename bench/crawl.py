@@ -21,14 +21,14 @@ from bench.result import BenchResult
 from sluice.contracts.common.problems import NotAvailable
 
 #: The names of the programs; Sluice's first.
-OURS, PLAIN = "mt-crawl", "mt-plain-crawl"
+SLUICE_CRAWLER, PLAIN_CRAWLER = "mt-crawl", "mt-plain-crawl"
 #: The factor of all delays. The first delay is half a second.
-DELAYS = 0.1
-AT_ONCE = 100
+DELAY_FACTOR = 0.1
+PARALLEL_SITES = 100
 #: The factor of delays with which a spider waits for five minutes after robots.txt.
-WAITING_DELAYS = 60.0
+WAITING_DELAY_FACTOR = 60.0
 #: Seconds for waiting spiders to settle, then seconds of measurement.
-SETTLE, WATCH = 5.0, 20.0
+SETTLE_SECONDS, MEASURED_SECONDS = 5.0, 20.0
 
 
 def bench_crawl(sites: int = 300, rounds: int = 3, spiders: int = 1000) -> BenchResult:
@@ -42,10 +42,13 @@ def bench_crawl(sites: int = 300, rounds: int = 3, spiders: int = 1000) -> Bench
         raise NotAvailable("Scrapy is not installed: the extra `masstimes` has it")
     with tempfile.TemporaryDirectory(prefix="sluice-bench-crawl-") as folder:
         with _serve_web(Path(folder) / "sites", sites) as web:
-            both = [(web.crawl(OURS, turn), web.crawl(PLAIN, turn)) for turn in range(rounds)]
+            both = [
+                (web.crawl(SLUICE_CRAWLER, turn), web.crawl(PLAIN_CRAWLER, turn))
+                for turn in range(rounds)
+            ]
             requests = sum(web.count_requests(turn) for turn in range(rounds))
         with _serve_web(Path(folder) / "many", spiders) as web:
-            ours, plain = web.wait(OURS, spiders), web.wait(PLAIN, spiders)
+            ours, plain = web.wait(SLUICE_CRAWLER, spiders), web.wait(PLAIN_CRAWLER, spiders)
     speed, peer = (
         median(crawl.pages_per_second for crawl in each) for each in zip(*both, strict=True)
     )
@@ -106,10 +109,10 @@ class _Web:
     def crawl(self, program: str, turn: int) -> Crawl:
         """Crawl all of it, measured from the start of the process to its end."""
         out, name = self.folder / f"{program}-{turn}", f"{program}-{turn}"
-        options = ("--out", str(out), "--contact", name, "--delays", str(DELAYS))
+        options = ("--out", str(out), "--contact", name, "--delays", str(DELAY_FACTOR))
         start = time.monotonic()
         with _run_program(
-            program, *self._list_parishes(), *options, "--at-once", str(AT_ONCE)
+            program, *self._list_parishes(), *options, "--at-once", str(PARALLEL_SITES)
         ) as process:
             used = 0.0
             while process.poll() is None:
@@ -127,7 +130,7 @@ class _Web:
             AssertionError: A request came too early.
         """
         log = str(self.folder / "requests.jsonl")
-        options = ("--agent", f"(+{OURS}-{turn})", "--delays", str(DELAYS))
+        options = ("--agent", f"(+{SLUICE_CRAWLER}-{turn})", "--delays", str(DELAY_FACTOR))
         result = subprocess.run(
             [_find_program("mt-kindness"), log, *options],
             capture_output=True,
@@ -152,7 +155,7 @@ class _Web:
             "--contact",
             name,
             "--delays",
-            str(WAITING_DELAYS),
+            str(WAITING_DELAY_FACTOR),
             "--at-once",
             str(spiders),
         ]
@@ -160,9 +163,9 @@ class _Web:
             while self._count_visited_sites(name) < spiders:
                 _require(process.poll() is None, f"{program} has ended")
                 time.sleep(0.5)
-            time.sleep(SETTLE)
+            time.sleep(SETTLE_SECONDS)
             before, start = _read_cpu_seconds(process), time.monotonic()
-            time.sleep(WATCH)
+            time.sleep(MEASURED_SECONDS)
             cores = (_read_cpu_seconds(process) - before) / (time.monotonic() - start)
             return psutil.Process(process.pid).memory_full_info().uss, cores
 

@@ -31,30 +31,30 @@ def bench_fit() -> BenchResult:
         Gpu(uuid=f"GPU-{number}", name="A", memory=40_000, capability="8.0", cuda="12.4")
         for number in range(8)
     ]
-    offer = NodeCapacity.of(64, 512_000, devices, disk=1e6, named={"licence": 4, "x": 8})
+    capacity = NodeCapacity.of(64, 512_000, devices, disk=1e6, named={"licence": 4, "x": 8})
     kinds = _list_kinds()
-    idle = _measure_milliseconds(offer.amounts, kinds, offer)
+    idle = _measure_milliseconds(capacity.amounts, kinds, capacity)
     allocation = fit(
-        offer.amounts, ResourceRequest(60, 500_000, GpuNeeds(least=7, most=7)), offer.devices
+        capacity.amounts, ResourceRequest(60, 500_000, GpuNeeds(least=7, most=7)), capacity.devices
     )
     if allocation is None:
-        raise AssertionError("what is to be taken does not fit")
-    busy = _measure_milliseconds(offer.amounts.minus(allocation), kinds, offer)
+        raise AssertionError("the allocation of the busy node does not fit")
+    busy = _measure_milliseconds(capacity.amounts.minus(allocation), kinds, capacity)
     started = time.perf_counter()
     for kind in kinds:
-        fit(offer.amounts, kind, offer.devices)
+        fit(capacity.amounts, kind, capacity.devices)
     each = 1000 * (time.perf_counter() - started)
     return BenchResult(
         name="fit",
         value=max(idle, busy),
         unit="ms",
-        target="<= 5 ms for 10 000 kinds of demands and 8 GPUs",
-        peers={"one after the other": each},
+        target="<= 5 ms for 10 000 kinds of resource requests and 8 GPUs",
+        peers={"each kind separately": each},
         ratio=max(idle, busy) / each,
         details={
             "kinds": len(kinds),
-            "nothing taken, ms": round(idle, 2),
-            "much taken, ms": round(busy, 2),
+            "idle node, ms": round(idle, 2),
+            "busy node, ms": round(busy, 2),
         },
     )
 
@@ -71,11 +71,11 @@ def _list_kinds() -> list[ResourceRequest]:
 
 
 def _measure_milliseconds(
-    free: Allocation, kinds: list[ResourceRequest], offer: NodeCapacity
+    free: Allocation, kinds: list[ResourceRequest], capacity: NodeCapacity
 ) -> float:
     counts = []
     for _ in range(ROUNDS):
         started = time.perf_counter()
-        fitting(free, kinds, offer.devices)
+        fitting(free, kinds, capacity.devices)
         counts.append(1000 * (time.perf_counter() - started))
     return median(counts)

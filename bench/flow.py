@@ -11,17 +11,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 
-from bench.between import FilesBetween
 from bench.chain_run import FinishedChain, run_template
+from bench.intermediate_files import IntermediateFileCounter
 from bench.result import BenchResult
 from bench.system import fresh_system
 from sluice.cli.connection import connected
 from sluice.contracts.templates.templates import NewTemplate
 from sluice.servicekit.running.lifecycle import cancel_and_wait
 
-MAPS, AT_A_TIME, GROUP = 5, 64, 10
+MAPS, PARALLEL_JOBS, GROUP_SIZE = 5, 64, 10
 #: Seconds of a job, the percentage of long jobs, and the factor by which they take longer.
-SECONDS, LONG_ONES, AS_LONG = 0.3, 2, 20
+JOB_SECONDS, LONG_JOB_PERCENT, SLOWDOWN = 0.3, 2, 20
 
 _STEP = """\
   map{number}:
@@ -79,7 +79,7 @@ class _ChainTimes:
 
     total: float
     first: float
-    between: int
+    intermediate_files: int
 
 
 def bench_flow(files: int = 500, rounds: int = 3) -> BenchResult:
@@ -89,16 +89,18 @@ def bench_flow(files: int = 500, rounds: int = 3) -> BenchResult:
     """
     with (
         tempfile.TemporaryDirectory(prefix="sluice-bench-flow-") as folder,
-        fresh_system("--pilots", "1", "--slots", str(AT_A_TIME)) as (url, _),
+        fresh_system("--pilots", "1", "--slots", str(PARALLEL_JOBS)) as (url, _),
     ):
         inputs = _write_files(Path(folder), files)
-        _run_chain(url, inputs[:AT_A_TIME], barriers=True)  # starts the slots
-        flows, waits = list[_ChainTimes](), list[_ChainTimes]()
+        _run_chain(url, inputs[:PARALLEL_JOBS], barriers=True)  # starts the slots
+        streamed, with_barriers_times = list[_ChainTimes](), list[_ChainTimes]()
         for _ in range(rounds):
-            flows.append(_run_chain(url, inputs, barriers=False))
-            waits.append(_run_chain(url, inputs, barriers=True))
+            streamed.append(_run_chain(url, inputs, barriers=False))
+            with_barriers_times.append(_run_chain(url, inputs, barriers=True))
         minimum = _compute_minimum(inputs)
-    total, with_barriers = (median(one.total for one in times) for times in (flows, waits))
+    total, with_barriers = (
+        median(one.total for one in times) for times in (streamed, with_barriers_times)
+    )
     return BenchResult(
         name="flow",
         value=total,
@@ -109,15 +111,20 @@ def bench_flow(files: int = 500, rounds: int = 3) -> BenchResult:
         details={
             "files": files,
             "maps, then a merge in groups": MAPS,
-            "jobs at a time": AT_A_TIME,
-            "the last map's first file, s": round(median(one.first for one in flows), 2),
-            "the same, with barriers": round(median(one.first for one in waits), 2),
-            "most files between the maps at once": max(one.between for one in flows),
-            "the same, with barriers (files)": max(one.between for one in waits),
+            "jobs at a time": PARALLEL_JOBS,
+            "the last map's first file, s": round(median(one.first for one in streamed), 2),
+            "the same, with barriers": round(median(one.first for one in with_barriers_times), 2),
+            "most intermediate files at the same time": max(
+                one.intermediate_files for one in streamed
+            ),
+            "the same, with barriers (intermediate files)": max(
+                one.intermediate_files for one in with_barriers_times
+            ),
             "ratios of the rounds": [
-                round(one.total / two.total, 3) for one, two in zip(flows, waits, strict=True)
+                round(one.total / two.total, 3)
+                for one, two in zip(streamed, with_barriers_times, strict=True)
             ],
-            "no round can take less, s": round(minimum, 1),
+            "lower bound of a round, s": round(minimum, 1),
         },
     )
 
@@ -128,7 +135,8 @@ def _write_files(folder: Path, files: int) -> list[Path]:
     paths = [folder / f"file-{number:05d}.txt" for number in range(files)]
     for path in paths:
         times = [
-            SECONDS * (AS_LONG if chooser.randrange(100) < LONG_ONES else 1) for _ in range(MAPS)
+            JOB_SECONDS * (SLOWDOWN if chooser.randrange(100) < LONG_JOB_PERCENT else 1)
+            for _ in range(MAPS)
         ]
         path.write_text(" ".join(f"{seconds:g}" for seconds in times) + "\n")
     return paths
@@ -136,7 +144,7 @@ def _write_files(folder: Path, files: int) -> list[Path]:
 
 def _compute_minimum(inputs: Sequence[Path]) -> float:
     """Return the seconds that the tools sleep, divided by the number of slots."""
-    return sum(float(word) for path in inputs for word in path.read_text().split()) / AT_A_TIME
+    return sum(float(word) for path in inputs for word in path.read_text().split()) / PARALLEL_JOBS
 
 
 def _build_workflow(*, barriers: bool) -> str:
@@ -147,7 +155,7 @@ def _build_workflow(*, barriers: bool) -> str:
         )
         for number in range(1, MAPS + 1)
     )
-    text = _WORKFLOW.format(maps=maps, last=MAPS, group=GROUP)
+    text = _WORKFLOW.format(maps=maps, last=MAPS, group=GROUP_SIZE)
     return text.replace("    BARRIER\n", "    sluice:flow: dataset\n" if barriers else "")
 
 
@@ -159,14 +167,14 @@ def _run_chain(url: str, inputs: Sequence[Path], *, barriers: bool) -> _ChainTim
 
 async def _run_and_watch(url: str, new: NewTemplate, inputs: Sequence[Path]) -> _ChainTimes:
     # Files of the last map wait until a group of the merge is full, so they are not counted.
-    between = FilesBetween([f"map{number}" for number in range(1, MAPS)])
-    watching = asyncio.create_task(between.watch(url))
+    counter = IntermediateFileCounter([f"map{number}" for number in range(1, MAPS)])
+    watching = asyncio.create_task(counter.watch(url))
     try:
-        finished_chain = await run_template(url, new, inputs, on_look=between.set_chain)
+        finished_chain = await run_template(url, new, inputs, on_look=counter.set_chain)
     finally:
         await cancel_and_wait(watching)
     return _ChainTimes(
-        finished_chain.seconds, await _find_first_file_time(url, finished_chain), between.most
+        finished_chain.seconds, await _find_first_file_time(url, finished_chain), counter.maximum
     )
 
 

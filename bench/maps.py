@@ -25,8 +25,8 @@ from sluice.cli.connection import connected
 from sluice.cli.transfer.results import fetch_results
 
 MAPS = 3
-#: Seconds after which a peer is given up.
-LONGEST = 300.0
+#: Seconds after which a peer is stopped.
+TIMEOUT = 300.0
 
 _WORKFLOW = """\
 cwlVersion: v1.2
@@ -99,7 +99,7 @@ def bench_maps(files: int = 2000) -> BenchResult:
             try:
                 elapsed, outputs = run(program, inputs, root / name)
             except subprocess.TimeoutExpired:
-                skip_reasons[name] = f"longer than {LONGEST:.0f} s"
+                skip_reasons[name] = f"longer than {TIMEOUT:.0f} s"
                 continue
             _require_same(name, outputs, expected)
             seconds[name] = elapsed
@@ -151,7 +151,9 @@ def _require_same(runner: str, folder: Path, expected: Sequence[str]) -> None:
         path.read_bytes() for path in folder.rglob("file-*") if path.is_file()
     )
     if digests != expected:
-        raise AssertionError(f"{runner} gave {len(digests)} files that are not those expected")
+        raise AssertionError(
+            f"{runner} gave {len(digests)} files that differ from the expected files"
+        )
 
 
 async def _fetch(url: str, finished_chain: FinishedChain, folder: Path) -> None:
@@ -192,7 +194,7 @@ def _time_command(command: Sequence[str], folder: Path) -> float:
     """Return the seconds of a command.
 
     Raises:
-        subprocess.TimeoutExpired: It exceeded ``LONGEST``, and was killed with its children.
+        subprocess.TimeoutExpired: It exceeded ``TIMEOUT``, and was killed with its children.
     """
     started = time.perf_counter()
     with subprocess.Popen(
@@ -204,7 +206,7 @@ def _time_command(command: Sequence[str], folder: Path) -> float:
         start_new_session=True,
     ) as process:
         try:
-            output, _ = process.communicate(timeout=LONGEST)
+            output, _ = process.communicate(timeout=TIMEOUT)
         except BaseException:
             os.killpg(process.pid, signal.SIGKILL)
             raise

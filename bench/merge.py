@@ -70,7 +70,7 @@ def bench_merge(files: int = 5000) -> BenchResult:
         details={
             "files": files,
             "seconds, by round": [round(finished_chain.seconds, 2) for finished_chain in chains],
-            "the tool by itself, seconds": round(tool, 3),
+            "the tool alone, seconds": round(tool, 3),
         },
     )
 

@@ -21,7 +21,7 @@ from sluice.contracts.jobs.simulation import PolicyName
 SIMULATOR = "wms.simulation.entry"
 LOADS, WORKERS = (0.5, 0.8, 0.95, 1.02, 1.13), (2, 4, 16, 64)
 #: Means over this number of seeds are assumed to be normally distributed.
-NORMAL = 1.96
+NORMAL_QUANTILE = 1.96
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ class Case:
         It is computed seed by seed, because both policies have the same pages.
         """
         ratios = [our / its - 1 for our, its in zip(self.ours, self.watchdog, strict=True)]
-        return fmean(ratios), NORMAL * stdev(ratios) / math.sqrt(len(ratios))
+        return fmean(ratios), NORMAL_QUANTILE * stdev(ratios) / math.sqrt(len(ratios))
 
     @property
     def least(self) -> float:

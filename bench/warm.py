@@ -53,7 +53,7 @@ def main(arguments):
 serve(main)
 """
 
-_LOADED, _ANEW, _HYPERQUEUE = "stays loaded", "started again", "started again by HyperQueue"
+_WARM, _COLD, _HYPERQUEUE = "warm worker", "started again", "started again by HyperQueue"
 
 _WORKFLOW = """\
 cwlVersion: v1.2
@@ -84,7 +84,7 @@ def _build_workflow(command: list[str], *, warm: bool) -> str:
 
 def bench_warm(files: int = 1000, rounds: int = 3) -> BenchResult:
     """Measure the median jobs per second of each variant, in turn, on a running system."""
-    variants = [_LOADED, _ANEW, *([_HYPERQUEUE] if is_installed() else [])]
+    variants = [_WARM, _COLD, *([_HYPERQUEUE] if is_installed() else [])]
     programs = {
         "native": (["perl", "-e", _NATIVE, "--"], files),
         "torch": (["python3", "-c", _LOADING], 60),
@@ -102,14 +102,14 @@ def bench_warm(files: int = 1000, rounds: int = 3) -> BenchResult:
             for name, (command, most) in programs.items():
                 for variant in variants:
                     # Variants that start slowly run fewer jobs.
-                    count = most if variant == _LOADED or name == "native" else min(most, 20)
+                    count = most if variant == _WARM or name == "native" else min(most, 20)
                     round_inputs = inputs[:count]
                     if variant == _HYPERQUEUE:
                         place = Path(folder) / f"hyperqueue-{name}-{number}"
                         seconds = time_hyperqueue(command, round_inputs, place)
                     else:
                         seconds = _time_chain(
-                            url, name, command, round_inputs, warm=variant == _LOADED
+                            url, name, command, round_inputs, warm=variant == _WARM
                         )
                     if number or rounds == 1:  # the first round loads tools and caches
                         rates.setdefault((name, variant), []).append(count / seconds)
@@ -123,20 +123,20 @@ def _time_chain(url: str, name: str, command: list[str], files: list[Path], *, w
 
 
 def _build_result(median: dict[tuple[str, str], float], files: int) -> BenchResult:
-    peers = [variant for variant in (_ANEW, _HYPERQUEUE) if ("native", variant) in median]
+    peers = [variant for variant in (_COLD, _HYPERQUEUE) if ("native", variant) in median]
     slow = {variant: round(median["torch", variant], 3) for variant in peers}
     return BenchResult(
         name="warm",
-        value=median["native", _LOADED],
+        value=median["native", _WARM],
         unit="jobs/s",
         target="1.4 x started again; 20 x where it imports torch",
         peers={variant: median["native", variant] for variant in peers},
-        ratio=median["native", _LOADED] / median["native", _ANEW],
+        ratio=median["native", _WARM] / median["native", _COLD],
         details={
             "files": files,
-            f"as slow to start as torch, {_LOADED}, jobs/s": round(median["torch", _LOADED], 2),
+            f"as slow to start as torch, {_WARM}, jobs/s": round(median["torch", _WARM], 2),
             **{f"the same, {variant}": rate for variant, rate in slow.items()},
-            "ratio of the first two": round(median["torch", _LOADED] / slow[_ANEW], 1),
+            "ratio of the first two": round(median["torch", _WARM] / slow[_COLD], 1),
             **({} if _HYPERQUEUE in peers else {"HyperQueue": "not installed (pip: hyperqueue)"}),
         },
     )

@@ -17,7 +17,7 @@ from dms.usecases.datasets.remove_dataset import remove_dataset
 from dms.usecases.removal.claimed_work import Work, work_on
 from dms.usecases.removal.remove_released import remove_released
 from dms.usecases.removal.sweep_folder import SWEPT, sweep_dataset
-from dms.usecases.storages.watch_water_marks import watch_water_marks
+from dms.usecases.storages.watch_watermarks import watch_watermarks
 from dms.usecases.uploads.upload_dataset import upload_dataset
 from sluice.contracts.common.states import DatasetState
 from sluice.servicekit.database import Connection, Database
@@ -42,7 +42,7 @@ Take = Callable[[Connection], Awaitable[DatasetClaim | None]]
 def declare_loops(context: DmsContext, settings: DmsSettings) -> list[LoopDeclaration]:
     """Return the declarations of the loops."""
     database, period, count = context.database, settings.poll_seconds, settings.workers
-    levels = partial(watch_water_marks, database, context.watch.free)
+    levels = partial(watch_watermarks, database, context.watch.free)
     return [
         LoopDeclaration(CLOSE, period, partial(close_once, database), wakes=(UPLOAD, _SWEEP)),
         LoopDeclaration(RELEASE, period, partial(remove_released, context)),

@@ -1,4 +1,4 @@
-"""Who asks, where a test asks an application without a server in front of it."""
+"""Give every request all permissions, for tests of an application without a server."""
 
 from typing import TypeVar
 
@@ -13,12 +13,12 @@ RouterT = TypeVar("RouterT", bound=APIRouter)
 
 
 def for_anybody(app: ASGIApp) -> ASGIApp:
-    """The application, for whom everybody may do everything."""
+    """Return the application behind an authentication that permits everything to everybody."""
     return Authentication(app, None)
 
 
 def open_to_all(router: RouterT) -> RouterT:
-    """A router that stands in for another service's: each of its routes is for everybody."""
+    """Return a router of a fake service after each of its routes was opened to everybody."""
     for route in router.routes:
         assert isinstance(route, APIRoute)
         under(policy(Other.EVERYBODY))(route.endpoint)

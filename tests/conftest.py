@@ -1,5 +1,7 @@
-"""Real servers for every test that asks: PostgreSQL and RabbitMQ, started once per test process
-when first needed."""
+"""Provide real servers for tests: PostgreSQL and RabbitMQ.
+
+Each test process starts a server when a test first needs it.
+"""
 
 import os
 import signal
@@ -10,15 +12,14 @@ import pytest
 import structlog
 
 from sluice.process.garbage_collection import freeze_loaded_objects
-from tests.draws import draw_the_same_each_time
+from tests.draws import use_derandomized_profile
 from tests.guard import start_guard
-from tests.needs import leave_out, tell_what_is_missing
+from tests.needs import deselect_tests, report_missing_needs
 from tests.servers.databases import create_database, drop_database
 from tests.servers.postgres import PostgresServer, start_postgres
 from tests.servers.rabbitmq import RabbitServer, start_rabbitmq
 
-#: Folders of tests that take long, in the order in which they are begun; the short ones fill what
-#: is left of the time.
+#: Folders of long tests, in the order in which they start. Short tests run after them.
 LONG = (
     "faults",
     "e2e",
@@ -30,8 +31,8 @@ LONG = (
     "integration",
 )
 
-draw_the_same_each_time()
-# By itself structlog prints what all variables of a traceback hold, which takes seconds.
+use_derandomized_profile()
+# By default structlog prints all variables of a traceback, which takes seconds.
 structlog.configure(
     processors=[
         structlog.contextvars.merge_contextvars,
@@ -46,9 +47,11 @@ DatabaseFactory = Callable[..., Awaitable[str]]
 
 
 def pytest_configure() -> None:
-    """SIGTERM ends a run as Ctrl-C does; after SIGKILL only what runs can be ended. A shell that
-    starts the tests in the background has them, and all that they start, ignore Ctrl-C. Which
-    system somebody's command asks is none of the tests' business."""
+    """Make SIGTERM and SIGINT end a run, and remove the settings of the user's own system.
+
+    A shell that starts the tests in the background makes them ignore SIGINT. After SIGKILL, the
+    guard ends the processes of the run.
+    """
     for name in ("SLUICE_URL", "SLUICE_HOME", "SLUICE_TOKEN", "SLUICE_TOKEN_FILE"):
         os.environ.pop(name, None)
     signal.signal(signal.SIGTERM, signal.default_int_handler)
@@ -59,8 +62,8 @@ def pytest_configure() -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Tests of a module run in one process, so that what they share is made once."""
-    leave_out(config, items)
+    """Run the tests of a module in one process, so that they share its fixtures."""
+    deselect_tests(config, items)
     for item in items:
         if item.get_closest_marker("xdist_group") is None:
             item.add_marker(pytest.mark.xdist_group(item.nodeid.partition("::")[0]))
@@ -72,7 +75,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    tell_what_is_missing(terminalreporter)
+    report_missing_needs(terminalreporter)
 
 
 def pytest_collection_finish() -> None:
@@ -106,7 +109,7 @@ async def make_database(postgres_server: PostgresServer) -> AsyncIterator[Databa
 
 @pytest.fixture
 async def database_url(make_database: DatabaseFactory) -> str:
-    """``postgresql://…`` of a fresh, empty database, dropped after the test."""
+    """Return the URL of a new, empty database, which is dropped after the test."""
     return await make_database()
 
 
@@ -122,7 +125,7 @@ def rabbitmq_server() -> Iterator[RabbitServer]:
 
 @pytest.fixture
 def rabbitmq_url(rabbitmq_server: RabbitServer) -> Iterator[str]:
-    """``amqp://…`` of a fresh virtual host, removed after the test."""
+    """Yield the URL of a new virtual host, which is deleted after the test."""
     vhost = f"test-{uuid.uuid4().hex[:12]}"
     yield rabbitmq_server.add_vhost(vhost)
     rabbitmq_server.delete_vhost(vhost)

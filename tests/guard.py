@@ -1,7 +1,7 @@
-"""What a test run has started ends with it, also when it is killed and nothing of it can be tidied
-up.
+"""End the processes that a test run has started, even if the run is killed.
 
-``python -m tests.guard PID``: waits for the end of that process, then kills all that has its mark.
+``python -m tests.guard PID`` waits for the end of that process, and then kills all processes that
+have its mark.
 """
 
 import os
@@ -12,15 +12,15 @@ import time
 import uuid
 from contextlib import suppress
 
-#: Variable whose value is the run's mark; whoever is started with another environment ends with who
-#: started it.
+#: Variable with the mark of the run. A process that is started with another environment must end
+#: with its parent.
 MARK = "TEST_RUN_MARK"
-#: Seconds within which nothing new turns up among processes that are on their way out.
-_QUIET = 1.0
+#: Seconds without a new process after which the guard ends.
+_QUIET_SECONDS = 1.0
 
 
 def start_guard() -> None:
-    """Marks this process and all that it starts from here on, and has them watched."""
+    """Mark this process and all that it starts from now on, and start the guard."""
     os.environ[MARK] = uuid.uuid4().hex
     command = [sys.executable, "-m", "tests.guard", str(os.getpid())]
     silent = [
@@ -30,7 +30,7 @@ def start_guard() -> None:
 
 
 def marked(mark: str) -> list[int]:
-    """Processes with the mark, but for this one."""
+    """Return the ids of all processes with the mark, except this process."""
     variable = f"{MARK}={mark}".encode()
     pids = []
     for name in filter(str.isdigit, os.listdir("/proc")):
@@ -45,7 +45,7 @@ def main() -> None:
         handle = os.pidfd_open(int(sys.argv[1]))
         select.select([handle], [], [])
     quiet_since = time.monotonic()
-    while time.monotonic() < quiet_since + _QUIET:
+    while time.monotonic() < quiet_since + _QUIET_SECONDS:
         for pid in marked(os.environ[MARK]):
             quiet_since = time.monotonic()
             with suppress(ProcessLookupError, PermissionError):

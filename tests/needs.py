@@ -1,7 +1,7 @@
-"""What tests need of the machine that no package brings.
+"""Name the properties of a machine that tests need and that no package provides.
 
-A test names its needs: ``@pytest.mark.needs(ROOT_RIGHTS)``. Root runs every test, and a test
-whose need is missing fails. A run of an ordinary user leaves such tests out and says so at its end.
+A test names its needs: ``@pytest.mark.needs(ROOT_RIGHTS)``. Root runs every test, and a test whose
+need is missing fails. A run of an ordinary user leaves such tests out and says so at its end.
 """
 
 import os
@@ -17,7 +17,7 @@ from pilot.isolation.node.memory_groups import find_memory_groups
 ROOT_RIGHTS = "root's rights"
 MEMORY_GROUPS = "control groups for memory"
 TUNNELS = "/dev/net/tun"
-#: Podman of an ordinary user limits and ends containers by these.
+#: Podman of an ordinary user needs these to limit and to end containers.
 CONTAINER_GROUPS = "control groups of version 2 for containers"
 DEVICE = "a device that no sandbox has"
 
@@ -56,16 +56,16 @@ def missing_needs() -> list[str]:
     return [need for need, is_there in _IS_THERE.items() if not is_there()]
 
 
-def leave_out(config: pytest.Config, items: list[pytest.Item]) -> None:
+def deselect_tests(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Remove the tests from ``items`` that need what this user lacks."""
     missing = set(missing_needs())
-    left_out = [item for item in items if missing & _needs_of(item)]
-    if left_out:
-        config.hook.pytest_deselected(items=left_out)
+    deselected = [item for item in items if missing & _needs_of(item)]
+    if deselected:
+        config.hook.pytest_deselected(items=deselected)
         items[:] = [item for item in items if not missing & _needs_of(item)]
 
 
-def tell_what_is_missing(terminal: pytest.TerminalReporter) -> None:
+def report_missing_needs(terminal: pytest.TerminalReporter) -> None:
     """Write one line on the tests that were left out; nothing for root."""
     if missing := missing_needs():
         terminal.write_line(

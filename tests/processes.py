@@ -1,10 +1,10 @@
-"""Processes that tests look at, while any of them may end."""
+"""Find processes and their commands while any of the processes may end."""
 
 import psutil
 
 
 def command_of(process: psutil.Process) -> list[str]:
-    """Empty where it has ended."""
+    """Return the command line of a process, or an empty list if it has ended."""
     try:
         return process.cmdline()
     except psutil.NoSuchProcess:
@@ -12,12 +12,12 @@ def command_of(process: psutil.Process) -> list[str]:
 
 
 def running(command: list[str]) -> list[psutil.Process]:
-    """All that were started by exactly that command line, wherever they run."""
+    """Return all processes of this machine with exactly this command line."""
     processes = psutil.process_iter(["cmdline"])
     return [process for process in processes if process.info["cmdline"] == command]
 
 
 def running_with(word: str) -> list[int]:
-    """Pids of all that have ``word`` among their arguments, also of those in a sandbox."""
+    """Return the ids of all processes, also in sandboxes, that have ``word`` as an argument."""
     processes = psutil.process_iter(["cmdline"])
     return [process.pid for process in processes if word in (process.info["cmdline"] or ())]

@@ -1,4 +1,4 @@
-"""Waiting for a condition with a deadline, instead of sleeping and hoping."""
+"""Wait for a condition with a deadline instead of a fixed pause."""
 
 import asyncio
 import os
@@ -7,21 +7,23 @@ from collections.abc import Callable
 from inspect import isawaitable
 from pathlib import Path
 
-#: Seconds between two looks.
+#: Seconds between two checks of a condition.
 PERIOD = 0.01
 
-Said = str | Callable[[], str]
+Description = str | Callable[[], str]
 
 
 async def eventually(
     condition: Callable[[], object],
     *,
-    what: Said = "what is waited for",
+    what: Description = "what is waited for",
     seconds: float = 30.0,
     period: float = PERIOD,
 ) -> None:
-    """Returns as soon as ``condition``, or what it gives to wait for, holds; fails with ``what``
-    when it does not within ``seconds``."""
+    """Wait until ``condition``, or the awaitable that it returns, is true.
+
+    Fails with ``what`` if the condition is not true within ``seconds``.
+    """
     deadline = time.monotonic() + seconds
     while True:
         holds = condition()
@@ -32,22 +34,27 @@ async def eventually(
 
 
 def wait_until(
-    condition: Callable[[], object], *, what: Said = "what is waited for", seconds: float = 30.0
+    condition: Callable[[], object],
+    *,
+    what: Description = "what is waited for",
+    seconds: float = 30.0,
 ) -> None:
-    """As ``eventually``, where there is no event loop."""
+    """Wait as ``eventually`` does, without an event loop."""
     deadline = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < deadline, _describe_timeout(what, seconds)
         time.sleep(PERIOD)
 
 
-def _describe_timeout(what: Said, seconds: float) -> str:
+def _describe_timeout(what: Description, seconds: float) -> str:
     return f"not within {seconds} s: {what if isinstance(what, str) else what()}"
 
 
 class Gate:
-    """A named pipe that a job waits at until the test lets it through: ``: < path`` in a shell,
-    ``open(path).close()`` in Python."""
+    """A named pipe at which a job waits until the test opens it.
+
+    A job waits with ``: < path`` in a shell, or with ``open(path).close()`` in Python.
+    """
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -57,6 +64,6 @@ class Gate:
         return str(self.path)
 
     def open(self) -> None:
-        """For those who wait and for all who come later."""
+        """Open the gate for all jobs that wait and for all later jobs."""
         # Reading and writing, so that it does not wait for a reader itself; left open on purpose.
         os.open(self.path, os.O_RDWR)

@@ -9,12 +9,12 @@ from dms.usecases.storages.enable_storage import disable_storage, enable_storage
 from dms.usecases.storages.list_storages import list_storages, measure_storages
 from dms.usecases.storages.register_storage import register_storage
 from dms.usecases.storages.set_missing_space import set_missing_space
-from dms.usecases.storages.watch_water_marks import find_on_storage, set_marks
+from dms.usecases.storages.watch_watermarks import find_on_storage, set_marks
 from sluice.contracts.access.access import Role
 from sluice.contracts.access.services import CallingService
 from sluice.contracts.common.problems import Conflict, NotAvailable, NotFound, Unprocessable
 from sluice.contracts.common.states import StorageType
-from sluice.contracts.data.datasets import DatasetUids, NewStorage, Storage, WaterMarks
+from sluice.contracts.data.datasets import DatasetUids, NewStorage, Storage, Watermarks
 from sluice.contracts.data.storage_space import SpaceNeeded, StorageSpace
 from sluice.servicekit.access.policy import ADMINS, VIEWERS, allow
 from sluice.servicekit.web.http import api_router, errors
@@ -127,7 +127,7 @@ def _add_missing_space(router: APIRouter, context: DmsContext) -> None:
 def _add_marks(router: APIRouter, context: DmsContext) -> None:
     @router.put("/{name}/marks", responses=errors(NotFound, Unprocessable, NotAvailable))
     @allow(Role.ADMIN, CallingService.OPERATOR, gateway=ADMINS)
-    async def mark(name: str, marks: WaterMarks) -> Storage:
+    async def mark(name: str, marks: Watermarks) -> Storage:
         """Set the watermarks of a storage.
 
         It counts as filling from its high watermark until it is below the low one. The request may

@@ -60,7 +60,7 @@ class DatasetNotClosed(Conflict):
 
 
 class TooManyFiles(Unprocessable):
-    """A zip archive cannot have so many files."""
+    """A zip archive cannot have this many files."""
 
     def __init__(self, files: int, most: int) -> None:
         super().__init__(

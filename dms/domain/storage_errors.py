@@ -20,11 +20,11 @@ class StorageRefused(Unprocessable):
         super().__init__(f"storage {quoted(name)}: {url} {why}", storage=name, url=url)
 
 
-class WaterMarksRefused(Unprocessable):
+class WatermarksRefused(Unprocessable):
     """The storage cannot have these watermarks."""
 
     def __init__(self, name: str, why: str) -> None:
-        super().__init__(f"storage {quoted(name)}: these water marks {why}", storage=name)
+        super().__init__(f"storage {quoted(name)}: these watermarks {why}", storage=name)
 
 
 class StoragesOverlap(Conflict):

@@ -7,7 +7,7 @@ from pydantic import RootModel
 
 from sluice.clients.base import API, ServiceClient, build_path
 from sluice.contracts.common.states import StorageType
-from sluice.contracts.data.datasets import DatasetUids, NewStorage, Storage, WaterMarks
+from sluice.contracts.data.datasets import DatasetUids, NewStorage, Storage, Watermarks
 from sluice.contracts.data.storage_space import SpaceNeeded, StorageSpace
 
 
@@ -38,7 +38,7 @@ class StorageCalls(ServiceClient):
         """Disable a storage, so that it gets no new data sets."""
         return await self.call("POST", build_path("storages", name, "disable"), answer=Storage)
 
-    async def mark_storage(self, name: str, marks: WaterMarks) -> Storage:
+    async def mark_storage(self, name: str, marks: Watermarks) -> Storage:
         """Set the watermarks of a storage."""
         return await self.call(
             "PUT", build_path("storages", name, "marks"), body=marks, answer=Storage

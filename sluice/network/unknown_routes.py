@@ -21,5 +21,5 @@ def too_old_text(url: str, method: str, path: str) -> str:
 
     return (
         f"the system at {url} is too old for this command: it does not know {method} {path}."
-        f" Upgrade it to release {version('sluice')}, or use the command of its own release"
+        f" Upgrade it to release {version('sluice')}, or use the command of that release"
     )

@@ -24,9 +24,6 @@ PURE_MODULES = (
     "wfms/operator/errors.py",
 )
 
-#: Reads the release of the client from a context variable.
-IMPURE_MODULES = {"sluice/contracts/common/renamed.py"}
-
 #: Functions that read a clock, do I/O, or return something random.
 IMPURE_CALLS = {
     "now",
@@ -82,11 +79,16 @@ def test_domains_and_contracts_have_no_side_effects() -> None:
     for folder in pure_folders():
         files = sources(folder)
         assert files, folder
-        pure = [source for source in files if source.name not in IMPURE_MODULES]
-        assert not [finding for source in pure for finding in impurities(source)]
+        assert not [finding for source in files for finding in impurities(source)]
     for module in PURE_MODULES:
         text = (ROOT / module).read_text(encoding="utf-8")
         assert not list(impurities(Source(module, ast.parse(text))))
+
+
+def test_allowed_modules_of_the_product_exist() -> None:
+    own = {module for module in PURE if module.partition(".")[0] in PRODUCT}
+    allowed = {*PURE_MODULES, *(f"{module.replace('.', '/')}.py" for module in own)}
+    assert {name for name in allowed if not (ROOT / name).is_file()} == set()
 
 
 def test_import_contract_lists_every_domain() -> None:

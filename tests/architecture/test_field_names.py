@@ -10,7 +10,7 @@ import pytest
 DOCUMENTS = Path(__file__).parents[2] / "docs" / "reference" / "openapi"
 
 #: Name that is refused → name to use instead.
-INSTEAD = {
+REPLACEMENTS = {
     "template_name": "template",
     "task_id": "task_uid",
     "chain_id": "chain_uid",
@@ -44,8 +44,8 @@ QUERIES_INSTEAD = {
 def second_names(document: dict[str, Any]) -> Iterator[str]:
     for schema, described in document["components"]["schemas"].items():
         for name, value in described.get("properties", {}).items():
-            if name in INSTEAD and (schema, name) not in FOREIGN:
-                yield f"{schema}.{name}: say {INSTEAD[name]}"
+            if name in REPLACEMENTS and (schema, name) not in FOREIGN:
+                yield f"{schema}.{name}: say {REPLACEMENTS[name]}"
             if name in OBJECTS and '"uuid"' in json.dumps(value):
                 yield f"{schema}.{name}: say {name}_uid"
     for path, operations in document["paths"].items():

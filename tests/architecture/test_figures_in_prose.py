@@ -10,7 +10,7 @@ from pilot.settings import PilotSettings
 from sluice.servicekit.database import SESSION
 from sluice.servicekit.messages.queue_topology import sluice_topology
 from tests.architecture.sources import ROOT
-from wms.domain.scheduling.capacity import PATIENCE, RESERVATION_SPAN
+from wms.domain.scheduling.capacity import PATIENCE, RESERVATION_DURATION
 from wms.settings import WmsSettings
 
 EXPLANATION = "docs/explanation/how-it-works.md"
@@ -45,7 +45,7 @@ def _figure_in(page: str, sentence: str) -> float:
         (r"was leased for (\d+) s, a pilot", lambda: PATIENCE),
         (
             r"until the job fits, for at most (\w+) minutes",
-            lambda: RESERVATION_SPAN.total_seconds() / 60,
+            lambda: RESERVATION_DURATION.total_seconds() / 60,
         ),
         (r"expression may take (\d+) s and", _default(PilotSettings, "expression_limit")),
         (r"s and (\d+) MiB", lambda: MEMORY),

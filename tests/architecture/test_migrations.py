@@ -13,7 +13,7 @@ from tests.architecture.sources import PRODUCT, Source, imports, sources
 from tests.conftest import DatabaseFactory
 
 #: Columns, indexes and triggers of tables that the same code uses in all services.
-ALIKE = """
+SHARED_TABLES = """
 SELECT table_name, column_name, data_type, is_nullable, column_default, is_identity
 FROM information_schema.columns WHERE table_name = ANY($1::text[])
 UNION ALL
@@ -72,7 +72,9 @@ async def test_services_have_equal_tables_for_shared_code(
         await Migrator(url := await make_database(), f"{service}.db.migrations").start()
         connection = await asyncpg.connect(url)
         try:
-            rows_by_service[service] = [tuple(row) for row in await connection.fetch(ALIKE, tables)]
+            rows_by_service[service] = [
+                tuple(row) for row in await connection.fetch(SHARED_TABLES, tables)
+            ]
         finally:
             await connection.close()
     assert len(rows_by_service["dms"]) > 10

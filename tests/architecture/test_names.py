@@ -4,7 +4,7 @@ import ast
 import re
 from collections.abc import Iterable, Iterator
 
-from tests.architecture.sources import PRODUCT, Source, sources
+from tests.architecture.sources import PRODUCT, ROOT, Source, sources
 
 #: Words that had a different meaning in this project. The glossary has the terms instead.
 ABOLISHED = frozenset(
@@ -115,6 +115,10 @@ def is_outside_name(path: str) -> bool:
 
 def test_names_use_no_abolished_words() -> None:
     assert abolished(sources(*PRODUCT, "stack")) == []
+
+
+def test_files_with_outside_names_exist() -> None:
+    assert {name for name in OUTSIDE_NAMES if not (ROOT / name).is_file()} == set()
 
 
 def test_abolished_words_are_found_in_all_names() -> None:

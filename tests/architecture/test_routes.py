@@ -17,7 +17,7 @@ PAGES = ("/ask/",)
 #: Two words at least, and a full stop.
 SENTENCE = re.compile(r"[A-Z]\S*( \S+)+\.")
 #: Keys of a schema that does not describe the content of an object.
-ANYTHING = {"type", "title", "description", "additionalProperties"}
+KEYS_WITHOUT_CONTENT = {"type", "title", "description", "additionalProperties"}
 
 Operation = tuple[str, str, dict[str, Any]]
 
@@ -153,5 +153,5 @@ def test_openapi_documents_define_only_described_and_used_schemas(path: Path) ->
     root = "#/components/schemas/"
     unused = {name for name in schemas if f"{root}{name}" not in references(document)}
     assert not unused
-    anything = {name for name, schema in schemas.items() if schema.keys() <= ANYTHING}
+    anything = {name for name, schema in schemas.items() if schema.keys() <= KEYS_WITHOUT_CONTENT}
     assert not anything, "a schema that allows any value describes nothing"

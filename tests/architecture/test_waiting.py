@@ -16,7 +16,7 @@ EXEMPT = {
     "tests/integration/test_pilot.py": "some tests require that nothing happens for a while",
 }
 #: A sleep of this many seconds stands for a process that hangs until it is ended.
-HANGS = 50
+HANG_SECONDS = 50
 #: ``sleep 0.02``, ``time.sleep(60)`` or ``[sleep, '1000']`` in programs that tests start.
 SLEEP = re.compile(r"\bsleep\b[\s\"',(]*(?P<seconds>[\d.]+)?")
 
@@ -43,7 +43,7 @@ def sleeps(source: Source) -> Iterator[str]:
 
 def _too_short(source: Source, node: ast.AST, text: str) -> Iterator[str]:
     for match in SLEEP.finditer(text):
-        if match["seconds"] is None or float(match["seconds"]) < HANGS:
+        if match["seconds"] is None or float(match["seconds"]) < HANG_SECONDS:
             yield f"{source.at(node)}: {match[0]!r}"
 
 
@@ -76,7 +76,7 @@ def test_cwl_tools_of_tests_do_not_sleep() -> None:
         for path in sorted((ROOT / "tests").rglob("*.cwl"))
         if not str(path.relative_to(ROOT)).startswith(tuple(EXEMPT))
         for sleep in SLEEP.finditer(path.read_text())
-        if sleep["seconds"] is None or float(sleep["seconds"]) < HANGS
+        if sleep["seconds"] is None or float(sleep["seconds"]) < HANG_SECONDS
     ]
     assert not findings, "\n".join(findings)
 

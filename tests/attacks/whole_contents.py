@@ -26,10 +26,10 @@ requirements: {ToolTimeLimit: {timelimit: 10}}
 OPERATOR, DMS, WMS = "wfms.operator", "dms", "wms"
 
 #: Names of existing objects by the preceding part of an address or the field of a body or query.
-Known = dict[str, list[str]]
+KnownValues = dict[str, list[str]]
 
 
-def filled(system: WholeSystem) -> Known:
+def filled(system: WholeSystem) -> KnownValues:
     """Create a chain of a data set with a leased job, and an object of each other kind."""
     _storages(system)
     system.ask_json(OPERATOR, "POST", "/api/v1/templates", {"name": "words", "cwl": WORDCOUNT})
@@ -73,12 +73,12 @@ def filled(system: WholeSystem) -> Known:
     }
 
 
-def _of_people(system: WholeSystem) -> Known:
+def _of_people(system: WholeSystem) -> KnownValues:
     step = _create_human_task(system)
     return {"asking": [step.place], "links": [step.link], "devices": [step.device]}
 
 
-def _fixed(system: WholeSystem) -> Known:
+def _fixed(system: WholeSystem) -> KnownValues:
     return {
         "pilots": [str(PILOT)],
         "files": ["1", "0"],

@@ -32,7 +32,7 @@ from tests.servers.databases import create_database, drop_database
 from tests.servers.postgres import PostgresServer
 
 #: Seconds for each request.
-PATIENCE = 60.0
+REQUEST_TIMEOUT = 60.0
 #: UUIDs of the registered pilot and of another pilot.
 PILOT, OTHER_PILOT = UUID(int=1), UUID(int=2)
 
@@ -62,7 +62,7 @@ class WholeSystem:
 
     def run(self, work: Coroutine[Any, Any, Result]) -> Result:
         """Run the coroutine on the event loop of the services, in another thread."""
-        return asyncio.run_coroutine_threadsafe(work, self.loop).result(PATIENCE)
+        return asyncio.run_coroutine_threadsafe(work, self.loop).result(REQUEST_TIMEOUT)
 
     def ask(self, caller: str, service: str, request: httpx.Request, **more: Any) -> httpx.Response:
         """Send a request as ``caller``, one of ``CALLERS``."""
@@ -125,7 +125,7 @@ def whole_system(server: PostgresServer, folder: Path) -> Iterator[WholeSystem]:
         ends.callback(lambda: system.run(_drop_databases(server, system.databases)))
         stop, ready = asyncio.Event(), threading.Event()
         serving = asyncio.run_coroutine_threadsafe(_serve(system, ready, stop), system.loop)
-        ends.callback(serving.result, PATIENCE)
+        ends.callback(serving.result, REQUEST_TIMEOUT)
         ends.callback(system.loop.call_soon_threadsafe, stop.set)
         while not ready.wait(1.0):
             if serving.done():

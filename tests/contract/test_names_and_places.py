@@ -15,7 +15,7 @@ from tests.contract.models import contract_models, fields_of
 HEX = "0" * 64
 
 #: Refused as names of data sets, storages, templates, pilots and files.
-TRICKS = [
+HOSTILE_NAMES = [
     "",
     ".",
     "..",
@@ -37,7 +37,8 @@ def check(kind: Any, value: str) -> str:
 
 
 @pytest.mark.parametrize(
-    "name", [*TRICKS, ".hidden", "-rf", "ä", "a;b", "a|b", "a$b", "a`b", "a*b", "a\\b", "a" * 201]
+    "name",
+    [*HOSTILE_NAMES, ".hidden", "-rf", "ä", "a;b", "a|b", "a$b", "a`b", "a*b", "a\\b", "a" * 201],
 )
 def test_name_that_is_not_a_single_path_component_is_refused(name: str) -> None:
     with pytest.raises(ValidationError):
@@ -51,7 +52,7 @@ def test_ordinary_name_is_accepted(name: str) -> None:
     assert check(Name, name) == name
 
 
-@pytest.mark.parametrize("name", [*TRICKS, "a" * 241])
+@pytest.mark.parametrize("name", [*HOSTILE_NAMES, "a" * 241])
 def test_file_name_that_leads_elsewhere_is_refused(name: str) -> None:
     with pytest.raises(ValidationError):
         check(FileName, name)

@@ -7,19 +7,19 @@ from sluice.contracts.access.services import SERVICES, short_name
 from tests.deploy.composition import Composition
 from tests.deploy.processes import URL
 
-SERVED = {short_name(service) for service in SERVICES}
+SERVICE_NAMES = {short_name(service) for service in SERVICES}
 #: Network → all services that must be in it.
 MEMBERS = {
     "edge": {"operator", "ask", "dms", "prometheus", "grafana"},
     "pilots": {"pilot", "gateway"},
-    "services": {*SERVED, "setup-storages", "gateway", "prometheus"},
-    "data": {*SERVED, "postgres", "rabbitmq", "backup", "setup-databases", "setup-broker"},
+    "services": {*SERVICE_NAMES, "setup-storages", "gateway", "prometheus"},
+    "data": {*SERVICE_NAMES, "postgres", "rabbitmq", "backup", "setup-databases", "setup-broker"},
 }
 #: Services without a network.
-ALONE = {"setup-backup", "backup-assets"}
+SERVICES_WITHOUT_NETWORK = {"setup-backup", "backup-assets"}
 PILOT, GATEWAY = "pilot", "gateway"
 #: They share the file with addresses of services, but send no requests to those.
-_TOLD_MORE = {"setup-databases", "setup-broker"}
+_SERVICES_WITH_SPARE_ADDRESSES = {"setup-databases", "setup-broker"}
 #: Service → the file with addresses of other services.
 FILES = {
     "prometheus": "deploy/prometheus/prometheus.yml",
@@ -46,7 +46,7 @@ def findings(composition: Composition) -> Iterator[str]:
 def _members(composition: Composition) -> Iterator[str]:
     for name in composition.services:
         expected = {network for network, members in MEMBERS.items() if name in members}
-        if not expected and name not in ALONE:
+        if not expected and name not in SERVICES_WITHOUT_NETWORK:
             yield f"{name}: nothing says which networks it may be in"
         networks = networks_of(composition, name)
         yield from (
@@ -88,7 +88,7 @@ def _reached(composition: Composition) -> Iterator[str]:
             hosts |= {
                 one for one in composition.services if re.search(rf"\b{one}:\d|\[{one}\]", text)
             }
-        looked_for = hosts - (SERVED if name in _TOLD_MORE else set())
+        looked_for = hosts - (SERVICE_NAMES if name in _SERVICES_WITH_SPARE_ADDRESSES else set())
         for host in sorted(looked_for & composition.services.keys() - {name}):
             if not networks_of(composition, name) & networks_of(composition, host):
                 yield f"{name}: looks for {host}, and is in no network with it"

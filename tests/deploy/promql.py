@@ -25,8 +25,11 @@ from sluice.contracts.common.states import (
 from sluice.contracts.messages import QUEUES
 
 #: Labels that Prometheus adds to every series, and series of Prometheus itself.
-EVERYWHERE = frozenset({"job", "instance"})
-ITS_OWN = {"up": frozenset[str](), "ALERTS": frozenset({"alertname", "alertstate", "severity"})}
+COMMON_LABELS = frozenset({"job", "instance"})
+PROMETHEUS_SERIES = {
+    "up": frozenset[str](),
+    "ALERTS": frozenset({"alertname", "alertstate", "severity"}),
+}
 
 #: Possible values of labels; labels that are not listed may have any value.
 VALUES: dict[str, Iterable[str]] = {
@@ -62,8 +65,8 @@ class Series:
 def series() -> Mapping[str, Series]:
     """Map each series to its labels and the services that export it."""
     series_by_name: dict[str, Series] = {
-        name: Series(labels | EVERYWHERE, frozenset(VALUES["job"]))
-        for name, labels in ITS_OWN.items()
+        name: Series(labels | COMMON_LABELS, frozenset(VALUES["job"]))
+        for name, labels in PROMETHEUS_SERIES.items()
     }
     for service in SERVICES:
         for metric in list_metrics(service):
@@ -73,7 +76,7 @@ def series() -> Mapping[str, Series]:
                 )
                 jobs = series_by_name[name].jobs if name in series_by_name else frozenset()
                 series_by_name[name] = Series(
-                    frozenset(labels) | EVERYWHERE, jobs | {short_name(service)}
+                    frozenset(labels) | COMMON_LABELS, jobs | {short_name(service)}
                 )
     return series_by_name
 
@@ -133,7 +136,7 @@ def labels(tree: Any) -> frozenset[str]:
     match tree:
         case promql.VectorSelector():
             label_names = (
-                series()[tree.name].labels if tree.name and tree.name in series() else EVERYWHERE
+                series()[tree.name].labels if tree.name and tree.name in series() else COMMON_LABELS
             )
         case promql.AggregateExpr():
             label_names = _aggregated(tree)

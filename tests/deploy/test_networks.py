@@ -6,10 +6,12 @@ import pytest
 
 from tests.deploy import networks
 from tests.deploy.composition import Composition
-from tests.deploy.networks import ALONE, MEMBERS
+from tests.deploy.networks import MEMBERS, SERVICES_WITHOUT_NETWORK
 from tests.deploy.test_compose import FILE, PILOT, change
 
-EVERY = sorted({*ALONE, *(name for members in MEMBERS.values() for name in members)})
+EVERY = sorted(
+    {*SERVICES_WITHOUT_NETWORK, *(name for members in MEMBERS.values() for name in members)}
+)
 
 
 def findings(composition: Composition) -> list[str]:

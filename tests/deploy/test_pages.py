@@ -17,7 +17,7 @@ CONTAINERS = re.compile(r"docker compose (ps|logs|exec|up|stop|restart)((?: [\w:
 #: Callers that use the gateway, as the table of routes names them.
 PILOT_ITSELF, ENROLLED = "pilot:itself", "pilot:enrolled"
 #: Options that take a value.
-VALUED = {"-e", "--since", "--tail"}
+OPTIONS_WITH_VALUES = {"-e", "--since", "--tail"}
 
 
 def findings(composition: Composition) -> Iterator[str]:
@@ -52,7 +52,7 @@ def _containers(composition: Composition, text: str) -> Iterator[str]:
         names = [
             word
             for before, word in zip(["", *words], words, strict=False)
-            if before not in VALUED and not word.startswith("-")
+            if before not in OPTIONS_WITH_VALUES and not word.startswith("-")
         ]
         # The words after the container of ``exec`` are its command.
         yield from (

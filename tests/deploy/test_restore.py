@@ -17,7 +17,7 @@ from stack.running_stack import ROOT, RunningStack, run_stack
 from tests.e2e.spd_runs import carry_runs, follow_runs, generate_run
 from tests.e2e.stack_system import StackSystem
 from tests.e2e.systems import NO_CONTAINERS, QUICK_LEASES
-from tests.e2e.test_spd import Struck, assert_events, assert_storages_clean
+from tests.e2e.test_spd import FaultTime, assert_events, assert_storages_clean
 from tests.waiting import wait_until
 
 pytestmark = [
@@ -25,7 +25,7 @@ pytestmark = [
     pytest.mark.long("tests/deploy/test_backup.py restores the server alone"),
 ]
 
-KEPT = {"secrets", "data", "backup"}
+REMAINING_FOLDERS = {"secrets", "data", "backup"}
 SETTINGS = ",".join(f"{name}={value}" for name, value in {**QUICK_LEASES, **NO_CONTAINERS}.items())
 OPTIONS = [
     "--replicas",
@@ -59,7 +59,7 @@ def lose_everything(stack: RunningStack) -> None:
             process.kill()
     psutil.wait_procs(everyone[1:], timeout=10)
     for place in stack.folder.iterdir():
-        if place.name not in KEPT:
+        if place.name not in REMAINING_FOLDERS:
             shutil.rmtree(place) if place.is_dir() else place.unlink()
 
 
@@ -133,9 +133,9 @@ def test_new_stack_continues_from_the_backup(
                     stack.ask(do="fault", link="dms>rabbitmq", kind="black-hole", seconds=600.0)
                     hidden.append(task.step)
                 if hidden and task.jobs and task.step == "decode" and task.jobs.finished > 6:
-                    raise Struck
+                    raise FaultTime
 
-        with pytest.raises(Struck):
+        with pytest.raises(FaultTime):
             carry_runs(stack.url, [run], out=tmp_path / "out", look=strike)
         lose_everything(stack)
     restore(folder)

@@ -28,11 +28,11 @@ from tests.differential.reference import order_of
 from tests.waiting import eventually
 
 #: Seconds between two queries of a chain.
-LOOK = 0.3
+POLL_SECONDS = 0.3
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class WrittenFile:
     """A file: its name, its digest, and its secondary files."""
 
     name: str
@@ -106,7 +106,7 @@ async def answer_of_chain(connection: Connection, chain: Chain, template: Templa
         chain = await connection.operator.chain(chain.uid)
         return chain.state.final
 
-    await eventually(has_ended, what="the chain has ended", seconds=300, period=LOOK)
+    await eventually(has_ended, what="the chain has ended", seconds=300, period=POLL_SECONDS)
     assert chain.state is ChainState.FINISHED, chain.reason
     return {
         output.name: await _value(connection, chain, output) for output in template.plan.outputs
@@ -127,7 +127,7 @@ async def _value(connection: Connection, chain: Chain, output: PlanOutput) -> An
 
 def _entry(file: File, output: PlanOutput) -> Any:
     if output.kind is EntryKind.FILE:
-        return Written(own_name(file.name), file.checksum.removeprefix("sha256:"))
+        return WrittenFile(own_name(file.name), file.checksum.removeprefix("sha256:"))
     with tempfile.TemporaryDirectory() as folder:
         bundle = Path(folder) / "bundle"
         storage.fetch(file.url, bundle, checksum=file.checksum, size=file.size)
@@ -152,7 +152,7 @@ def _comparable(value: Any) -> Any:
             )
             for file in value.get("secondaryFiles", ()):
                 assert _path(file).parent == path.parent
-            return Written(value["basename"], _sha256(path), tuple(beside))
+            return WrittenFile(value["basename"], _sha256(path), tuple(beside))
         case {"class": "Directory"}:
             path = _path(value)
             below = sorted(path.rglob("*"))

@@ -13,7 +13,7 @@ from tests.differential.growing import Graph
 
 
 @dataclass(frozen=True, slots=True)
-class Drawn:
+class DrawnWorkflow:
     """A workflow that both runners accept, and the names of its shapes."""
 
     document: dict[str, Any]
@@ -21,7 +21,7 @@ class Drawn:
 
 
 @st.composite
-def graphs(draw: st.DrawFn) -> Drawn:
+def graphs(draw: st.DrawFn) -> DrawnWorkflow:
     graph = Graph()
     for _ in range(draw(st.integers(1, 6))):
         maker = draw(
@@ -34,11 +34,11 @@ def graphs(draw: st.DrawFn) -> Drawn:
     outputs = draw(
         st.sets(st.sampled_from([stream.ref for stream in graph.step_outputs]), max_size=2)
     )
-    return Drawn(graph.document(outputs), graph.shapes)
+    return DrawnWorkflow(graph.document(outputs), graph.shapes)
 
 
 @dataclass(frozen=True, slots=True)
-class _Maker:
+class _ShapeMaker:
     """A shape, which ``needs`` at least ``least`` streams of each kind.
 
     A high ``weight`` lets shapes that are seldom possible be drawn more often.
@@ -61,34 +61,34 @@ class _Maker:
         return all(sum(map(accepts, graph.streams)) >= self.least for accepts in self.needs)
 
 
-SELDOM = 15
+RARE_PERCENT = 15
 _MAKERS = [
-    _Maker(shapes.map_each, [shapes.each_file]),
-    _Maker(shapes.stay_loaded, [shapes.each_file], weight=2),
-    _Maker(shapes.filter_each, [shapes.each_file]),
-    _Maker(shapes.when, [shapes.each_file]),
-    _Maker(shapes.pair, [shapes.each_number]),
-    _Maker(shapes.merge, [shapes.each_file]),
-    _Maker(shapes.merge_perhaps, [shapes.each_file]),
-    _Maker(shapes.choose, [shapes.each_file]),
-    _Maker(shapes.list_there, [shapes.each_file]),
-    _Maker(shapes.merge_behind, [shapes.each_file], least=2, weight=2),
-    _Maker(shapes.map_behind, [shapes.each_file], least=2, weight=2),
-    _Maker(shapes.nested_over_data, [shapes.each_file]),
-    _Maker(shapes.broadcast, [shapes.each_file, shapes.single_file]),
-    _Maker(shapes.with_all, [shapes.each_file]),
-    _Maker(shapes.two_outputs, [shapes.each_file]),
-    _Maker(shapes.value_from, [shapes.each_file]),
-    _Maker(shapes.nested, [shapes.each_file]),
-    _Maker(shapes.count, [shapes.each_file], weight=2),
-    _Maker(shapes.add_up, [shapes.numbers], weight=SELDOM),
-    _Maker(shapes.folder, [shapes.each_file], weight=2),
-    _Maker(shapes.look_into, [shapes.folders], weight=SELDOM),
-    _Maker(shapes.split, [shapes.each_file], weight=2),
-    _Maker(shapes.join_parts, [shapes.lists_of_files], weight=SELDOM),
-    _Maker(combinations.sweep, []),
-    _Maker(combinations.each_with_each, [shapes.each_file], weight=2),
-    _Maker(combinations.squared, [shapes.each_file], weight=2, most=1),
+    _ShapeMaker(shapes.map_each, [shapes.each_file]),
+    _ShapeMaker(shapes.stay_loaded, [shapes.each_file], weight=2),
+    _ShapeMaker(shapes.filter_each, [shapes.each_file]),
+    _ShapeMaker(shapes.when, [shapes.each_file]),
+    _ShapeMaker(shapes.pair, [shapes.each_number]),
+    _ShapeMaker(shapes.merge, [shapes.each_file]),
+    _ShapeMaker(shapes.merge_perhaps, [shapes.each_file]),
+    _ShapeMaker(shapes.choose, [shapes.each_file]),
+    _ShapeMaker(shapes.list_there, [shapes.each_file]),
+    _ShapeMaker(shapes.merge_behind, [shapes.each_file], least=2, weight=2),
+    _ShapeMaker(shapes.map_behind, [shapes.each_file], least=2, weight=2),
+    _ShapeMaker(shapes.nested_over_data, [shapes.each_file]),
+    _ShapeMaker(shapes.broadcast, [shapes.each_file, shapes.single_file]),
+    _ShapeMaker(shapes.with_all, [shapes.each_file]),
+    _ShapeMaker(shapes.two_outputs, [shapes.each_file]),
+    _ShapeMaker(shapes.value_from, [shapes.each_file]),
+    _ShapeMaker(shapes.nested, [shapes.each_file]),
+    _ShapeMaker(shapes.count, [shapes.each_file], weight=2),
+    _ShapeMaker(shapes.add_up, [shapes.numbers], weight=RARE_PERCENT),
+    _ShapeMaker(shapes.folder, [shapes.each_file], weight=2),
+    _ShapeMaker(shapes.look_into, [shapes.folders], weight=RARE_PERCENT),
+    _ShapeMaker(shapes.split, [shapes.each_file], weight=2),
+    _ShapeMaker(shapes.join_parts, [shapes.lists_of_files], weight=RARE_PERCENT),
+    _ShapeMaker(combinations.sweep, []),
+    _ShapeMaker(combinations.each_with_each, [shapes.each_file], weight=2),
+    _ShapeMaker(combinations.squared, [shapes.each_file], weight=2, most=1),
 ]
 
 SHAPES = frozenset(maker.name for maker in _MAKERS)

@@ -28,16 +28,16 @@ from sluice.contracts.data.datasets import NewDataset
 from sluice.contracts.templates.plan import DataEntries
 from sluice.contracts.templates.templates import NewTemplate, Template
 from tests.differential.answers import answer_of_chain, answer_of_order
-from tests.differential.graphs import SHAPES, Drawn, graphs
+from tests.differential.graphs import SHAPES, DrawnWorkflow, graphs
 from tests.differential.reference import Reference, order_of
 from tests.draws import examples
 from tests.e2e.systems import LiveSystem
 
 GRAPHS = int(os.environ.get("SLUICE_GRAPHS") or examples(30))
 #: Number of graphs that are drawn and run together, which costs less for each.
-TOGETHER = min(10, GRAPHS)
+BATCH_SIZE = min(10, GRAPHS)
 #: This many graphs have every shape.
-ENOUGH = 150
+GRAPHS_FOR_EVERY_SHAPE = 150
 #: The shape of a warm worker, and the number of such graphs that also run with `sluice cwl-runner`.
 KEEPS_LOADED, MAX_BY_RUNNER = "stay_loaded", 5
 
@@ -55,7 +55,7 @@ DATASETS = (("a.txt",), ("b-2_x.txt", "c.txt", "d.txt"), tuple(TEXTS))
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class GeneratedInputs:
     """Files, and the data set that contains them."""
 
     files: Sequence[Path]
@@ -65,8 +65,8 @@ class Given:
 @dataclass(frozen=True, slots=True)
 class Bench:
     url: str
-    texts: Sequence[Given]
-    extra: Given
+    texts: Sequence[GeneratedInputs]
+    extra: GeneratedInputs
     reference: Reference
     folder: Path
 
@@ -87,7 +87,7 @@ def bench(system: LiveSystem, tmp_path_factory: pytest.TempPathFactory) -> Itera
         )
 
 
-async def _bring_in(url: str, files: Sequence[Path]) -> Given:
+async def _bring_in(url: str, files: Sequence[Path]) -> GeneratedInputs:
     async with connected(url) as connection:
         new = NewDataset(name=f"given-{uuid4().hex}", on_demand=True)
         dataset = await upload_files(
@@ -95,7 +95,7 @@ async def _bring_in(url: str, files: Sequence[Path]) -> Given:
             list_entries(files, DataEntries()),
             dataset=new,
         )
-        return Given(files, dataset.uid)
+        return GeneratedInputs(files, dataset.uid)
 
 
 @pytest.mark.long("test_same_answer.py has fixed templates of the same features")
@@ -104,16 +104,16 @@ async def _bring_in(url: str, files: Sequence[Path]) -> Given:
 @pytest.mark.filterwarnings("ignore:Generating overly large repr")
 def test_random_graphs_give_the_same_answer_as_cwltool(bench: Bench) -> None:
     answered: list[bool] = []
-    by_runner: list[Drawn] = []
+    by_runner: list[DrawnWorkflow] = []
 
     @settings(
-        max_examples=GRAPHS // TOGETHER, deadline=None, suppress_health_check=list(HealthCheck)
+        max_examples=GRAPHS // BATCH_SIZE, deadline=None, suppress_health_check=list(HealthCheck)
     )
     @given(
-        drawn=st.lists(graphs(), min_size=TOGETHER, max_size=TOGETHER),
+        drawn=st.lists(graphs(), min_size=BATCH_SIZE, max_size=BATCH_SIZE),
         texts=st.sampled_from(bench.texts),
     )
-    def compare(drawn: list[Drawn], texts: Given) -> None:
+    def compare(drawn: list[DrawnWorkflow], texts: GeneratedInputs) -> None:
         documents = [graph.document for graph in drawn]
         with ThreadPoolExecutor(1) as aside:
             answers = aside.submit(lambda: [_expected(bench, graph, texts) for graph in documents])
@@ -130,17 +130,19 @@ def test_random_graphs_give_the_same_answer_as_cwltool(bench: Bench) -> None:
         answered.extend(any(answer.values()) for answer in expected)
 
     compare()
-    assert len(answered) >= GRAPHS // TOGETHER * TOGETHER
+    assert len(answered) >= GRAPHS // BATCH_SIZE * BATCH_SIZE
     assert sum(answered) > 0.8 * len(answered), "graphs without outputs prove nothing"
-    assert by_runner or len(answered) < ENOUGH
+    assert by_runner or len(answered) < GRAPHS_FOR_EVERY_SHAPE
 
 
 def test_every_shape_is_drawn() -> None:
     shapes: set[str] = set()
 
-    @settings(max_examples=ENOUGH, deadline=None, suppress_health_check=list(HealthCheck))
+    @settings(
+        max_examples=GRAPHS_FOR_EVERY_SHAPE, deadline=None, suppress_health_check=list(HealthCheck)
+    )
     @given(drawn=graphs())
-    def note(drawn: Drawn) -> None:
+    def note(drawn: DrawnWorkflow) -> None:
         shapes.update(drawn.shapes)
 
     note()
@@ -156,7 +158,7 @@ def without_warm(graph: dict[str, Any]) -> dict[str, Any]:
     return {**graph, "steps": steps}
 
 
-def _by_our_runner(bench: Bench, graph: dict[str, Any], texts: Given) -> Any:
+def _by_our_runner(bench: Bench, graph: dict[str, Any], texts: GeneratedInputs) -> Any:
     """Return the answer of `sluice cwl-runner`, which has warm workers, too."""
     folder, job_order = _folder_with(bench, graph, texts)
     (folder / "order.json").write_text(json.dumps(job_order))
@@ -173,12 +175,14 @@ def _by_our_runner(bench: Bench, graph: dict[str, Any], texts: Given) -> Any:
     return answer_of_order(json.loads(done.stdout))
 
 
-def _expected(bench: Bench, graph: dict[str, Any], texts: Given) -> Any:
+def _expected(bench: Bench, graph: dict[str, Any], texts: GeneratedInputs) -> Any:
     folder, job_order = _folder_with(bench, graph, texts)
     return answer_of_order(bench.reference.run(folder / "workflow.cwl", job_order, folder=folder))
 
 
-def _folder_with(bench: Bench, graph: dict[str, Any], texts: Given) -> tuple[Path, dict[str, Any]]:
+def _folder_with(
+    bench: Bench, graph: dict[str, Any], texts: GeneratedInputs
+) -> tuple[Path, dict[str, Any]]:
     """Return a folder with the graph as ``workflow.cwl``, and its job order."""
     folder = bench.folder / uuid4().hex
     folder.mkdir()
@@ -188,7 +192,9 @@ def _folder_with(bench: Bench, graph: dict[str, Any], texts: Given) -> tuple[Pat
     return folder, {**order_of(texts.files), **params}
 
 
-async def _carry_all(bench: Bench, drawn: Sequence[dict[str, Any]], texts: Given) -> list[Any]:
+async def _carry_all(
+    bench: Bench, drawn: Sequence[dict[str, Any]], texts: GeneratedInputs
+) -> list[Any]:
     async with connected(bench.url) as connection:
         chain_requests = await asyncio.gather(
             *(_request(connection, bench, graph, texts) for graph in drawn)
@@ -200,7 +206,7 @@ async def _carry_all(bench: Bench, drawn: Sequence[dict[str, Any]], texts: Given
 
 
 async def _request(
-    connection: Connection, bench: Bench, graph: dict[str, Any], texts: Given
+    connection: Connection, bench: Bench, graph: dict[str, Any], texts: GeneratedInputs
 ) -> tuple[Chain, Template]:
     name = f"graph-{uuid4().hex}"
     template = await connection.operator.store_template(

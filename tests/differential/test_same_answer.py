@@ -20,7 +20,7 @@ pytestmark = [
 
 TEMPLATES = sorted((Path(__file__).parent / "templates").glob("*.cwl"))
 #: Number of templates that run at the same time.
-TOGETHER = 4
+BATCH_SIZE = 4
 
 TEXTS = {
     "a.txt": "pear\napple\nfig\napple pie\n",
@@ -134,7 +134,7 @@ INPUTS: Mapping[str, Callable[[Path], list[Path]]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class RunnerInputs:
     """The inputs of both runners: a template, files, parameters, and a working folder."""
 
     template: Path
@@ -191,7 +191,7 @@ def _flat(value: Any, depth: int) -> Any:
     return [each for row in value for each in _flat(row, depth - 1)] if depth > 1 else value
 
 
-def _prepare_case(template: Path, above: Path) -> Given:
+def _prepare_case(template: Path, above: Path) -> RunnerInputs:
     folder = above / template.stem
     folder.mkdir()
     files = INPUTS.get(template.stem, _texts)(folder / "in")
@@ -201,12 +201,12 @@ def _prepare_case(template: Path, above: Path) -> Given:
         for name, many in DATA_SETS.get(template.stem, {}).items()
     }
     objects = OBJECTS[template.stem](folder / "objects") if template.stem in OBJECTS else {}
-    return Given(
+    return RunnerInputs(
         template, files, {**PARAMS.get(template.stem, {}), **params, **sets, **objects}, folder
     )
 
 
-def _expected(reference: Reference, case: Given) -> Answer | Exception:
+def _expected(reference: Reference, case: RunnerInputs) -> Answer | Exception:
     try:
         return answer_of_order(
             reference.run(
@@ -217,10 +217,10 @@ def _expected(reference: Reference, case: Given) -> Answer | Exception:
         return error
 
 
-async def _run_by_sluice(url: str, cases: Sequence[Given]) -> list[Answer | BaseException]:
-    turn = asyncio.Semaphore(TOGETHER)
+async def _run_by_sluice(url: str, cases: Sequence[RunnerInputs]) -> list[Answer | BaseException]:
+    turn = asyncio.Semaphore(BATCH_SIZE)
 
-    async def carry(case: Given) -> Answer:
+    async def carry(case: RunnerInputs) -> Answer:
         async with turn:
             return await carry_by_sluice(url, case.template, case.files, case.params)
 

@@ -11,10 +11,10 @@ from tests.e2e.systems import NO_CONTAINERS
 
 ROOT = Path(__file__).parents[2]
 BLOCK = re.compile(r"^```bash\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-SHOWN = re.compile(r"^```text\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+OUTPUT_BLOCK = re.compile(r"^```text\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 #: Folders that a reader does not have.
-LEFT_OUT = {"out", "var", "squeezed", "pages", "choosy", "weblogs", "spell"}
+EXCLUDED_FOLDERS = {"out", "var", "squeezed", "pages", "choosy", "weblogs", "spell"}
 
 
 def commands(page: Path) -> str:
@@ -24,7 +24,7 @@ def commands(page: Path) -> str:
 
 def shown(page: Path) -> list[str]:
     """Return the ``text`` blocks of the page, which show the output of its commands."""
-    return SHOWN.findall(page.read_text(encoding="utf-8"))
+    return OUTPUT_BLOCK.findall(page.read_text(encoding="utf-8"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class Reader:
         folder = place / "sluice"
         folder.mkdir()
         for entry in ROOT.iterdir():
-            if entry.name not in LEFT_OUT:
+            if entry.name not in EXCLUDED_FOLDERS:
                 (folder / entry.name).symlink_to(entry)
         return cls(folder, place / "home", environment)
 

@@ -17,8 +17,8 @@ from sluice.contracts.templates.templates import NewTemplate
 from sluice.embedded.home import Home
 from tests.e2e.systems import LiveSystem
 from tests.e2e.test_web_page import (
-    FITS,
-    NARROW,
+    NARROW_SCREEN,
+    PAGE_FITS_WIDTH,
     WIDE,
     base,
     browser,
@@ -116,14 +116,14 @@ async def faults_of(page: Page, path: str) -> list[str]:
     answer = await page.goto(path)
     assert answer is not None
     assert answer.status == (404 if path == MISSING else 200), path
-    for size in (WIDE, NARROW):
+    for size in (WIDE, NARROW_SCREEN):
         await page.set_viewport_size(size)
         violations = (await Axe().run(page, options=RULES)).response["violations"]
         faults += [
             f"{path} at {size['width']}: {one['id']}: {one['nodes'][0]['target']}"
             for one in violations
         ]
-        if not await page.evaluate(FITS):
+        if not await page.evaluate(PAGE_FITS_WIDTH):
             faults.append(f"{path} at {size['width']}: wider than the window")
     height = await page.evaluate(HEIGHT)
     if height > HIGHEST:
@@ -133,7 +133,7 @@ async def faults_of(page: Page, path: str) -> list[str]:
 
 async def test_menu_opens_on_a_phone(browser: Browser, base: str) -> None:
     async with opened(browser, base) as page:
-        await page.set_viewport_size(NARROW)
+        await page.set_viewport_size(NARROW_SCREEN)
         await page.goto("/people")
         link = page.get_by_role("navigation", name="Main").get_by_role("link", name="Pilots")
         assert not await link.is_visible()
@@ -144,7 +144,7 @@ async def test_menu_opens_on_a_phone(browser: Browser, base: str) -> None:
         assert await link.is_visible()
 
 
-@pytest.mark.parametrize("size", [WIDE, NARROW], ids=["wide", "phone"])
+@pytest.mark.parametrize("size", [WIDE, NARROW_SCREEN], ids=["wide", "phone"])
 async def test_every_page_of_the_navigation_is_reachable_by_keyboard(
     browser: Browser, base: str, size: ViewportSize
 ) -> None:

@@ -18,13 +18,13 @@ from tests.waiting import eventually
 
 ON_EMBEDDED = pytest.mark.xdist_group("e2e-documents")
 ON_STACK = pytest.mark.xdist_group("e2e-stack")
-AGAIN = pytest.mark.long("the same commands run on the embedded system")
+REPEATED_ON_EMBEDDED = pytest.mark.long("the same commands run on the embedded system")
 
 #: Their commands need a container engine; ``tests/deploy`` compares them with the code.
 CONTAINERS = {"run-in-production", "back-up-and-restore"}
 #: ``test_up_and_down`` tests how systems start and stop; the readers of this page have a running
 #: system.
-ALONE = {"run-on-one-machine"}
+PAGES_WITH_OWN_SYSTEM = {"run-on-one-machine"}
 #: Pages that show no commands.
 WITHOUT_COMMANDS = {"ask-people", "change-sluice", "collect-and-schedule", "contain-tools"}
 #: Tutorials with the same commands as the others, which run only in ``make test-long``.
@@ -42,7 +42,7 @@ TUTORIALS = [
 HOW_TOS = sorted(
     page
     for page in (ROOT / "docs/how-to").glob("*.md")
-    if page.stem not in CONTAINERS | ALONE | WITHOUT_COMMANDS
+    if page.stem not in CONTAINERS | PAGES_WITH_OWN_SYSTEM | WITHOUT_COMMANDS
 )
 
 
@@ -152,7 +152,7 @@ def check_registered_data_set(reader: Reader, printed: str) -> None:
 
 
 @ON_STACK
-@AGAIN
+@REPEATED_ON_EMBEDDED
 def test_commands_of_the_tutorial_work_on_the_stack(at_the_stack: Reader) -> None:
     script = OWN_SYSTEM.sub("", commands(ROOT / "docs/tutorial/README.md"))
     check_word_counts(at_the_stack, at_the_stack.in_the_environment(script))
@@ -188,7 +188,7 @@ def test_commands_of_a_how_to_work(page: Path, running: Reader) -> None:
 
 
 @ON_STACK
-@AGAIN
+@REPEATED_ON_EMBEDDED
 @pytest.mark.parametrize("page", HOW_TOS, ids=lambda page: page.stem)
 def test_commands_of_a_how_to_work_on_the_stack(page: Path, at_the_stack: Reader) -> None:
     check_answers(page, follow_how_to(at_the_stack, OWN_SYSTEM.sub("", commands(page))))

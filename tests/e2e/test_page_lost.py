@@ -29,7 +29,7 @@ from tests.waiting import eventually
 PACK = Path(__file__).resolve().parents[2] / "templates" / "ocr"
 #: The third page takes longer in the first two stages.
 NAMES = [f"page-{number}" for number in range(1, 9)]
-LOST = "page-3"
+LOST_PAGE = "page-3"
 PARAMS = {
     **{"scale_1": 1, "scale_2": 1, "scale_3": 0},
     **{f"difference_{number}": 0 for number in (1, 2, 3)},
@@ -69,7 +69,7 @@ def _open(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> It
 def _write_pages(folder: Path) -> list[Path]:
     folder.mkdir()
     for name in NAMES:
-        page = {"name": name, "size": 3 if name == LOST else 0.01}
+        page = {"name": name, "size": 3 if name == LOST_PAGE else 0.01}
         (folder / f"{name}.dummy").write_text(json.dumps(page))
     return sorted(folder.iterdir())
 
@@ -110,7 +110,7 @@ async def _await_in_hand(
 
     async def is_in_hand() -> bool:
         for job in await _jobs(connection, chain, step):
-            if job.state is JobState.RUNNING and job.inputs == [f"{LOST}.dummy"]:
+            if job.state is JobState.RUNNING and job.inputs == [f"{LOST_PAGE}.dummy"]:
                 processes.extend(
                     (pilot, tools)
                     for pilot in system.pilots()
@@ -118,7 +118,7 @@ async def _await_in_hand(
                 )
         return bool(processes)
 
-    await eventually(is_in_hand, what=f"{LOST} is being processed in {step}", seconds=60)
+    await eventually(is_in_hand, what=f"{LOST_PAGE} is being processed in {step}", seconds=60)
     [pilots_with_jobs] = processes
     return pilots_with_jobs
 
@@ -171,10 +171,10 @@ async def test_page_of_a_killed_worker_is_processed_elsewhere_once(
         outcomes = [attempt.outcome for attempt in attempts]
         assert outcomes.count(AttemptOutcome.FINISHED) == 1, attempts
     # The page takes so long that the other pilot may have a duplicate attempt.
-    [done] = [one for one in first[LOST] if one.outcome is AttemptOutcome.FINISHED]
-    [killed] = [one for one in first[LOST] if one.error_class is ErrorClass.PILOT_LOST]
+    [done] = [one for one in first[LOST_PAGE] if one.outcome is AttemptOutcome.FINISHED]
+    [killed] = [one for one in first[LOST_PAGE] if one.error_class is ErrorClass.PILOT_LOST]
     assert killed.pilot_uid != done.pilot_uid
-    assert any("SIGKILL" in one.message for one in second[LOST])
+    assert any("SIGKILL" in one.message for one in second[LOST_PAGE])
     assert [output.path.stem for output in outputs] == NAMES
     for output in outputs:
         stages = json.loads(output.path.read_text())["stages"]

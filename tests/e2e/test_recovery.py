@@ -28,10 +28,10 @@ pytestmark = [
 ]
 
 #: Seconds until a killed service must be ready, including the restart's pause on a busy machine.
-_BACK = 30.0
+_RESTART_SECONDS = 30.0
 #: Seconds until a lost pilot's jobs must run elsewhere: leases have to end, and new jobs come
 #: first.
-PATIENCE = 90.0
+RECOVERY_SECONDS = 90.0
 
 _HELD = """
     SELECT id, attempt FROM jobs
@@ -55,7 +55,9 @@ async def test_killed_service_is_ready_again(stack: StackSystem, service: str) -
         process = await control.process(f"{service}/0")
         return process["pid"] not in {None, before["pid"]} and process["ready"]
 
-    await eventually(is_back, what=f"{service} is ready again", seconds=_BACK, period=0.05)
+    await eventually(
+        is_back, what=f"{service} is ready again", seconds=_RESTART_SECONDS, period=0.05
+    )
     print(f"{service} is at work again {time.monotonic() - killed:.1f} s after SIGKILL")
     async with httpx.AsyncClient(base_url=control.url(service)) as http:
         assert (await http.get("/readyz")).status_code == 200
@@ -119,7 +121,7 @@ async def _await_settled(
     await eventually(
         are_settled,
         what=lambda: f"another lease for {len(attempts)} jobs, not {len(again)}",
-        seconds=PATIENCE,
+        seconds=RECOVERY_SECONDS,
         period=0.1,
     )
     assert again or blow is signal.SIGKILL, "some jobs must get another lease"

@@ -22,7 +22,7 @@ pytestmark = pytest.mark.xdist_group("e2e-command")
 Result = TypeVar("Result")
 
 #: Fails for a text with the word ``bad`` as long as the file FLAG exists.
-PICKY = (
+FAIL_FOR_BAD_TEXT = (
     '[python3, -c, "import os, sys; text = open(sys.argv[1]).read().strip(); '
     "text == 'bad' and os.path.exists('FLAG') and sys.exit('refused'); print(text.upper())\"]"
 )
@@ -82,7 +82,7 @@ def test_rerun_of_a_fixed_chain_runs_only_unfinished_jobs(
     """
     (flag := tmp_path / "flag").touch()
     workflow = write_workflow(
-        tmp_path / "picky.cwl", command=PICKY.replace("FLAG", str(flag)), attempts=2
+        tmp_path / "picky.cwl", command=FAIL_FOR_BAD_TEXT.replace("FLAG", str(flag)), attempts=2
     )
     words = ["a", "b", "c", "bad", "d", "e", "f", "g"]
     arguments = [

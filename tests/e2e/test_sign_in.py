@@ -12,7 +12,7 @@ from sluice.servicekit.access.principal import Person
 from sluice.servicekit.access.tokens import FixedTokens
 from sluice.servicekit.running.lifecycle import running
 from sluice.servicekit.web.server import HttpServer
-from tests.e2e.test_web_page import NARROW, browser, opened, operator
+from tests.e2e.test_web_page import NARROW_SCREEN, browser, opened, operator
 from tests.integration.operator.conftest import Operator
 
 pytestmark = [pytest.mark.xdist_group("e2e-web"), pytest.mark.asyncio(loop_scope="module")]
@@ -48,9 +48,9 @@ async def test_person_signs_in_with_a_token_and_signs_out(browser: Browser, guar
         await page.goto("/")
         await page.get_by_role("button", name="Sign out").click()
         await expect(page.get_by_label("Token")).to_be_visible()
-        await page.set_viewport_size(NARROW)
+        await page.set_viewport_size(NARROW_SCREEN)
         width = await page.evaluate("document.documentElement.scrollWidth")
-        assert width == NARROW["width"]
+        assert width == NARROW_SCREEN["width"]
 
 
 async def test_token_in_an_address_is_removed_from_the_page(browser: Browser, guarded: str) -> None:
@@ -118,6 +118,6 @@ async def test_administrator_creates_an_account_and_the_person_uses_it(
         await page.get_by_label("New password").fill(f"{PASSWORD}!")
         await page.get_by_role("button", name="Change it").click()
         await expect(page.get_by_role("heading", name="Sign in")).to_be_visible()
-        await page.set_viewport_size(NARROW)
+        await page.set_viewport_size(NARROW_SCREEN)
         width = await page.evaluate("document.documentElement.scrollWidth")
-        assert width == NARROW["width"]
+        assert width == NARROW_SCREEN["width"]

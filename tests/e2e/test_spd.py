@@ -20,7 +20,7 @@ from tests.e2e.systems import System
 from tests.waiting import wait_until
 
 #: Seconds for the consequences of a chain's end, such as the deletion of its input.
-AFTERMATH = 30.0
+CLEANUP_SECONDS = 30.0
 
 
 def find_catalogued(system: System) -> dict[str, set[str]]:
@@ -66,7 +66,9 @@ def assert_storages_clean(system: System, carried: Sequence[FinishedChain]) -> N
         return not untidy
 
     wait_until(
-        clean, what=lambda: "\n".join(["everything is cleaned up:", *untidy]), seconds=AFTERMATH
+        clean,
+        what=lambda: "\n".join(["everything is cleaned up:", *untidy]),
+        seconds=CLEANUP_SECONDS,
     )
 
 
@@ -201,9 +203,9 @@ def test_killed_system_continues_after_its_restart(tmp_path: Path, scene: Scene)
             if any(
                 task.step == "filter_events" and task.jobs and task.jobs.finished for task in tasks
             ):
-                raise Struck
+                raise FaultTime
 
-        with pytest.raises(Struck):
+        with pytest.raises(FaultTime):
             carry_runs(system.url, [run], out=tmp_path / "out", look=strike)
         system.kill()
         revived = system.start_again()
@@ -216,28 +218,28 @@ def test_lost_database_does_not_change_the_result(tmp_path: Path, scene: Scene) 
     """Invariants 2 and 7: all connections are cut, and later the server is killed."""
     run = generate_run(tmp_path, 5, frames=6)
     with scene() as system:
-        blows: dict[str, Callable[[], object]] = {
+        faults: dict[str, Callable[[], object]] = {
             "decode": system.cut_connections,
             "build_events": system.kill_database,
         }
-        struck: list[str] = []
+        faulty_steps: list[str] = []
 
         def look(chain: Chain, tasks: Sequence[ChainTask]) -> None:
             for task in tasks:
                 if (
-                    task.step in blows
-                    and task.step not in struck
+                    task.step in faults
+                    and task.step not in faulty_steps
                     and task.jobs is not None
                     and task.jobs.finished
                 ):
-                    struck.append(task.step)
-                    blows[task.step]()
+                    faulty_steps.append(task.step)
+                    faults[task.step]()
 
         [carried] = carry_runs(system.url, [run], out=tmp_path / "out", look=look)
-        assert struck == list(blows)
+        assert faulty_steps == list(faults)
         assert_events(run, carried)
         assert_storages_clean(system, [carried])
 
 
-class Struck(Exception):
+class FaultTime(Exception):
     """The moment for the fault has come."""

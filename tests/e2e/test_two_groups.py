@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from tests.attacks.access.two_groups import MARK, Belongings, Member, got, member, work_of
+from tests.attacks.access.two_groups import MARK, GroupObjects, Member, got, member, work_of
 from tests.e2e.stack_system import StackSystem
 from tests.unit.access.table import rows
 
@@ -14,7 +14,7 @@ pytestmark = [
 ]
 
 
-def asked_for(hers: Belongings) -> list[str]:
+def asked_for(hers: GroupObjects) -> list[str]:
     """Return all addresses that show her objects to a member of her group."""
     addresses = [
         hers.address(row) or row.address

@@ -47,7 +47,7 @@ FLAGS = [
 EXPECTED = "Failed to load resource: the server responded with a status of 4"
 
 WIDE: ViewportSize = {"width": 1280, "height": 900}
-NARROW: ViewportSize = {"width": 390, "height": 900}
+NARROW_SCREEN: ViewportSize = {"width": 390, "height": 900}
 
 
 @asynccontextmanager
@@ -225,9 +225,9 @@ async def test_names_of_ended_chains_are_shown_in_full_on_a_wide_screen(
         await page.goto("/")
         name = page.get_by_role("region", name="Ended last").get_by_role("link").first
         assert await name.evaluate("name => name.scrollWidth <= name.clientWidth")
-        await page.set_viewport_size(NARROW)
+        await page.set_viewport_size(NARROW_SCREEN)
         width = await page.evaluate("document.documentElement.scrollWidth")
-        assert width == NARROW["width"]
+        assert width == NARROW_SCREEN["width"]
 
 
 async def test_update_of_a_page_keeps_typed_text_and_keyboard_focus(
@@ -291,7 +291,7 @@ PAGES = (
     "/no",
     "/nowhere",
 )
-FITS = "document.documentElement.scrollWidth <= innerWidth"
+PAGE_FITS_WIDTH = "document.documentElement.scrollWidth <= innerWidth"
 CARDS_FIT = """
     [...document.querySelectorAll('.card.table')].every(
         card => card.scrollWidth <= card.clientWidth)
@@ -316,12 +316,12 @@ async def test_pages_fit_the_window(
             await page.goto(path)
             await check_width(page, path)
             await page.emulate_media(color_scheme="dark")
-            await page.set_viewport_size(NARROW)
+            await page.set_viewport_size(NARROW_SCREEN)
             await check_width(page, path)
 
 
 async def check_width(page: Page, path: str) -> None:
-    assert await page.evaluate(FITS), path
+    assert await page.evaluate(PAGE_FITS_WIDTH), path
     if path in LISTS:
         assert await page.evaluate(CARDS_FIT), path
 
@@ -332,7 +332,7 @@ async def test_picture_of_the_flow_scrolls_and_fades_where_it_goes_on(
     mask = "flow => getComputedStyle(flow).maskImage"
     async with opened(browser, base) as page:
         for path in ("/templates/spd", f"/chains/{next(iter(operator.neighbours.chains))}"):
-            await page.set_viewport_size(NARROW)
+            await page.set_viewport_size(NARROW_SCREEN)
             await page.goto(path)
             flow = page.locator(".flow")
             assert "to left" in await flow.evaluate(mask), "the right side must fade"

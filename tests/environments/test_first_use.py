@@ -27,9 +27,9 @@ HERE = Path(__file__).parent
 #: A user without a name, as containers start programs.
 USER = 64123
 #: Seconds for a command on a busy machine.
-PATIENCE = 900
+COMMAND_TIMEOUT = 900
 
-pytestmark = pytest.mark.timeout(3 * PATIENCE)
+pytestmark = pytest.mark.timeout(3 * COMMAND_TIMEOUT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +102,7 @@ ROWS = {
     ),
 }
 #: The row of `make test`, which combines settings that do not hide each other's faults.
-TOGETHER = Surroundings(
+COMBINED_ENVIRONMENT = Surroundings(
     during='umask 077; ulimit -n 256; PATH=".:bin::$PATH"',
     variables={
         "LC_ALL": "de_DE.UTF-8",
@@ -149,7 +149,7 @@ def run(command: list[str], *, cwd: Path, environment: Mapping[str, str] | None 
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
-        timeout=PATIENCE,
+        timeout=COMMAND_TIMEOUT,
         check=False,
     )
     assert done.returncode == 0, done.stdout
@@ -311,4 +311,4 @@ def test_first_use_works_after_the_port_was_occupied(clone: Path, place: Path) -
 
 
 def test_first_use_works_with_combined_unusual_settings(tmp_path: Path) -> None:
-    use_first(ROOT, tmp_path, TOGETHER)
+    use_first(ROOT, tmp_path, COMBINED_ENVIRONMENT)

@@ -13,36 +13,36 @@ Result = TypeVar("Result")
 Ask = Callable[[], Awaitable[httpx.Response]]
 
 #: Seconds to retry while other faults last.
-PATIENCE = 60.0
+RETRY_SECONDS = 60.0
 #: Seconds between two attempts.
-PERIOD = 0.2
+POLL_SECONDS = 0.2
 #: Statuses of a service that cannot reach others.
-PASSING = {502, 503, 504}
+TRANSIENT_STATUSES = {502, 503, 504}
 #: Number of consecutive refusals that are required.
 _TIMES = 8
 #: Seconds for which a process may be frozen during an answer.
-FROZEN = 10.0
+FREEZE_SECONDS = 10.0
 
 
-class WentWrong(Exception):
+class SystemViolation(Exception):
     """The system did something that it must not do."""
 
 
-class NothingToStrike(Exception):
+class FaultTargetMissing(Exception):
     """The target of the fault did not exist."""
 
 
-async def until(condition: Callable[[], Awaitable[bool]], seconds: float = PATIENCE) -> bool:
+async def until(condition: Callable[[], Awaitable[bool]], seconds: float = RETRY_SECONDS) -> bool:
     """Wait for a condition, and return whether it became true in time."""
     deadline = time.monotonic() + seconds
     while not await condition():
         if time.monotonic() > deadline:
             return False
-        await asyncio.sleep(PERIOD)
+        await asyncio.sleep(POLL_SECONDS)
     return True
 
 
-async def insist(call: Callable[[], Awaitable[Result]], seconds: float = PATIENCE) -> Result:
+async def insist(call: Callable[[], Awaitable[Result]], seconds: float = RETRY_SECONDS) -> Result:
     """Repeat a call until the service is available; raise ``ServiceError`` for any other error."""
     deadline = time.monotonic() + seconds
     while True:
@@ -50,16 +50,16 @@ async def insist(call: Callable[[], Awaitable[Result]], seconds: float = PATIENC
             return await call()
         except NotAvailable as error:
             if time.monotonic() > deadline:
-                raise WentWrong(f"no answer within {seconds:g} s: {error.detail}") from error
-            await asyncio.sleep(PERIOD)
+                raise SystemViolation(f"no answer within {seconds:g} s: {error.detail}") from error
+            await asyncio.sleep(POLL_SECONDS)
 
 
 async def answer(
-    ask: Ask, good: Callable[[httpx.Response], bool], what: str, *, seconds: float = PATIENCE
+    ask: Ask, good: Callable[[httpx.Response], bool], what: str, *, seconds: float = RETRY_SECONDS
 ) -> httpx.Response:
     """Return the first ``good`` answer.
 
-    Raise ``WentWrong`` if there is none within ``seconds``, and for a 500 at once.
+    Raise ``SystemViolation`` if there is none within ``seconds``, and for a 500 at once.
     """
     deadline = time.monotonic() + seconds
     while True:
@@ -69,17 +69,17 @@ async def answer(
             if good(response):
                 return response
             if response.status_code == httpx.codes.INTERNAL_SERVER_ERROR:
-                raise WentWrong(f"{what}: {last}")
+                raise SystemViolation(f"{what}: {last}")
         except httpx.TransportError as error:
             last = repr(error)
         if time.monotonic() > deadline:
-            raise WentWrong(f"{what}: not within {seconds:g} s; the last answer was {last}")
-        await asyncio.sleep(PERIOD)
+            raise SystemViolation(f"{what}: not within {seconds:g} s; the last answer was {last}")
+        await asyncio.sleep(POLL_SECONDS)
 
 
 async def refused(ask: Ask, what: str, *, within: float) -> None:
     """Require that a request is refused (401) from ``within`` seconds on, or raise
-    ``WentWrong``.
+    ``SystemViolation``.
     """
     began, times = time.monotonic(), 0
     while times < _TIMES:
@@ -91,7 +91,9 @@ async def refused(ask: Ask, what: str, *, within: float) -> None:
             status, message = httpx.codes.SERVICE_UNAVAILABLE, repr(error)
         refused = status == httpx.codes.UNAUTHORIZED
         times = times + 1 if refused else 0
-        late = seconds > (PATIENCE if status in PASSING else within)
+        late = seconds > (RETRY_SECONDS if status in TRANSIENT_STATUSES else within)
         if (not refused and late) or status == httpx.codes.INTERNAL_SERVER_ERROR:
-            raise WentWrong(f"{what}: {status} {message}, {seconds:.1f} s after the revocation")
-        await asyncio.sleep(PERIOD)
+            raise SystemViolation(
+                f"{what}: {status} {message}, {seconds:.1f} s after the revocation"
+            )
+        await asyncio.sleep(POLL_SECONDS)

@@ -8,7 +8,7 @@ import httpx
 #: Virtual host of the stack.
 VHOST = "sluice"
 #: Number of stored copies for each destination; the oldest are dropped.
-_KEPT = 100
+_MAX_COPIES = 100
 
 
 class Tap:
@@ -19,7 +19,7 @@ class Tap:
         self._destinations = destinations
 
     async def open(self) -> None:
-        arguments = {"x-max-length": _KEPT, "x-overflow": "drop-head"}
+        arguments = {"x-max-length": _MAX_COPIES, "x-overflow": "drop-head"}
         for destination in self._destinations:
             await self._call(
                 "PUT",

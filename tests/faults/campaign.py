@@ -16,7 +16,7 @@ from sluice.cli.connection import client
 from sluice.clients.operator import OperatorClient
 from stack.running_stack import RunningStack, run_stack
 from tests.e2e.systems import LEASE, NO_CONTAINERS, QUICK_LEASES
-from tests.faults.audience import QUICK_ANSWERS, Audience, audience
+from tests.faults.annotators import QUICK_ANSWERS, AnnotatorGroup, annotator_group
 from tests.faults.broker import Tap
 from tests.faults.checker.checks import Finding
 from tests.faults.checker.load import count_messages
@@ -25,11 +25,11 @@ from tests.faults.checker.snapshot import Snapshot
 from tests.faults.clocks import Clocks
 from tests.faults.feeding import Feeder, feeder
 from tests.faults.injector import Injector, People
-from tests.faults.institute import Institute, institute, visitors
+from tests.faults.openid_provider import OpenIdProvider, browser_users, running_provider
 from tests.faults.progress import Progress
 from tests.faults.report import Report, begun_beside, finished_by_sites, recoveries
 from tests.faults.schedule import DESTINATIONS, REPLICAS, SERVICES, SITES, Fault, make_schedule
-from tests.faults.script import Badge, script
+from tests.faults.script import ScriptToken, script
 from tests.faults.sites import SitePlace, Sites, token_file
 from tests.faults.stack import StackControl, write_compose
 from tests.faults.storage import SmallDisk
@@ -46,7 +46,7 @@ ENVIRONMENT = {
     **NO_CONTAINERS,
 }
 #: Variables that are passed on to the pilots.
-TOLD = ("SLUICE_PILOT_SANDBOX", "SLUICE_PILOT_EXPRESSIONS")
+PILOT_VARIABLES = ("SLUICE_PILOT_SANDBOX", "SLUICE_PILOT_EXPRESSIONS")
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +75,7 @@ def run_campaign(folder: Path, size: Size, *, seed: int) -> Report:
     clocks = Clocks(folder / "clocks", SERVICES)
     with (
         small_disk(folder / "stack" / "data", size) as disk,
-        institute() as provider,
+        running_provider() as provider,
         stack_to_break(folder, clocks, size, provider=provider) as stack,
     ):
         scene = _Scene(clocks, disk, provider, folder / "sites")
@@ -89,7 +89,7 @@ class _Scene:
 
     clocks: Clocks
     disk: SmallDisk
-    provider: Institute
+    provider: OpenIdProvider
     sites: Path
 
 
@@ -112,8 +112,8 @@ class _Campaign:
         await tap.open()
         async with (
             self._all_people() as people,
-            self._feeder(people.script.badge) as feed,
-            self._audience() as looking,
+            self._feeder(people.script.script_token) as feed,
+            self._annotator_group() as annotators,
         ):
             progress = Progress(self._stack.databases)
             injector = Injector(
@@ -126,18 +126,18 @@ class _Campaign:
             )
             try:
                 async with asyncio.timeout(self._size.work_limit):
-                    await self._go_on(injector, schedule, (feed, looking), progress)
+                    await self._go_on(injector, schedule, (feed, annotators), progress)
             except TimeoutError:
                 pass  # The checker reports what is missing.
             worked = progress.now()
         await _insist(tap.close)
         state, findings = await self._look()
-        findings += [Finding("people who answer", what) for what in looking.problems]
-        struck = sorted(injector.struck, key=lambda one: one.began)
+        findings += [Finding("people who answer", what) for what in annotators.problems]
+        injected = sorted(injector.injected, key=lambda one: one.began)
         return Report(
             seed=seed,
-            struck=struck,
-            recoveries=recoveries(struck, progress),
+            injected=injected,
+            recoveries=recoveries(injected, progress),
             stall=progress.longest_stall(),
             work_seconds=worked,
             rest_seconds=progress.now() - worked,
@@ -155,14 +155,14 @@ class _Campaign:
         self,
         injector: Injector,
         schedule: Sequence[Fault],
-        crowd: tuple[Feeder, Audience],
+        crowd: tuple[Feeder, AnnotatorGroup],
         progress: Progress,
     ) -> None:
         """Run until all faults and all work have ended."""
-        feed, looking = crowd
+        feed, annotators = crowd
         async with asyncio.TaskGroup() as group:
             watching = group.create_task(feed.watch())
-            group.create_task(looking.answer(self._size.people))
+            group.create_task(annotators.answer(self._size.people))
             async with asyncio.TaskGroup() as ending:
                 ending.create_task(injector.run(schedule))
                 ending.create_task(feed.bring_in_all(self._work))
@@ -170,17 +170,21 @@ class _Campaign:
             async with self._feeder() as system:  # The role of the script does not permit this.
                 await system.acknowledge_failures()
             watching.cancel()
-            looking.leave()
+            annotators.leave()
 
-    def _feeder(self, badge: Badge | None = None) -> AbstractAsyncContextManager[Feeder]:
-        return feeder(self._stack.url("operator"), self._stack.url("dms"), badge=badge)
+    def _feeder(
+        self, script_token: ScriptToken | None = None
+    ) -> AbstractAsyncContextManager[Feeder]:
+        return feeder(
+            self._stack.url("operator"), self._stack.url("dms"), script_token=script_token
+        )
 
-    def _audience(self) -> AbstractAsyncContextManager[Audience]:
-        return audience(self._stack.url("ask"), self._stack.url("operator"), self._work)
+    def _annotator_group(self) -> AbstractAsyncContextManager[AnnotatorGroup]:
+        return annotator_group(self._stack.url("ask"), self._stack.url("operator"), self._work)
 
     @asynccontextmanager
     async def _all_people(self) -> AsyncIterator[People]:
-        """Yield the people when sites, script and visitors are ready and templates are stored."""
+        """Yield the people when sites, script, browser users and templates are ready."""
         url, wms_url = self._stack.url("operator"), self._stack.url("wms")
         place = SitePlace(self._scene.sites, wms_url, self._stack.databases["wms"])
         async with client(url, seconds=10) as http:
@@ -192,7 +196,7 @@ class _Campaign:
             places = {"operator": url, "dms": self._stack.url("dms")}
             async with (
                 script(admin, places) as robot,
-                visitors(url, self._scene.provider, robot.badge) as people,
+                browser_users(url, self._scene.provider, robot.script_token) as people,
             ):
                 yield People(sites, robot, people)
 
@@ -226,14 +230,14 @@ def small_disk(folder: Path, size: Size) -> Iterator[SmallDisk]:
 
 @contextmanager
 def stack_to_break(
-    folder: Path, clocks: Clocks, size: Size, *, provider: Institute
+    folder: Path, clocks: Clocks, size: Size, *, provider: OpenIdProvider
 ) -> Iterator[RunningStack]:
     """Start the stack in ``folder/stack`` with settable clocks, sites and the provider."""
     environment = {service: clocks.environment(service) for service in SERVICES}
     environment["operator"] |= provider.environment
     tokens = {site: token_file(folder / "sites", site) for site in SITES}
     compose = write_compose(folder / "compose", environment, sites=tokens)
-    variables = {name: os.environ[name] for name in TOLD if name in os.environ}
+    variables = {name: os.environ[name] for name in PILOT_VARIABLES if name in os.environ}
     settings = ",".join(f"{name}={value}" for name, value in (ENVIRONMENT | variables).items())
     replicas = ",".join(f"{name}={count}" for name, count in REPLICAS.items())
     options = [

@@ -1,8 +1,8 @@
-"""Clocks that jump: processes see the time through libfaketime, with an offset from a file.
+"""Make the wall clocks of services jump with libfaketime.
 
-Only the wall clock is faked. Monotonic clocks, which measure timeouts, are those of the machine, as
-when somebody sets the time. Pilots are left out, as ``time.sleep`` on the monotonic clock fails
-under libfaketime 0.9.10. The library is searched for where Debian's package and
+Processes read the offset from a file. Monotonic clocks, which measure timeouts, are those of the
+machine, as when somebody sets the time. Pilots are left out, as ``time.sleep`` on the monotonic
+clock fails under libfaketime 0.9.10. The library is searched for where Debian's package and
 ``scripts/install-faketime.sh`` install it.
 """
 

@@ -10,7 +10,7 @@ from urllib.parse import quote
 
 from sluice.contracts.access.services import SERVICES, CallingService, short_name
 from tests.e2e.systems import LiveSystem, live_system
-from tests.faults.audience import QUICK_ANSWERS, audience
+from tests.faults.annotators import QUICK_ANSWERS, annotator_group
 from tests.faults.checker.checks import Finding
 from tests.faults.checker.expectation import Expectation
 from tests.faults.checker.load import count_stored_messages
@@ -40,7 +40,7 @@ class EndState:
 
 
 @contextmanager
-def carried_work(folder: Path) -> Iterator[EndState]:
+def completed_work(folder: Path) -> Iterator[EndState]:
     """Process data sets of 20 and 5 files and two detector runs, and kill a pilot meanwhile.
 
     The second run has a damaged frame.
@@ -54,7 +54,7 @@ def carried_work(folder: Path) -> Iterator[EndState]:
         async def carry() -> tuple[Snapshot, list[Finding]]:
             async with (
                 feeder(system.url, f"{system.url}/services/dms") as feed,
-                audience(system.url, system.url, work) as people,
+                annotator_group(system.url, system.url, work) as people,
                 asyncio.TaskGroup() as group,
             ):
                 await feed.store_templates()

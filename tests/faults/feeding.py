@@ -20,7 +20,7 @@ from sluice.contracts.data.runs import NewPeriod, NewRun
 from sluice.contracts.jobs.limits import LimitPeriod, SetLimit
 from sluice.contracts.templates.templates import NewTemplate
 from sluice.storage import StorageFull, StorageUnavailable
-from tests.faults.script import Badge
+from tests.faults.script import ScriptToken
 from tests.faults.work import PERIOD, PIPELINES, WORKFLOWS, Arrival, workflow_text
 
 Result = TypeVar("Result")
@@ -28,9 +28,9 @@ Result = TypeVar("Result")
 _OPERATOR = Acknowledge(by="operator")
 
 #: Seconds for which a call is repeated before the suite gives up.
-_PATIENCE = 600.0
+_TIMEOUT = 600.0
 #: Seconds between two queries of an observer.
-_WATCHING = 0.5
+_POLL_SECONDS = 0.5
 
 
 class Feeder:
@@ -76,7 +76,7 @@ class Feeder:
         while True:
             await self._insist(self._operator.chains)
             await self._insist(self._dms.storages)
-            await asyncio.sleep(_WATCHING)
+            await asyncio.sleep(_POLL_SECONDS)
 
     async def acknowledge_failures(self) -> None:
         """Acknowledge failed jobs of finished chains, so that their inputs are deleted."""
@@ -120,7 +120,7 @@ class Feeder:
         return NewFile(seq=seq, name=path.name, size=stored.size, checksum=stored.checksum, url=url)
 
     async def _insist(self, call: Callable[[], Awaitable[Result]]) -> Result:
-        deadline = time.monotonic() + _PATIENCE
+        deadline = time.monotonic() + _TIMEOUT
         while True:
             try:
                 result = await call()
@@ -136,16 +136,16 @@ class Feeder:
 
 @asynccontextmanager
 async def feeder(
-    operator_url: str, dms_url: str, *, badge: Badge | None = None
+    operator_url: str, dms_url: str, *, script_token: ScriptToken | None = None
 ) -> AsyncIterator[Feeder]:
-    """Yield a feeder with the token of ``badge``, which may change, or with that of the system."""
-    token = None if badge is None else ""
+    """Yield a feeder with ``script_token``, which may change, or with the token of the system."""
+    token = None if script_token is None else ""
     async with (
         client(operator_url, seconds=30, token=token) as operator,
         client(dms_url, seconds=60, token=token) as dms,
     ):
         passing: tuple[type[Exception], ...] = (NotAvailable, StorageFull, StorageUnavailable)
-        if badge is not None:
+        if script_token is not None:
             passing = (*passing, Unauthenticated)
-            operator.auth = dms.auth = badge
+            operator.auth = dms.auth = script_token
         yield Feeder(OperatorClient(operator), DmsClient(dms), passing=passing)

@@ -15,12 +15,12 @@ import httpx
 import psutil
 
 from sluice.contracts.common.problems import ServiceError
-from tests.faults.asking import NothingToStrike, WentWrong, until
+from tests.faults.asking import FaultTargetMissing, SystemViolation, until
 from tests.faults.broker import Tap
 from tests.faults.clocks import Clocks
-from tests.faults.fickle import WAYS, signal_of
-from tests.faults.institute import Visitors
 from tests.faults.keys import StackKeys
+from tests.faults.misbehaving_tool import MISBEHAVIOURS, misbehaviour_signal
+from tests.faults.openid_provider import BrowserUsers
 from tests.faults.schedule import DESTINATIONS, PARTNER, Fault, Kind
 from tests.faults.script import Script
 from tests.faults.sites import Sites
@@ -29,9 +29,9 @@ from tests.faults.storage import SmallDisk
 from tests.faults.work import MARKER
 
 #: Seconds to wait for the target of a fault: a starting process, or a message that is not yet sent.
-_PATIENCE = 60.0
+_TARGET_TIMEOUT = 60.0
 #: Seconds until a tool is running, which on a busy machine waits for its turn.
-_PATIENCE_FOR_TOOLS = 300.0
+_TOOL_TIMEOUT = 300.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,11 +40,11 @@ class People:
 
     sites: Sites
     script: Script
-    visitors: Visitors
+    browser_users: BrowserUsers
 
 
 @dataclass(slots=True)
-class Struck:
+class InjectedFault:
     """A fault that happened; ``began`` and ``ended`` are seconds since the start.
 
     ``what`` describes what was done, and ``failed`` why it was not possible or what went wrong.
@@ -74,7 +74,7 @@ class Injector:
         self._disk = disk
         self._people = people
         self._now = now
-        self.struck: list[Struck] = []
+        self.injected: list[InjectedFault] = []
         self._upset_ones = set[psutil.Process]()
         self._taking_turns = defaultdict[Kind, asyncio.Lock](asyncio.Lock)
 
@@ -86,15 +86,21 @@ class Injector:
 
     async def _strike(self, fault: Fault) -> None:
         await asyncio.sleep(max(0.0, fault.at - self._now()))
-        record = Struck(fault, self._now())
-        self.struck.append(record)
+        record = InjectedFault(fault, self._now())
+        self.injected.append(record)
         try:
             record.what = await self._carry_out(fault, record)
-        except (NothingToStrike, WentWrong, ServiceError, OSError, httpx.HTTPError) as error:
+        except (
+            FaultTargetMissing,
+            SystemViolation,
+            ServiceError,
+            OSError,
+            httpx.HTTPError,
+        ) as error:
             record.failed = str(error) or repr(error)
         record.ended = self._now()
 
-    async def _carry_out(self, fault: Fault, record: Struck) -> str:
+    async def _carry_out(self, fault: Fault, record: InjectedFault) -> str:
         match fault.kind:
             case Kind.KILL:
                 what = await self._kill(fault.target, record)
@@ -123,7 +129,7 @@ class Injector:
                 assert_never(fault.kind)
         return what
 
-    async def _keep_out(self, fault: Fault, record: Struck) -> str:
+    async def _keep_out(self, fault: Fault, record: InjectedFault) -> str:
         """Take away the access of a site, a token or a provider."""
 
         def begins() -> None:
@@ -139,14 +145,16 @@ class Injector:
                 return await people.script.lose_token(begins)
             case _:
                 hangs = fault.target == "provider/hangs"
-                return await people.visitors.find_provider_down(fault.seconds, begins, hangs=hangs)
+                return await people.browser_users.check_provider_outage(
+                    fault.seconds, begins, hangs=hangs
+                )
 
-    async def _kill(self, target: str, record: Struck) -> str:
+    async def _kill(self, target: str, record: InjectedFault) -> str:
         name, pid = await self._running(target, record)
         os.kill(pid, signal.SIGKILL)
         return f"SIGKILL to {name} ({pid})"
 
-    async def _freeze(self, fault: Fault, record: Struck) -> str:
+    async def _freeze(self, fault: Fault, record: InjectedFault) -> str:
         name, pid = await self._running(fault.target, record)
         frozen = [psutil.Process(pid)]
         frozen += frozen[0].children(recursive=True) if fault.amount else []
@@ -169,7 +177,7 @@ class Injector:
         went_down = await until(lambda: self._is_ready(server, False), 15.0)
         back = await until(lambda: self._is_ready(server, True), 120.0)
         if not back:
-            raise NothingToStrike(f"{server} did not come back within two minutes")
+            raise FaultTargetMissing(f"{server} did not come back within two minutes")
         return f"{server} restarted ({mode})" + (
             "" if went_down else "; it was back before anybody looked"
         )
@@ -186,9 +194,9 @@ class Injector:
         delay = f", {fault.amount} s each way" if fault.kind is Kind.DELAY else ""
         return f"{fault.target}: {fault.kind} for {fault.seconds} s{delay}"
 
-    async def _repeat(self, fault: Fault, record: Struck) -> str:
+    async def _repeat(self, fault: Fault, record: InjectedFault) -> str:
         """Repeat messages of the destination, or of another one if it had none yet."""
-        deadline = time.monotonic() + _PATIENCE
+        deadline = time.monotonic() + _TARGET_TIMEOUT
         while time.monotonic() < deadline:
             for destination in (fault.target, *DESTINATIONS):
                 try:
@@ -199,7 +207,7 @@ class Injector:
                     record.began = self._now()
                     return f"{repeated} messages to {destination} delivered once more"
             await asyncio.sleep(0.5)
-        raise NothingToStrike("there was no message to repeat")
+        raise FaultTargetMissing("there was no message to repeat")
 
     async def _fill(self, fault: Fault) -> str:
         await asyncio.to_thread(self._disk.fill)
@@ -227,7 +235,7 @@ class Injector:
             await asyncio.to_thread(keys.forget_old)
         return f"{changed} services have new keys, the old ones known for {fault.seconds} s more"
 
-    async def _upset(self, fault: Fault, record: Struck) -> str:
+    async def _upset(self, fault: Fault, record: InjectedFault) -> str:
         """Make a tool misbehave, and wait for the end of its process."""
         way = fault.target.removeprefix("tool/")
         processes: list[psutil.Process] = []
@@ -237,21 +245,21 @@ class Injector:
             processes[:] = [process for process in working if process not in self._upset_ones]
             return bool(processes)
 
-        if not await until(look, _PATIENCE_FOR_TOOLS):
-            raise NothingToStrike("no warm worker had a job")
+        if not await until(look, _TOOL_TIMEOUT):
+            raise FaultTargetMissing("no warm worker had a job")
         process = processes[fault.number % len(processes)]
         self._upset_ones.add(process)
         record.began = self._now()
-        _send(process, signal_of(way))
+        _send(process, misbehaviour_signal(way))
 
         async def has_ended() -> bool:
             return not process.is_running() or process.status() == psutil.STATUS_ZOMBIE
 
-        if not await until(has_ended, _PATIENCE):
-            raise NothingToStrike(f"the tool ({process.pid}) that should {way} did not end")
+        if not await until(has_ended, _TARGET_TIMEOUT):
+            raise FaultTargetMissing(f"the tool ({process.pid}) that should {way} did not end")
         return f"a loaded tool ({process.pid}): {way}"
 
-    async def _running(self, target: str, record: Struck) -> tuple[str, int]:
+    async def _running(self, target: str, record: InjectedFault) -> tuple[str, int]:
         """Wait for the process, and return its name and id."""
         processes: list[tuple[str, int]] = []
 
@@ -260,8 +268,8 @@ class Injector:
             processes[:] = [(process["name"], process["pid"])] if process["pid"] is not None else []
             return bool(processes)
 
-        if not await until(look, _PATIENCE):
-            raise NothingToStrike(f"{target} was not running")
+        if not await until(look, _TARGET_TIMEOUT):
+            raise FaultTargetMissing(f"{target} was not running")
         record.began = self._now()
         return processes[0]
 
@@ -278,7 +286,11 @@ def working_tools(marker: str) -> list[psutil.Process]:
                 marker in argument for argument in process.cmdline()[2:3]
             )
             stands = process.status() in (psutil.STATUS_STOPPED, psutil.STATUS_ZOMBIE)
-            if is_program and not stands and _catches(process.pid, signal_of(WAYS[-1])):
+            if (
+                is_program
+                and not stands
+                and _catches(process.pid, misbehaviour_signal(MISBEHAVIOURS[-1]))
+            ):
                 processes.append(process)
     return processes
 

@@ -10,7 +10,7 @@ import asyncpg
 from sluice.contracts.common.states import ReplicaState
 
 #: Errors of a lost connection; the last one is raised if it is lost within an answer.
-_LOST = (
+_CONNECTION_ERRORS = (
     OSError,
     TimeoutError,
     asyncpg.PostgresError,
@@ -91,7 +91,7 @@ class Progress:
         while True:
             try:
                 await self._follow(service)
-            except _LOST:
+            except _CONNECTION_ERRORS:
                 await asyncio.sleep(_PERIOD)
 
     async def _follow(self, service: str) -> None:

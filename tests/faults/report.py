@@ -10,7 +10,7 @@ from typing import Any
 from sluice.contracts.common.states import AttemptOutcome
 from tests.faults.checker.checks import Finding
 from tests.faults.checker.snapshot import Row, Snapshot
-from tests.faults.injector import Struck
+from tests.faults.injector import InjectedFault
 from tests.faults.progress import Progress
 
 
@@ -24,7 +24,7 @@ class Report:
     """
 
     seed: int
-    struck: Sequence[Struck]
+    injected: Sequence[InjectedFault]
     recoveries: Sequence[float | None]
     stall: tuple[float, float]
     work_seconds: float
@@ -39,9 +39,9 @@ class Report:
     findings: Sequence[Finding]
 
     @property
-    def failed(self) -> list[Struck]:
+    def failed(self) -> list[InjectedFault]:
         """Return the faults that were not possible or that went wrong."""
-        return [one for one in self.struck if one.failed]
+        return [one for one in self.injected if one.failed]
 
     @property
     def good(self) -> bool:
@@ -52,17 +52,17 @@ class Report:
         path.write_text(json.dumps(asdict(self), indent=2, default=str) + "\n")
 
     def lines(self) -> list[str]:
-        kinds = Counter(one.fault.kind.value for one in self.struck if not one.failed)
+        kinds = Counter(one.fault.kind.value for one in self.injected if not one.failed)
         recovery_times = [seconds for seconds in self.recoveries if seconds is not None]
         at, stall = self.stall
         return [
             (
-                f"seed {self.seed}: {len(self.struck)} faults, {self.jobs} jobs,"
+                f"seed {self.seed}: {len(self.injected)} faults, {self.jobs} jobs,"
                 f" {self.work_seconds:.0f} s of work"
             ),
             *(
                 self._line(one, recovery)
-                for one, recovery in zip(self.struck, self.recoveries, strict=True)
+                for one, recovery in zip(self.injected, self.recoveries, strict=True)
             ),
             "kinds: " + ", ".join(f"{kind} {count}" for kind, count in sorted(kinds.items())),
             "attempts: "
@@ -92,7 +92,7 @@ class Report:
         ]
 
     @staticmethod
-    def _line(one: Struck, recovery: float | None) -> str:
+    def _line(one: InjectedFault, recovery: float | None) -> str:
         after = "the work was over" if recovery is None else f"progress after {recovery:.2f} s"
         return (
             f"  {one.began:7.2f} to {one.ended:7.2f} s  {one.fault.kind:<26}"
@@ -100,8 +100,8 @@ class Report:
         )
 
 
-def recoveries(struck: Sequence[Struck], progress: Progress) -> list[float | None]:
-    return [progress.next_move(one.began) for one in struck]
+def recoveries(injected: Sequence[InjectedFault], progress: Progress) -> list[float | None]:
+    return [progress.next_move(one.began) for one in injected]
 
 
 def begun_beside(attempts: Sequence[Row]) -> Counter[str]:

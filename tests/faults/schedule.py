@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from random import Random
 
-from tests.faults.fickle import WAYS
+from tests.faults.misbehaving_tool import MISBEHAVIOURS
 
 
 class Kind(StrEnum):
@@ -95,7 +95,7 @@ _TARGETS = {
     Kind.FILL: ["storage"],
     Kind.CLOCK: [f"clock/{name}" for name in SERVICES],
     Kind.KEYS: ["keys"],
-    Kind.TOOL: [f"tool/{way}" for way in WAYS],
+    Kind.TOOL: [f"tool/{way}" for way in MISBEHAVIOURS],
     Kind.SITE: [f"site/{GUEST}"],
     Kind.ENROLMENT: [f"site/{PARTNER}"],
     Kind.TOKEN: ["token"],
@@ -151,19 +151,21 @@ def make_schedule(
     schedule: list[Fault] = []
     for number in range(1, faults + 1):
         at = round((number - 1) * spacing + random.uniform(0.0, 0.9 * spacing), 2)
-        free = (i for i, (_, target) in enumerate(waiting) if busy.get(_struck(target), -1.0) < at)
-        kind, target = waiting.pop(next(free, 0))
-        struck = _struck(target)
-        fault = _fault(
-            random, number, kind, target=target, at=max(at, busy.get(struck, 0.0)), lease=lease
+        free = (
+            i for i, (_, target) in enumerate(waiting) if busy.get(_fault_unit(target), -1.0) < at
         )
-        busy[struck] = fault.at + _QUIET.get(kind, fault.seconds)
+        kind, target = waiting.pop(next(free, 0))
+        unit = _fault_unit(target)
+        fault = _fault(
+            random, number, kind, target=target, at=max(at, busy.get(unit, 0.0)), lease=lease
+        )
+        busy[unit] = fault.at + _QUIET.get(kind, fault.seconds)
         schedule.append(fault)
     return sorted(schedule, key=lambda fault: (fault.at, fault.number))
 
 
-def _struck(target: str) -> str:
-    """Return the unit of a target, of which only one part is used at a time."""
+def _fault_unit(target: str) -> str:
+    """Return the unit of a target. A unit has one fault at a time."""
     return "provider" if target.startswith("provider/") else target
 
 

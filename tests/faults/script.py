@@ -12,15 +12,15 @@ from sluice.clients.operator import OperatorClient
 from sluice.contracts.access.access import Role
 from sluice.contracts.access.people import NewAccount, NewToken
 from sluice.contracts.common.problems import Conflict, NotFound
-from tests.faults.asking import FROZEN, NothingToStrike, insist, refused, until
+from tests.faults.asking import FREEZE_SECONDS, FaultTargetMissing, insist, refused, until
 
 #: The account of the script.
 ROBOT = "robot"
 #: Seconds after which every service knows that a token was revoked.
-_REMEMBERED = 10.0
+_CACHE_SECONDS = 10.0
 
 
-class Badge(httpx.Auth):
+class ScriptToken(httpx.Auth):
     """Authenticates with the present token; ``accepted`` and ``refused`` count its answers."""
 
     def __init__(self, secret: str) -> None:
@@ -43,11 +43,13 @@ class Badge(httpx.Auth):
 class Script:
     """A script; ``places`` maps services to addresses."""
 
-    def __init__(self, admin: OperatorClient, badge: Badge, places: dict[str, str]) -> None:
+    def __init__(
+        self, admin: OperatorClient, script_token: ScriptToken, places: dict[str, str]
+    ) -> None:
         self._admin = admin
         self._places = places
         self._token: UUID | None = None
-        self.badge = badge
+        self.script_token = script_token
 
     async def enter(self) -> None:
         """Create the account and a token."""
@@ -55,30 +57,33 @@ class Script:
         with suppress(Conflict):  # The answer of an earlier attempt was lost.
             await insist(lambda: self._admin.add_account(account))
         self._token, secret = await self._new_token()
-        self.badge.change(secret)
+        self.script_token.change(secret)
 
     async def lose_token(self, begins: Callable[[], None]) -> str:
         """Revoke the token while the script works, and give it a new one.
 
-        Every service must refuse the old token and accept the new one. Raises ``WentWrong`` or
-        ``NothingToStrike``.
+        Every service must refuse the old token and accept the new one.
+
+        Raises ``SystemViolation`` or ``FaultTargetMissing``.
         """
         if not await until(self._has_asked):
-            raise NothingToStrike("the script sent no request")
-        old, old_token = self.badge.secret, self._token
+            raise FaultTargetMissing("the script sent no request")
+        old, old_token = self.script_token.secret, self._token
         assert old_token is not None
         self._token, new = await self._new_token()
         begins()
         with suppress(NotFound):  # The answer of an earlier attempt was lost.
             await insist(lambda: self._admin.revoke_token(old_token))
-        await self._is_refused("operator", f"{API}/me", old, within=FROZEN)
-        await self._is_refused("dms", f"{API}/storages", old, within=_REMEMBERED + FROZEN)
+        await self._is_refused("operator", f"{API}/me", old, within=FREEZE_SECONDS)
+        await self._is_refused(
+            "dms", f"{API}/storages", old, within=_CACHE_SECONDS + FREEZE_SECONDS
+        )
         if not await until(self._was_refused):
-            raise NothingToStrike("the script sent no request with the revoked token")
-        times = self.badge.refused
-        self.badge.change(new)
+            raise FaultTargetMissing("the script sent no request with the revoked token")
+        times = self.script_token.refused
+        self.script_token.change(new)
         if not await until(self._has_asked):
-            raise NothingToStrike("the script sent no request with its new token")
+            raise FaultTargetMissing("the script sent no request with its new token")
         return f"the script's token revoked: it was refused {times} times, and went on with another"
 
     async def _new_token(self) -> tuple[UUID, str]:
@@ -93,15 +98,15 @@ class Script:
             await refused(lambda: http.get(path, headers=headers), what, within=within)
 
     async def _has_asked(self) -> bool:
-        return self.badge.accepted > 0
+        return self.script_token.accepted > 0
 
     async def _was_refused(self) -> bool:
-        return self.badge.refused > 0
+        return self.script_token.refused > 0
 
 
 @asynccontextmanager
 async def script(admin: OperatorClient, places: dict[str, str]) -> AsyncIterator[Script]:
     """Yield a script with an account and a token."""
-    new_script = Script(admin, Badge(""), places)
+    new_script = Script(admin, ScriptToken(""), places)
     await new_script.enter()
     yield new_script

@@ -20,12 +20,12 @@ from sluice.contracts.common.states import PilotState
 from sluice.contracts.pilots.sites import NewSite
 from sluice.network.credentials import write_private
 from tests.e2e.systems import NO_CONTAINERS
-from tests.faults.asking import NothingToStrike, WentWrong, insist, until
+from tests.faults.asking import FaultTargetMissing, SystemViolation, insist, until
 from tests.faults.schedule import GUEST, PARTNER, SITES
 from tests.faults.spy import spying
 
 #: Seconds until a pilot of the site has jobs.
-_PATIENCE_FOR_JOBS = 120.0
+_JOB_TIMEOUT = 120.0
 #: The error of a new pilot, which it logs.
 _TOO_LATE = f"no new pilots of the site {PARTNER} are accepted"
 
@@ -69,20 +69,20 @@ class Sites:
     async def open(self) -> None:
         """Create the sites, so that their waiting pilots enrol.
 
-        Raises ``NothingToStrike``.
+        Raises ``FaultTargetMissing``.
         """
         self._place.folder.mkdir(exist_ok=True)
         for site in SITES:
             await self._add(site)
         for site in SITES:
             if not await until(partial(self._is_there, site, set())):
-                raise NothingToStrike(f"no pilot of {site} has enrolled")
+                raise FaultTargetMissing(f"no pilot of {site} has enrolled")
 
     async def send_away(self, seconds: float, begins: Callable[[], None]) -> str:
         """Revoke the site while its pilots have jobs, and add it again after ``seconds``.
 
         The jobs must run elsewhere, and requests of the site's pilots must be refused. Raises
-        ``WentWrong`` or ``NothingToStrike``.
+        ``SystemViolation`` or ``FaultTargetMissing``.
         """
         job_ids = set[int]()
 
@@ -91,19 +91,19 @@ class Sites:
             return bool(job_ids)
 
         async with spying(self._place.wms_url, self._place.token_file(GUEST)) as spy:
-            if not await until(have_jobs, _PATIENCE_FOR_JOBS):
-                raise NothingToStrike(f"no pilot of {GUEST} had a job")
+            if not await until(have_jobs, _JOB_TIMEOUT):
+                raise FaultTargetMissing(f"no pilot of {GUEST} had a job")
             began = asyncio.get_running_loop().time()
             begins()
             await self._revoke(GUEST)
             await spy.is_nobody()
         if not await until(self._have_no_jobs):
-            raise WentWrong(f"pilots of {GUEST} still have jobs, though it was revoked")
+            raise SystemViolation(f"pilots of {GUEST} still have jobs, though it was revoked")
         await asyncio.sleep(max(0.0, began + seconds - asyncio.get_running_loop().time()))
         lasted = asyncio.get_running_loop().time() - began
         await self._add(GUEST)
         if not await until(partial(self._is_there, GUEST, set())):
-            raise WentWrong(f"no pilot of {GUEST} came back, though it was added again")
+            raise SystemViolation(f"no pilot of {GUEST} came back, though it was added again")
         return (
             f"{GUEST} revoked with {len(job_ids)} jobs in the hands of its pilots, added anew"
             f" {lasted:.1f} s later"
@@ -112,20 +112,20 @@ class Sites:
     async def end_enrolment(self, kill: Callable[[], Awaitable[str]]) -> str:
         """Let the enrolment expire: a new pilot is refused, and a known pilot returns after a kill.
 
-        Raises ``WentWrong`` or ``NothingToStrike``.
+        Raises ``SystemViolation`` or ``FaultTargetMissing``.
         """
         await self._database("execute", _EXPIRE, PARTNER)
         refusals = await self._refuses_a_new_one()
         before = await self._uids(PARTNER)
         killed = await kill()
         if not await until(partial(self._is_there, PARTNER, before)):
-            raise WentWrong(f"a pilot of {PARTNER} that was killed did not come back")
+            raise SystemViolation(f"a pilot of {PARTNER} that was killed did not come back")
         return f"{PARTNER} may have no new pilots: one refused {refusals} times; {killed}, is back"
 
     async def _refuses_a_new_one(self) -> int:
         """Start a new pilot, and return how often it was refused.
 
-        Raises ``WentWrong`` or ``NothingToStrike``.
+        Raises ``SystemViolation`` or ``FaultTargetMissing``.
         """
         name = f"late-{uuid4().hex[:8]}"
         log = self._place.folder / f"{name}.log"
@@ -137,7 +137,7 @@ class Sites:
 
             if not await until(says_so):
                 log_end = log.read_text(errors="replace")[-500:]
-                raise WentWrong(
+                raise SystemViolation(
                     f"a new pilot of {PARTNER} was not refused for its late enrolment: {log_end}"
                 )
         finally:
@@ -147,7 +147,7 @@ class Sites:
             "fetchval", "SELECT count(*) FROM pilots WHERE name = $1", name
         )
         if row_count:
-            raise WentWrong(f"a new pilot of {PARTNER} was registered")
+            raise SystemViolation(f"a new pilot of {PARTNER} was registered")
         return log.read_text(errors="replace").count(_TOO_LATE)
 
     def _start_pilot(self, name: str, log: Path) -> subprocess.Popen[bytes]:
@@ -205,5 +205,5 @@ class Sites:
             return True
 
         if not await until(look):
-            raise NothingToStrike("the database of the WMS did not answer")
+            raise FaultTargetMissing("the database of the WMS did not answer")
         return results[0]

@@ -12,10 +12,10 @@ from sluice.clients.base import API
 from sluice.clients.wms import WmsClient
 from sluice.contracts.pilots.pilots import NodeResources, RegisterPilot
 from sluice.pilot_access.auth import PilotAuth
-from tests.faults.asking import FROZEN, insist, refused
+from tests.faults.asking import FREEZE_SECONDS, insist, refused
 
 #: Seconds after which the WMS knows that a site was revoked.
-_REMEMBERED = 5.0
+_CACHE_SECONDS = 5.0
 
 
 class Spy:
@@ -39,11 +39,11 @@ class Spy:
     async def is_nobody(self) -> None:
         """Require that all requests are refused some seconds after the revocation.
 
-        Raises ``WentWrong``.
+        Raises ``SystemViolation``.
         """
         own = f"{API}/pilots/{self._pilot.uid}"
         new = self._pilot.model_copy(update={"uid": uuid4()}).model_dump(mode="json")
-        within = _REMEMBERED + FROZEN
+        within = _CACHE_SECONDS + FREEZE_SECONDS
         asks = {
             "heartbeat": lambda: self._known_pilot.post(f"{own}/heartbeat", json={}),
             "lease": lambda: self._known_pilot.post(f"{own}/lease", json={"jobs": 1, "wait": 0}),

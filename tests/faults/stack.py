@@ -10,7 +10,7 @@ import yaml
 from stack.running_stack import ROOT, RunningStack
 
 #: Services of the compose file that do no work.
-_LEFT_OUT = {"backup", "prometheus", "grafana"}
+_EXCLUDED_SERVICES = {"backup", "prometheus", "grafana"}
 #: Fields that pilots of sites share with our own pilots.
 _OF_PILOTS = ("image", "command", "env_file", "volumes", "restart")
 
@@ -66,7 +66,7 @@ def write_compose(
     folder.mkdir(parents=True, exist_ok=True)
     compose = yaml.safe_load((ROOT / "docker-compose.yml").read_text())
     compose["services"] = {
-        name: one for name, one in compose["services"].items() if name not in _LEFT_OUT
+        name: one for name, one in compose["services"].items() if name not in _EXCLUDED_SERVICES
     }
     for site, token in sites.items():
         pilot = {name: compose["services"]["pilot"][name] for name in _OF_PILOTS}

@@ -40,7 +40,7 @@ steps:
     sluice:rank: 5  # so that it is at work whenever there is something to do
     run:
       class: CommandLineTool
-      # The upload of the template inserts the text of fickle.py here.
+      # The upload of the template inserts the text of misbehaving_tool.py here.
       baseCommand: [python3, -c, "@program@"]
       inputs:
         file: File

@@ -14,16 +14,21 @@ import pytest
 from sluice.contracts.common.states import AttemptOutcome
 from tests.faults.checker.checks import CHECKS, look, name_of
 from tests.faults.checker.load import read_storages
-from tests.faults.embedded import EndState, carried_work
-from tests.faults.spoils import SPOILS, Spoil, entering_attempt_stopped, merged
-from tests.faults.spoils_of_answers import ANSWER_SPOILS
-from tests.faults.spoils_of_attempts import an_attempt_that_failed_beside_the_winner
-from tests.faults.spoils_of_files import FILE_SPOILS
-from tests.faults.spoils_of_releases import RELEASE_SPOILS
-from tests.faults.spoils_of_sites import SITE_SPOILS
+from tests.faults.corruptions import (
+    CORRUPTIONS,
+    Corruption,
+    add_unstarted_limited_attempt,
+    merged_dataset,
+)
+from tests.faults.corruptions_annotations import ANNOTATION_CORRUPTIONS
+from tests.faults.corruptions_attempts import add_failed_duplicate
+from tests.faults.corruptions_files import FILE_CORRUPTIONS
+from tests.faults.corruptions_releases import RELEASE_CORRUPTIONS
+from tests.faults.corruptions_sites import SITE_CORRUPTIONS
+from tests.faults.embedded import EndState, completed_work
 
 #: Corruptions of rows.
-ROW_SPOILS = SPOILS | ANSWER_SPOILS | RELEASE_SPOILS | SITE_SPOILS
+ROW_CORRUPTIONS = CORRUPTIONS | ANNOTATION_CORRUPTIONS | RELEASE_CORRUPTIONS | SITE_CORRUPTIONS
 
 pytestmark = [
     pytest.mark.long("tests the checker of the fault suite, not the product"),
@@ -33,7 +38,7 @@ pytestmark = [
 
 @pytest.fixture(scope="module")
 def good(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EndState]:
-    with carried_work(tmp_path_factory.mktemp("work")) as end:
+    with completed_work(tmp_path_factory.mktemp("work")) as end:
         yield end
 
 
@@ -45,10 +50,8 @@ def test_good_state_has_no_findings(good: EndState) -> None:
     assert all(good.state.rows(service, table) for service, table in _FILLED)
 
 
-@pytest.mark.parametrize(
-    "change", [an_attempt_that_failed_beside_the_winner, entering_attempt_stopped]
-)
-def test_correct_duplicate_attempt_is_no_finding(good: EndState, change: Spoil) -> None:
+@pytest.mark.parametrize("change", [add_failed_duplicate, add_unstarted_limited_attempt])
+def test_correct_duplicate_attempt_is_no_finding(good: EndState, change: Corruption) -> None:
     state = copy.deepcopy(good.state)
     change(state)
     assert look(state, good.expectation) == []
@@ -66,41 +69,47 @@ _FILLED = [
 
 
 @pytest.mark.parametrize(
-    ("check", "spoil"),
-    [(check, spoil) for check, spoils in ROW_SPOILS.items() for spoil in spoils],
+    ("check", "corrupt"),
+    [(check, corrupt) for check, corruptions in ROW_CORRUPTIONS.items() for corrupt in corruptions],
 )
-def test_corrupted_row_is_found(good: EndState, check: str, spoil: Spoil) -> None:
-    spoiled = copy.deepcopy(good.state)
-    spoil(spoiled)
-    assert check in {finding.check for finding in look(spoiled, good.expectation)}
+def test_corrupted_row_is_found(good: EndState, check: str, corrupt: Corruption) -> None:
+    corrupted = copy.deepcopy(good.state)
+    corrupt(corrupted)
+    assert check in {finding.check for finding in look(corrupted, good.expectation)}
 
 
 @pytest.mark.parametrize(
-    ("check", "spoil"),
-    [(check, spoil) for check, spoils in FILE_SPOILS.items() for spoil in spoils],
+    ("check", "corrupt"),
+    [
+        (check, corrupt)
+        for check, corruptions in FILE_CORRUPTIONS.items()
+        for corrupt in corruptions
+    ],
 )
 def test_corrupted_file_is_found(
-    good: EndState, tmp_path: Path, check: str, spoil: Callable[[Path], None]
+    good: EndState, tmp_path: Path, check: str, corrupt: Callable[[Path], None]
 ) -> None:
     folder = tmp_path / "storages"
     shutil.copytree(good.storages, folder)
-    spoil(folder)
-    spoiled = copy.deepcopy(good.state)
-    spoiled.files = {
+    corrupt(folder)
+    corrupted = copy.deepcopy(good.state)
+    corrupted.files = {
         path.replace(str(folder), str(good.storages)): file
         for path, file in read_storages([str(folder)]).items()
     }
-    assert {finding.check for finding in look(spoiled, good.expectation)} == {check}
+    assert {finding.check for finding in look(corrupted, good.expectation)} == {check}
 
 
 def test_missing_events_are_found(good: EndState) -> None:
     """A merged file is removed from the catalogue, so that its events are missing."""
-    spoiled = copy.deepcopy(good.state)
-    members = spoiled.rows("dms", "dataset_files")
-    members.remove(spoiled.first("dms", "dataset_files", dataset_uid=merged(spoiled)["uid"]))
-    assert "events true" in {finding.check for finding in look(spoiled, good.expectation)}
+    corrupted = copy.deepcopy(good.state)
+    members = corrupted.rows("dms", "dataset_files")
+    members.remove(
+        corrupted.first("dms", "dataset_files", dataset_uid=merged_dataset(corrupted)["uid"])
+    )
+    assert "events complete" in {finding.check for finding in look(corrupted, good.expectation)}
 
 
 def test_every_check_has_a_corruption() -> None:
-    proven = ROW_SPOILS.keys() | FILE_SPOILS.keys() | {"events true"}
+    proven = ROW_CORRUPTIONS.keys() | FILE_CORRUPTIONS.keys() | {"events complete"}
     assert {name_of(check) for check in CHECKS} == proven

@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 CHECKER = Path(__file__).with_name("checker")
-JUDGED = {"sluice", "bench", "wfms", "dms", "wms", "pilot", "stack"}
+PRODUCT = {"sluice", "bench", "wfms", "dms", "wms", "pilot", "stack"}
 #: Modules with which the templates, whose files the checker reads, escape text in messages.
 ESCAPES = {"sluice", "sluice.text", "sluice.text.visible_text"}
 
@@ -18,7 +18,7 @@ def test_checker_does_not_import_the_system() -> None:
         imported = {
             name for node in ast.walk(ast.parse(module.read_text())) for name in _names(node)
         }
-        assert not {name.split(".")[0] for name in imported} & JUDGED, module.name
+        assert not {name.split(".")[0] for name in imported} & PRODUCT, module.name
         own = {name for name in imported if name.startswith("tests")}
         assert all(name.startswith("tests.faults.checker") for name in own), module.name
 
@@ -29,7 +29,7 @@ def test_import_of_the_checker_loads_nothing_of_the_system() -> None:
         [sys.executable, "-c", program], check=True, capture_output=True, text=True
     ).stdout.split()
     assert "asyncpg" in loaded
-    assert {name for name in loaded if name.split(".")[0] in JUDGED} <= ESCAPES
+    assert {name for name in loaded if name.split(".")[0] in PRODUCT} <= ESCAPES
 
 
 def _names(node: ast.AST) -> list[str]:

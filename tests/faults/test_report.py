@@ -7,15 +7,15 @@ import pytest
 
 from tests.faults.checker.checks import Finding
 from tests.faults.checker.snapshot import Row
-from tests.faults.injector import Struck
+from tests.faults.injector import InjectedFault
 from tests.faults.progress import Progress
 from tests.faults.report import Report, begun_beside, recoveries
 from tests.faults.schedule import Fault, Kind
 
 
-def struck(at: float, *, failed: str = "") -> Struck:
+def make_fault(at: float, *, failed: str = "") -> InjectedFault:
     fault = Fault(number=1, kind=Kind.KILL, target="wms/0", at=at, seconds=0.0)
-    return Struck(fault, began=at, ended=at + 1.0, what="SIGKILL to wms-1", failed=failed)
+    return InjectedFault(fault, began=at, ended=at + 1.0, what="SIGKILL to wms-1", failed=failed)
 
 
 @pytest.fixture
@@ -23,10 +23,10 @@ def progress() -> Progress:
     return Progress({}, moves=[0.0, 1.0, 5.5, 6.0])
 
 
-def report(progress: Progress, *faults: Struck, findings: list[Finding]) -> Report:
+def report(progress: Progress, *faults: InjectedFault, findings: list[Finding]) -> Report:
     return Report(
         seed=3,
-        struck=faults,
+        injected=faults,
         recoveries=recoveries(faults, progress),
         stall=progress.longest_stall(),
         work_seconds=6.0,
@@ -43,12 +43,16 @@ def report(progress: Progress, *faults: Struck, findings: list[Finding]) -> Repo
 
 
 def test_recovery_time_ends_at_the_next_progress(progress: Progress) -> None:
-    assert recoveries([struck(0.5), struck(2.0), struck(7.0)], progress) == [0.5, 3.5, None]
+    assert recoveries([make_fault(0.5), make_fault(2.0), make_fault(7.0)], progress) == [
+        0.5,
+        3.5,
+        None,
+    ]
     assert progress.longest_stall() == (1.0, 4.5)
 
 
 def test_report_names_seed_faults_and_findings(progress: Progress, tmp_path: Path) -> None:
-    summary = report(progress, struck(2.0), findings=[Finding("no dark files", "/a is dark")])
+    summary = report(progress, make_fault(2.0), findings=[Finding("no dark files", "/a is dark")])
     text = "\n".join(summary.lines())
     assert not summary.good
     for part in (
@@ -62,13 +66,13 @@ def test_report_names_seed_faults_and_findings(progress: Progress, tmp_path: Pat
     summary.write(tmp_path / "var" / "report.json")
     stored_report = json.loads((tmp_path / "var" / "report.json").read_text())
     assert stored_report["seed"] == 3
-    assert stored_report["struck"][0]["fault"]["kind"] == "kill"
+    assert stored_report["injected"][0]["fault"]["kind"] == "kill"
     assert stored_report["findings"] == [{"check": "no dark files", "what": "/a is dark"}]
 
 
 def test_impossible_fault_makes_the_run_fail(progress: Progress) -> None:
-    assert report(progress, struck(2.0), findings=[]).good
-    assert not report(progress, struck(2.0, failed="wms/0 did not run"), findings=[]).good
+    assert report(progress, make_fault(2.0), findings=[]).good
+    assert not report(progress, make_fault(2.0, failed="wms/0 did not run"), findings=[]).good
 
 
 def test_duplicate_attempts_are_those_that_began_beside_another() -> None:

@@ -8,7 +8,7 @@ from itertools import combinations, pairwise
 
 import pytest
 
-from tests.faults.fickle import WAYS
+from tests.faults.misbehaving_tool import MISBEHAVIOURS
 from tests.faults.schedule import REPLICAS, Kind, make_schedule, overlaps
 
 SEEDS = range(1, 21)
@@ -57,7 +57,7 @@ def test_schedule_of_66_faults_kills_every_process() -> None:
 
 def test_schedule_of_66_faults_has_every_misbehaviour_of_a_tool() -> None:
     for seed in SEEDS:
-        assert _targets_of(seed, Kind.TOOL) == {f"tool/{way}" for way in WAYS}, seed
+        assert _targets_of(seed, Kind.TOOL) == {f"tool/{way}" for way in MISBEHAVIOURS}, seed
 
 
 def _targets_of(seed: int, kind: Kind) -> set[str]:

@@ -18,7 +18,7 @@ pytestmark = [
 ]
 
 #: Folder of the report and of the logs of a failed run.
-KEPT = Path(__file__).resolve().parents[2] / "var" / "faults"
+REPORT_FOLDER = Path(__file__).resolve().parents[2] / "var" / "faults"
 
 FAULTS, SPACING = 20, 2.0
 SIZE = Size(
@@ -46,13 +46,15 @@ SIZE = Size(
 def test_run_with_twenty_faults_loses_and_duplicates_nothing(short_folder: Path) -> None:
     """Invariant 7, and with it all the others."""
     report = run_campaign(short_folder, SIZE, seed=1)
-    report.write(KEPT / "short.json")
+    report.write(REPORT_FOLDER / "short.json")
     print("\n".join(report.lines()))
     if not report.good:
-        shutil.copytree(short_folder / "stack" / "logs", KEPT / "short-logs", dirs_exist_ok=True)
+        shutil.copytree(
+            short_folder / "stack" / "logs", REPORT_FOLDER / "short-logs", dirs_exist_ok=True
+        )
     assert report.findings == []
     assert report.failed == []
-    assert {one.fault.kind for one in report.struck} == set(Kind)
+    assert {one.fault.kind for one in report.injected} == set(Kind)
     assert report.beside, "no job had a duplicate attempt"
     assert report.outcomes[AttemptOutcome.FINISHED] == report.jobs - 1, (
         "all jobs but that of the damaged frame finish"

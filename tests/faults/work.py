@@ -19,10 +19,10 @@ from spd.filter_events import main as spd_filter
 from spd.merge_monitoring import main as spd_merge_monitoring
 from spd.verify import main as spd_verify
 
-from tests.faults import fickle
+from tests.faults import misbehaving_tool
 from tests.faults.checker.expectation import (
     INPUT,
-    Asked,
+    ExpectedAnnotations,
     ExpectedFile,
     ExpectedRun,
     Limit,
@@ -36,7 +36,7 @@ STAMP_WORKFLOW = Path(__file__).with_name("stamp.cwl")
 LOOK_WORKFLOW = Path(__file__).with_name("look.cwl")
 SPD_WORKFLOW = Path(__file__).resolve().parents[2] / "templates" / "spd" / "workflow.cwl"
 #: The marker is in the command line of each process of the warm worker only.
-MARKER = f"fickle-{uuid4()}"
+MARKER = f"misbehaving-tool-{uuid4()}"
 
 DIGEST = Pipeline(
     "digest",
@@ -200,12 +200,12 @@ def look_arrival(folder: Path, name: str, *, files: int, at: float, seed: int) -
         files=_brought(paths),
         # The files contain who answered when, so that their digests are unknown.
         outputs={"look/answer": [ExpectedFile(path.name, None) for path in paths]},
-        human_task=Asked(words),
+        human_task=ExpectedAnnotations(words),
     )
     return Arrival(expected, paths, at, meta={"type": "look"})
 
 
-def asked_in(arrivals: Iterable[Arrival]) -> dict[str, Asked]:
+def asked_in(arrivals: Iterable[Arrival]) -> dict[str, ExpectedAnnotations]:
     """Return the expected annotations by the names of files."""
     questions = [arrival.expected.human_task for arrival in arrivals]
     return {name: one for one in questions if one is not None for name in one.words}
@@ -213,7 +213,7 @@ def asked_in(arrivals: Iterable[Arrival]) -> dict[str, Asked]:
 
 def workflow_text(template: str) -> str:
     """Return the workflow as it is uploaded."""
-    program = f"# {MARKER}\n{Path(fickle.__file__).read_text()}"
+    program = f"# {MARKER}\n{Path(misbehaving_tool.__file__).read_text()}"
     return WORKFLOWS[template].read_text().replace('"@program@"', json.dumps(program))
 
 

@@ -1,4 +1,4 @@
-"""An authority of a test's own, and certificates of servers that it has signed."""
+"""A certificate authority for tests, and the server certificates that it signs."""
 
 import ipaddress
 from dataclasses import dataclass
@@ -15,14 +15,14 @@ _DAY = timedelta(days=1)
 
 @dataclass(frozen=True, slots=True)
 class Certificate:
-    """Files in PEM."""
+    """The files of a certificate in PEM."""
 
     certificate: Path
     key: Path
 
 
 class Authority:
-    """``file``: what whoever trusts it has."""
+    """An authority; clients that trust it have ``file``."""
 
     def __init__(self, folder: Path, name: str = "authority") -> None:
         folder.mkdir(parents=True, exist_ok=True)

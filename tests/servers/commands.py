@@ -1,8 +1,8 @@
-"""Commands of the environment, each run in a process of its own that was forked from one that has
-imported them: to start Python and import them anew takes most of them longer than their work.
+"""Run commands of the environment in processes that are forked from a loaded server.
 
-``python -m tests.servers.commands PROGRAM DESCRIPTOR``: forks that program for every request that
-comes by the socket.
+To start Python and import a command takes longer than the work of most commands. ``python -m
+tests.servers.commands PROGRAM DESCRIPTOR`` loads that program, and forks for every request on the
+socket.
 """
 
 import atexit
@@ -36,8 +36,10 @@ def run(
     answered: str = "",
     seconds: float = 120.0,
 ) -> "subprocess.CompletedProcess[str]":
-    """As ``subprocess.run`` of the program with that name in the environment: its exit status, and
-    what it printed. ``answered``: what is typed."""
+    """Run a program of the environment as ``subprocess.run`` does, and return status and output.
+
+    ``answered`` is the standard input.
+    """
     words = [str(PROGRAMS / program), *map(str, arguments)]
     request = {"words": words, "cwd": str(cwd or Path.cwd()), "env": dict(env or os.environ)}
     with ExitStack() as stack:
@@ -53,7 +55,7 @@ def run(
 
 
 class _Server:
-    """Of one program."""
+    """A process that has loaded one program."""
 
     def __init__(self, program: str) -> None:
         self._control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
@@ -68,8 +70,11 @@ class _Server:
             )
 
     def run(self, request: Mapping[str, Any], standard: Sequence[int], seconds: float) -> int:
-        """The exit status as ``subprocess`` gives it. ``standard``: its input, output and errors.
-        Raises ``TimeoutExpired``, and has ended the program then."""
+        """Run the program and return its exit status as ``subprocess`` does.
+
+        ``standard`` has the descriptors of its input, output and errors. Raises ``TimeoutExpired``
+        after the program was killed.
+        """
         ours, theirs = socket.socketpair()
         with ours:
             with theirs, self._lock:
@@ -85,7 +90,7 @@ class _Server:
                     raise subprocess.TimeoutExpired(request["words"], seconds) from None
 
     def close(self) -> None:
-        """It ends where nobody can ask any more."""
+        """Close the socket, which ends the server."""
         self._control.close()
         self._process.wait()
 
@@ -98,10 +103,10 @@ def _server(program: str) -> _Server:
 
 
 def _serve(entry: EntryPoint, control: socket.socket) -> None:
-    """Returns in every process that is to be the program, and never here."""
+    """Answer requests; return only in the processes that must run the program."""
     entry.load()
     _load_more()
-    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for those who wait
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # no process waits for these children
     while True:
         data, descriptors, _, _ = socket.recv_fds(control, _LONGEST, 4)
         if not data:
@@ -117,7 +122,7 @@ def _serve(entry: EntryPoint, control: socket.socket) -> None:
 
 
 def _load_more() -> None:
-    """What the programs load when they know what they are asked for."""
+    """Import the modules that the programs import only when they run."""
     import cwltool.main  # noqa: PLC0415 - of the other process
     from cwltool.process import get_schema  # noqa: PLC0415
 
@@ -130,7 +135,7 @@ def _load_more() -> None:
 
 
 def _fork(answers: int) -> None:
-    """Returns in the child. This process says who that is, waits for it, and says how it ended."""
+    """Return in the child; the parent sends its process id and its exit status."""
     child = os.fork()
     if not child:
         os.close(answers)
@@ -151,7 +156,7 @@ def _become(request: Mapping[str, Any], standard: Sequence[int]) -> None:
     os.chdir(request["cwd"])
     sys.argv = list(request["words"])
     sys.path[0] = str(PROGRAMS)
-    # By which programs are called in their help.
+    # The help of programs shows this name.
     sys.modules["__main__"].__package__ = None
 
 

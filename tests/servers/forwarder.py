@@ -1,11 +1,11 @@
-"""A port of this machine that leads to another one, or, while it is closed, nowhere."""
+"""A port of this machine that forwards to another port, or to none while it is closed."""
 
 import asyncio
 from pathlib import Path
 
 
 class Forwarder:
-    """``target``: a port, or a socket in the file system."""
+    """A forwarder to ``target``, a port or a socket in the file system."""
 
     def __init__(self, *, port: int, target: int | Path) -> None:
         self.port = port
@@ -18,7 +18,7 @@ class Forwarder:
         self._server = await asyncio.start_server(self._serve, "127.0.0.1", self.port)
 
     async def close(self) -> None:
-        """Cuts what is under way; later connections are refused."""
+        """Close all connections, and refuse later connections."""
         server, self._server = self._server, None
         if server is not None:
             server.close()
@@ -27,8 +27,7 @@ class Forwarder:
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
     def cut_after(self, size: int) -> None:
-        """Cuts one connection: that on which, of all connections together, this many more bytes
-        have come from clients."""
+        """Close the connection on which the next ``size`` bytes from all clients end."""
         self._until_cut = size
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

@@ -1,4 +1,4 @@
-"""A run of tests that goes on until somebody ends it; not collected unless it is named."""
+"""Tests that run until somebody ends them; they are collected only if the file is named."""
 
 import signal
 from pathlib import Path

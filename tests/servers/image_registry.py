@@ -1,5 +1,4 @@
-"""A registry of container images that serves one of them: the few routes that a pull takes, over
-plain HTTP."""
+"""A registry that serves one container image over plain HTTP, with the routes that a pull uses."""
 
 import hashlib
 import json
@@ -13,8 +12,11 @@ _MANIFEST = "application/vnd.docker.distribution.manifest.v2+json"
 
 @dataclass
 class ImageRegistry:
-    """``folder``: the image, as ``podman save --format docker-dir`` writes it. ``pulled``: the
-    layers asked for, in order."""
+    """The registry.
+
+    ``folder`` has the image as ``podman save --format docker-dir`` writes it. ``pulled`` lists the
+    layers that clients requested, in order.
+    """
 
     folder: Path
     pulled: list[str] = field(default_factory=list)

@@ -29,7 +29,7 @@ host replication all 127.0.0.1/32 scram-sha-256
 
 @dataclass(slots=True)
 class NetworkPostgres:
-    """Made (its folder is filled), and started and stopped as a test wants."""
+    """A server with a filled folder, which a test starts and stops."""
 
     folder: Path
     port: int
@@ -54,7 +54,7 @@ class NetworkPostgres:
         await eventually(self._answers, what="the database answers", period=0.05)
 
     async def stop(self) -> None:
-        """Fast: connections are cut, nothing is lost."""
+        """Stop the server: connections are closed, and no data are lost."""
         process, self.process = self.process, None
         if process is not None:
             process.send_signal(signal.SIGINT)
@@ -65,7 +65,7 @@ class NetworkPostgres:
         shutil.rmtree(self.folder, ignore_errors=True)
 
     async def execute(self, *statements: str, database: str = "postgres") -> None:
-        """As the administrator, each by itself."""
+        """Execute each statement as the administrator, in its own transaction."""
         connection = await self._connect(database)
         try:
             for statement in statements:
@@ -89,7 +89,7 @@ class NetworkPostgres:
 
 
 def make_network_postgres() -> NetworkPostgres:
-    """Fills a new temporary folder (about 1 s); nothing runs yet."""
+    """Fill a new temporary folder, which takes about 1 s, without starting the server."""
     folder = Path(tempfile.mkdtemp(prefix="sluice-net-pg-"))
     folder.chmod(0o777)  # as root the server runs as a user of its own, which makes its socket here
     data = folder / "data"

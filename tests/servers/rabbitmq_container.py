@@ -26,15 +26,13 @@ class ContainerMachinery:
 
 
 def start_container(missing: str) -> RabbitServer:
-    """Starts the broker with the first engine that works; raises ``RuntimeError(missing)`` when
-    there is none."""
+    """Start the broker with the first engine that works, or raise ``RuntimeError(missing)``."""
     engine = next((name for name in ("docker", "podman") if _works(name)), None)
     if engine is None:
         raise RuntimeError(missing)
     amqp, management = free_ports(2)
     ports = ["--publish", f"127.0.0.1:{amqp}:{amqp}", "--publish", f"127.0.0.1:{management}:15672"]
-    # Inside, the broker listens on the port of the outside, so that both are asked for by one
-    # number.
+    # The broker has the same port inside and outside the container.
     container = _run(
         engine, "run", "--detach", "--rm", *ports, "--env", f"RABBITMQ_NODE_PORT={amqp}", IMAGE
     )

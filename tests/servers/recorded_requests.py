@@ -1,4 +1,4 @@
-"""Servers that keep what clients send: the target of a request, and a proxy on the way to it."""
+"""Servers that record requests of clients: the target of a request, and a proxy before it."""
 
 import asyncio
 import ssl
@@ -14,7 +14,7 @@ _ANSWER = b"{}"
 
 @dataclass
 class RecordingServer:
-    """``requests``: method, path and headers of each request, in order."""
+    """A server; ``requests`` has the method, path and headers of each request, in order."""
 
     port: int
     requests: list[tuple[str, str, dict[str, str]]] = field(default_factory=list)
@@ -69,8 +69,11 @@ def recording_server(
 
 @dataclass
 class Proxy:
-    """An HTTP proxy. ``heads``: what it was sent before a tunnel was open; ``passed``: what clients
-    sent through its tunnels."""
+    """An HTTP proxy.
+
+    ``heads`` has the requests before a tunnel was open, and ``passed`` what clients sent through
+    tunnels.
+    """
 
     port: int = 0
     heads: list[bytes] = field(default_factory=list)
@@ -95,7 +98,7 @@ class Proxy:
 
 @contextmanager
 def recording_proxy(target: int = 0) -> Iterator[Proxy]:
-    """Every tunnel leads to the port ``target`` of this machine, whatever host it was asked for."""
+    """Yield a proxy whose tunnels all lead to the port ``target`` of this machine."""
     proxy, ready, stop = Proxy(), threading.Event(), threading.Event()
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

@@ -1,7 +1,6 @@
-"""A WMS that does as it is told, for the edges of the pilot's protocol: outages, stale answers,
-lost leases, odd commands.
+"""A scripted WMS for the pilot's protocol: outages, stale answers, lost leases, odd commands.
 
-It speaks the contracts over real HTTP and keeps no state of its own but what tests look at.
+It speaks the contracts over real HTTP. Its only state is what tests inspect.
 """
 
 import asyncio
@@ -37,9 +36,12 @@ from tests.waiting import eventually
 
 
 class ScriptedWms:
-    """``answer`` decides on each report, ``ended`` whether its job has. ``silent``: calls that get
-    503. ``forgotten``: 404 until a pilot registers. ``storages``: those that it tells of, to begin
-    with the ones that its tasks write to."""
+    """A WMS that answers as a test says.
+
+    ``answer`` decides on each report, and ``ended`` whether its job has ended. ``silent`` has the
+    calls that get status 503. If ``forgotten`` is set, calls get 404 until a pilot registers.
+    ``storages`` starts with the storages that its tasks write to.
+    """
 
     def __init__(self, *, heartbeat: float = 0.5, lease: float = 30.0) -> None:
         self.heartbeat_seconds = heartbeat
@@ -88,7 +90,7 @@ class ScriptedWms:
         await until(lambda: self._server is not None and self._server.started)
 
     async def stop(self) -> None:
-        """Connections are cut, as by a crash."""
+        """Close the connections, as a crash does."""
         if self._server is not None and self._serving is not None:
             self._server.should_exit = True
             self._server.force_exit = True
@@ -185,7 +187,7 @@ class ScriptedWms:
 
 
 async def until(condition: Callable[[], object], *, seconds: float = 20.0) -> None:
-    """Waits for a condition."""
+    """Wait for a condition."""
     await eventually(condition, seconds=seconds)
 
 

@@ -22,7 +22,7 @@ from tests.servers.certificates import Authority
 from tests.servers.recorded_requests import Proxy, recording_proxy, recording_server
 
 TOKEN = {"Authorization": "Bearer secret-token"}
-PROXIED = "sluice.example"
+PROXIED_HOST = "sluice.example"
 
 
 @pytest.fixture
@@ -60,13 +60,13 @@ def test_loopback_addresses_never_use_a_proxy(proxy: Proxy, scheme: str, host: s
 
 
 def test_https_uses_the_proxy_of_the_environment_and_http_does_not(proxy: Proxy) -> None:
-    assert proxy_for(f"https://{PROXIED}") == proxy.url
-    assert proxy_for(f"http://{PROXIED}") is None
+    assert proxy_for(f"https://{PROXIED_HOST}") == proxy.url
+    assert proxy_for(f"http://{PROXIED_HOST}") is None
 
 
 def test_hosts_in_no_proxy_use_no_proxy(proxy: Proxy, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("no_proxy", f"other.example, .example:443,{PROXIED}")
-    assert proxy_for(f"https://{PROXIED}:8443") is None
+    monkeypatch.setenv("no_proxy", f"other.example, .example:443,{PROXIED_HOST}")
+    assert proxy_for(f"https://{PROXIED_HOST}:8443") is None
     assert proxy_for("https://elsewhere.test") == proxy.url
 
 
@@ -98,7 +98,7 @@ def test_token_reaches_a_remote_host_encrypted_through_the_proxy(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     authority = Authority(tmp_path)
-    signed = authority.signs(PROXIED)
+    signed = authority.signs(PROXIED_HOST)
     context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
     context.load_cert_chain(signed.certificate, signed.key)
     monkeypatch.setenv("SSL_CERT_FILE", str(authority.file))
@@ -106,11 +106,11 @@ def test_token_reaches_a_remote_host_encrypted_through_the_proxy(
     with recording_server(context=context) as server, recording_proxy(server.port) as proxy:
         monkeypatch.setenv("https_proxy", proxy.url)
         monkeypatch.setenv("SLUICE_TOKEN", "secret-token")
-        assert asyncio.run(_get_api(f"https://{PROXIED}")).is_success
-        assert _rest_answer(f"https://{PROXIED}") == {}
+        assert asyncio.run(_get_api(f"https://{PROXIED_HOST}")).is_success
+        assert _rest_answer(f"https://{PROXIED_HOST}") == {}
     assert server.tokens == ["Bearer secret-token"] * 2
     assert [head.split()[:2] for head in proxy.heads] == [
-        [b"CONNECT", f"{PROXIED}:443".encode()]
+        [b"CONNECT", f"{PROXIED_HOST}:443".encode()]
     ] * 2
     assert proxy.passed
     assert b"secret-token" not in proxy.passed + b"".join(proxy.heads)

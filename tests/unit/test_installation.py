@@ -12,7 +12,7 @@ import pytest
 
 from tests.architecture.sources import ROOT
 
-WHOLE, OLD, ANEW = 0, 1, 2
+COMPLETE, OLD, NEW_VERSION = 0, 1, 2
 
 
 @pytest.fixture
@@ -56,15 +56,15 @@ def change_versions(clone: Path) -> None:
 
 
 def test_complete_environment_is_kept(clone: Path) -> None:
-    assert check(clone) == WHOLE
+    assert check(clone) == COMPLETE
 
 
 @pytest.mark.parametrize(
     ("change", "exit_code"),
     [
-        (interrupt, ANEW),
-        (remove_pip, ANEW),
-        (remove_interpreter, ANEW),
+        (interrupt, NEW_VERSION),
+        (remove_pip, NEW_VERSION),
+        (remove_interpreter, NEW_VERSION),
         (change_versions, OLD),
         (lambda clone: (clone / ".venv" / "installed").unlink(), OLD),
     ],
@@ -78,12 +78,12 @@ def test_incomplete_environment_is_installed_again(
 
 
 def test_environment_of_a_moved_clone_is_made_again(clone: Path) -> None:
-    assert check(clone.rename(clone.with_name("moved"))) == ANEW
+    assert check(clone.rename(clone.with_name("moved"))) == NEW_VERSION
 
 
 def test_environment_is_complete_through_a_symbolic_link(clone: Path, tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to(clone)
-    assert check(tmp_path / "link") == WHOLE
+    assert check(tmp_path / "link") == COMPLETE
 
 
 def test_installed_packages_are_found_with_an_ascii_locale_below_any_path(clone: Path) -> None:
@@ -154,7 +154,7 @@ def install(clone: Path, **variables: str) -> "subprocess.Popen[bytes]":
 def is_whole(clone: Path) -> bool:
     packages = clone / ".venv" / "lib" / "python3.11" / "site-packages"
     names = {path.name for path in packages.iterdir()}
-    return check(clone) == WHOLE and names == {"pip", "half", "whole", "_sluice.pth"}
+    return check(clone) == COMPLETE and names == {"pip", "half", "whole", "_sluice.pth"}
 
 
 @pytest.fixture
@@ -169,7 +169,7 @@ def fresh_clone(clone: Path) -> Path:
 @pytest.mark.parametrize("phase", _PHASES)
 def test_killed_installation_is_repeated_by_the_next(fresh_clone: Path, phase: str) -> None:
     assert install(fresh_clone, KILL_AT=phase).wait() == -signal.SIGKILL
-    assert check(fresh_clone) == ANEW
+    assert check(fresh_clone) == NEW_VERSION
     assert install(fresh_clone).wait() == 0
     assert is_whole(fresh_clone)
 

@@ -14,7 +14,7 @@ import pytest
 
 import sluice.warm
 
-PATIENCE = 30
+TIMEOUT = 30
 
 
 class WarmProgram:
@@ -52,7 +52,7 @@ class WarmProgram:
     def end(self) -> int:
         assert self.process.stdin is not None
         self.process.stdin.close()
-        return self.process.wait(PATIENCE)
+        return self.process.wait(TIMEOUT)
 
 
 @pytest.fixture
@@ -263,7 +263,7 @@ def test_invalid_request_ends_the_program_with_a_message(started: Any) -> None:
     assert program.process.stdin is not None
     program.process.stdin.write(b"[1]\n")
     program.process.stdin.flush()
-    assert program.process.wait(PATIENCE) == 1
+    assert program.process.wait(TIMEOUT) == 1
     assert "a request is a JSON object, not [1]" in program.log.read_text()
 
 
@@ -271,7 +271,7 @@ def test_program_can_be_terminated_by_a_signal(started: Any) -> None:
     program = started(ECHO)
     program.ask("a")
     program.process.send_signal(signal.SIGTERM)
-    assert program.process.wait(PATIENCE) == -signal.SIGTERM
+    assert program.process.wait(TIMEOUT) == -signal.SIGTERM
 
 
 def test_import_of_the_module_loads_little() -> None:

@@ -22,13 +22,13 @@ def build_wheel(folder: Path) -> Path:
 
 
 @dataclass(frozen=True, slots=True)
-class Installed:
+class InstalledWheel:
     """A virtual environment with the wheel."""
 
     folder: Path
 
     @classmethod
-    def of(cls, wheel: Path, folder: Path) -> "Installed":
+    def of(cls, wheel: Path, folder: Path) -> "InstalledWheel":
         options = ["--quiet", "--offline"]
         _run(folder.parent, UV, "venv", *options, "--python", sys.executable, folder)
         python = folder / "bin" / "python"

@@ -11,7 +11,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from tests.wheel.environments import ROOT, Installed, build_wheel
+from tests.wheel.environments import ROOT, InstalledWheel, build_wheel
 
 WORDCOUNT = ROOT / "docs" / "tutorial" / "wordcount"
 
@@ -24,11 +24,11 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def installed(wheel: Path, tmp_path: Path) -> Installed:
-    return Installed.of(wheel, tmp_path / "environment")
+def installed(wheel: Path, tmp_path: Path) -> InstalledWheel:
+    return InstalledWheel.of(wheel, tmp_path / "environment")
 
 
-def test_client_needs_no_extra(installed: Installed) -> None:
+def test_client_needs_no_extra(installed: InstalledWheel) -> None:
     installed.add_needs()
     assert installed.import_all("sluice.contracts", "sluice.clients", "sluice.storage") > 40
     everything = "from sluice.cli.app import command_line; command_line()"
@@ -37,27 +37,27 @@ def test_client_needs_no_extra(installed: Installed) -> None:
 
 
 @DECLARED
-def test_pilot_needs_only_its_extra(installed: Installed) -> None:
+def test_pilot_needs_only_its_extra(installed: InstalledWheel) -> None:
     installed.add_needs("pilot")
     assert installed.import_all("pilot") > 60
     installed.run("sluice-pilot", "--help")
 
 
 @DECLARED
-def test_services_need_only_their_extra(installed: Installed) -> None:
+def test_services_need_only_their_extra(installed: InstalledWheel) -> None:
     installed.add_needs("services")
     assert installed.import_all("sluice", "dms", "wms", "wfms") > 400
 
 
 @DECLARED
-def test_programs_of_the_detector_template_need_only_their_extra(installed: Installed) -> None:
+def test_programs_of_the_detector_template_need_only_their_extra(installed: InstalledWheel) -> None:
     installed.add_needs("spd")
     assert installed.import_all("spd") > 10
     installed.run("spd-daq", "--help")
 
 
 @pytest.fixture
-def system(installed: Installed, tmp_path: Path) -> Iterator[Installed]:
+def system(installed: InstalledWheel, tmp_path: Path) -> Iterator[InstalledWheel]:
     """Yield an environment with a running system, whose home folder is ``home``."""
     installed.add_needs("services", "pilot")
     installed.run("sluice", "up", "--detach", "--port", "0", "--home", str(tmp_path / "home"))
@@ -68,7 +68,7 @@ def system(installed: Installed, tmp_path: Path) -> Iterator[Installed]:
 
 
 def test_system_of_the_wheel_starts_shows_pages_and_runs_a_workflow(
-    system: Installed, tmp_path: Path
+    system: InstalledWheel, tmp_path: Path
 ) -> None:
     home = ["--home", str(tmp_path / "home")]
     url = json.loads(system.run("sluice", "status", "--json", *home))["url"]
@@ -110,7 +110,9 @@ def test_wheel_contains_only_the_product(wheel: Path) -> None:
     assert {"spd/workflow.cwl", "ocr/workflow.cwl", "ocr/config/ocr/ocr.pt.cpu"} <= {*names}
 
 
-def test_templates_can_be_extracted_from_the_wheel(installed: Installed, tmp_path: Path) -> None:
+def test_templates_can_be_extracted_from_the_wheel(
+    installed: InstalledWheel, tmp_path: Path
+) -> None:
     installed.add_needs()
     installed.run("collage-pack", str(tmp_path / "collage"))
     assert (tmp_path / "collage" / "tools" / "collage-concat.cwl").is_file()

@@ -1,4 +1,4 @@
-"""Reads the table of wrong templates."""
+"""Read the table of wrong templates."""
 
 import re
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ _EXPECTED = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Expected:
+class ExpectedFinding:
     """``part``: of the message."""
 
     file: str
@@ -32,26 +32,26 @@ class Expected:
 
 
 @dataclass(frozen=True, slots=True)
-class Wrong:
+class WrongTemplate:
     """``files``: text by path. ``main``: the workflow among them. ``findings``: all, in order."""
 
     files: dict[str, str]
     main: str
-    findings: list[Expected]
+    findings: list[ExpectedFinding]
 
 
-def wrong_templates() -> dict[str, Wrong]:
+def wrong_templates() -> dict[str, WrongTemplate]:
     """By name, as in the table; each template stands in it."""
-    templates: dict[str, Wrong] = {}
+    templates: dict[str, WrongTemplate] = {}
     for line in (_HERE / "findings.txt").read_text(encoding="utf-8").splitlines():
         if line.startswith("["):
             name = line.strip("[]")
-            templates[name] = Wrong(_files(FOLDER / name), "workflow.cwl", [])
+            templates[name] = WrongTemplate(_files(FOLDER / name), "workflow.cwl", [])
         elif line and not line.startswith("#"):
             match = _EXPECTED.fullmatch(line)
             assert match is not None, f"not a finding: {line}"
             templates[name].findings.append(
-                Expected(
+                ExpectedFinding(
                     match["file"],
                     int(match["line"]),
                     int(match["column"]),

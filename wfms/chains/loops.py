@@ -10,7 +10,7 @@ from wfms.chains.usecases.delete_dataset import delete_requested
 from wfms.chains.usecases.delete_outputs import delete_outputs
 from wfms.chains.usecases.expire_rerun_data import expire_rerun_data
 from wfms.chains.usecases.hand_over_releases import hand_over_releases
-from wfms.chains.usecases.relieve_storages import relieve_storages
+from wfms.chains.usecases.raise_ranks_for_filling_storages import raise_ranks_for_filling_storages
 from wfms.chains.usecases.start_steps import start_steps
 from wfms.chains.usecases.stop_tasks import stop_tasks
 from wfms.chains.usecases.watch_uploads import watch_uploads
@@ -30,7 +30,7 @@ WORK_OF_CHANGES = {
 
 def declare_loops(context: ChainsContext, settings: ChainsSettings) -> list[LoopDeclaration]:
     """Return the declarations of the loops."""
-    period, relief = settings.period, settings.relief_period
+    period, watermark_period = settings.period, settings.watermark_period
     end_keeping = partial(expire_rerun_data, context.database)
     return [
         *(
@@ -38,5 +38,9 @@ def declare_loops(context: ChainsContext, settings: ChainsSettings) -> list[Loop
             for name, function in WORK_OF_CHANGES.items()
         ),
         LoopDeclaration("chains.end_keeping", period, end_keeping),
-        LoopDeclaration("chains.relieve_storages", relief, partial(relieve_storages, context)),
+        LoopDeclaration(
+            "chains.raise_ranks_for_filling_storages",
+            watermark_period,
+            partial(raise_ranks_for_filling_storages, context),
+        ),
     ]

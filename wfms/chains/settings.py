@@ -25,7 +25,7 @@ class ChainsSettings(ServiceSettings):
     start_batch: int = Field(default=16, ge=1)
     #: How long a claim on the start of a step lasts. After that another instance takes the step
     #: over, for example after a crash.
-    start_hold: float = Field(default=30.0, ge=0)
+    start_claim_duration: float = Field(default=30.0, ge=0)
     #: First pause after a start that failed. It doubles with each attempt.
     first_pause: float = Field(default=0.5, ge=0)
     #: Longest pause between attempts to start a step.
@@ -38,15 +38,15 @@ class ChainsSettings(ServiceSettings):
     keep_failed: float = Field(default=43_200.0, ge=0)
     #: Added to the rank of tasks whose chain input is on a storage above its high watermark,
     #: until the storage is below the low one (`sluice storage marks`). 0: ranks do not change.
-    relief_rank: float = Field(default=10.0, ge=0, le=1e6)
+    watermark_rank: float = Field(default=10.0, ge=0, le=1e6)
     #: Interval at which the chain service checks the watermarks.
-    relief_period: float = Field(default=10.0, gt=0)
+    watermark_period: float = Field(default=10.0, gt=0)
 
     @property
     def start_rules(self) -> StartRules:
         """Return the settings that the start loop needs."""
         return StartRules(
-            hold=timedelta(seconds=self.start_hold),
+            claim_duration=timedelta(seconds=self.start_claim_duration),
             batch=self.start_batch,
             first_pause=timedelta(seconds=self.first_pause),
             longest_pause=timedelta(seconds=self.longest_pause),

@@ -48,7 +48,7 @@ def build(settings: ChainsSettings, *, links: Links, transport: Transport) -> Se
         start_rules=settings.start_rules,
         keep_failed=timedelta(seconds=settings.keep_failed),
         cancel_again=timedelta(seconds=settings.cancel_again),
-        relief_rank=settings.relief_rank,
+        watermark_rank=settings.watermark_rank,
     )
     loops = Loops(declare_loops(context, settings), metrics)
     wake = partial(loops.wake, *WORK_OF_CHANGES)

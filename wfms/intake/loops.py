@@ -8,7 +8,7 @@ from wfms.intake.settings import IntakeSettings
 from wfms.intake.usecases.context import IntakeContext
 from wfms.intake.usecases.match_datasets import match_datasets
 from wfms.intake.usecases.start_chains import start_chains
-from wfms.intake.usecases.start_due import start_due
+from wfms.intake.usecases.start_triggered_chains import start_triggered_chains
 
 TAKE_IN, HAND_OVER = "intake.take_in", "intake.hand_over"
 #: Interval in seconds at which decisions that wait for the chain service are looked for.
@@ -21,7 +21,9 @@ def declare_loops(context: IntakeContext, settings: IntakeSettings) -> list[Loop
     return [
         LoopDeclaration(HAND_OVER, HAND_OVER_PERIOD, partial(start_chains, context)),
         LoopDeclaration(TAKE_IN, period, match, wakes=(HAND_OVER,)),
-        LoopDeclaration("intake.start_due", period, partial(start_due, context)),
+        LoopDeclaration(
+            "intake.start_triggered_chains", period, partial(start_triggered_chains, context)
+        ),
     ]
 
 

@@ -20,7 +20,7 @@ class IntakeSettings(ServiceSettings):
     page: int = Field(default=100, ge=1, le=10_000)
     #: How long a claim on handing over a data set lasts. After that another instance takes it over,
     #: for example after a crash.
-    hold: float = Field(default=10.0, ge=0)
+    claim_duration: float = Field(default=10.0, ge=0)
     #: Longest pause between attempts while the chain service does not answer.
     longest_pause: float = Field(default=30.0, ge=0)
     #: Number of chains that start one after the other in a trigger cycle, where templates trigger

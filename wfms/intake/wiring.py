@@ -40,7 +40,7 @@ def build(settings: IntakeSettings, *, links: Links, transport: Transport) -> Se
         operator=OperatorClient(links.http("wfms.operator")),
         chains=ChainsClient(links.http("wfms.chains")),
         page=settings.page,
-        hold=timedelta(seconds=settings.hold),
+        claim_duration=timedelta(seconds=settings.claim_duration),
         longest_pause=timedelta(seconds=settings.longest_pause),
         generations=settings.generations,
     )

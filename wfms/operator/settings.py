@@ -11,7 +11,7 @@ from sluice.servicekit.sealing import SealingSettings
 from wfms.operator.identity.usecases.oidc_settings import OidcSettings
 
 _FOR_THIS_PROCESS = secrets.token_urlsafe(48)
-#: Minimum length of the administrator's token: nobody guesses 32 characters.
+#: Minimum length of the administrator's token: 32 characters cannot be guessed.
 _SHORTEST = 32
 
 

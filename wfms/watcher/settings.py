@@ -20,7 +20,7 @@ class WatcherSettings(ServiceSettings):
     period: float = Field(default=2.0, gt=0)
     #: How long a claim on a page of watches lasts. Then another instance takes over from one that
     #: died.
-    hold: float = Field(default=10.0, ge=0)
+    claim_duration: float = Field(default=10.0, ge=0)
     #: Seconds after which the chain service is asked about a task that the WMS does not know: it
     #: may never have been sent.
     unknown_after: float = Field(default=30.0, ge=0)
@@ -29,5 +29,6 @@ class WatcherSettings(ServiceSettings):
     def rules(self) -> FollowRules:
         """Return the rules of the use cases."""
         return FollowRules(
-            hold=timedelta(seconds=self.hold), unknown_after=timedelta(seconds=self.unknown_after)
+            claim_duration=timedelta(seconds=self.claim_duration),
+            unknown_after=timedelta(seconds=self.unknown_after),
         )

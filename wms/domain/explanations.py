@@ -8,7 +8,7 @@ from sluice.contracts.common.numbers import format_count, in_full, size_text
 from sluice.contracts.common.states import JobState, TaskState
 from sluice.contracts.jobs.needs import Needs
 from sluice.contracts.jobs.resources import named_in_words
-from sluice.contracts.jobs.steps import StepPriority, off_in_words
+from sluice.contracts.jobs.steps import StepPriority, describe_disabled_step
 from sluice.contracts.jobs.tasks import Job, TaskStatus
 from sluice.scheduling.fit import gpus_in_words, why_unsuited
 from wms.domain.scheduling.limits import UsingStep
@@ -127,15 +127,13 @@ def _explain_live(task: TaskStatus, facts: WaitingFacts) -> str:
     in_flight = task.leased + task.running
     if in_flight:
         quarantined = f", {task.quarantined} quarantined" if task.quarantined else ""
-        switched_off = "" if (why := describe_switched_off(facts)) is None else f"; {why}"
-        if task.ready and not switched_off and facts.missing_space is not None:
-            switched_off = (
-                f"; the others wait for space: {describe_full_storage(facts.missing_space)}"
-            )
-        passed_over = _describe_passed_over(facts) if task.ready and not switched_off else ""
+        note = "" if (why := explain_disabled_step(facts)) is None else f"; {why}"
+        if task.ready and not note and facts.missing_space is not None:
+            note = f"; the others wait for space: {describe_full_storage(facts.missing_space)}"
+        passed_over = _describe_passed_over(facts) if task.ready and not note else ""
         return (
             f"In work: {done}, {in_flight} with pilots, {task.ready} ready{quarantined}"
-            f"{switched_off}{passed_over}."
+            f"{note}{passed_over}."
         )
     if task.ready == 0:
         return _explain_none_ready(task, facts, done)
@@ -222,11 +220,11 @@ def _explain_flow(task: TaskStatus, upstream: UpstreamProgress) -> str:
 
 def explain_waiting(task: TaskStatus, facts: WaitingFacts) -> str:
     """Return why ready jobs of the task are not leased."""
-    switched_off = describe_switched_off(facts)
+    sentence = explain_disabled_step(facts)
     return (
         _explain_not_leased(task, facts)
-        if switched_off is None
-        else f"{switched_off[:1].upper()}{switched_off[1:]}"
+        if sentence is None
+        else f"{sentence[:1].upper()}{sentence[1:]}"
     )
 
 
@@ -266,11 +264,11 @@ def _explain_queue_position(own: Demand, facts: WaitingFacts) -> str:
     )
 
 
-def describe_switched_off(facts: WaitingFacts) -> str | None:
-    """Return that the step is switched off, or None if it is not."""
-    if facts.priority is None or not facts.priority.is_off:
+def explain_disabled_step(facts: WaitingFacts) -> str | None:
+    """Return that the step is disabled, or None if it is not."""
+    if facts.priority is None or not facts.priority.is_disabled:
         return None
-    return off_in_words(facts.priority)
+    return describe_disabled_step(facts.priority)
 
 
 def _explain_scarce_resource(demand: Demand, facts: WaitingFacts) -> str | None:

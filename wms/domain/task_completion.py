@@ -72,8 +72,8 @@ def decide_ending(boundary: Boundary, counts: JobCounts) -> TaskEnding | None:
     - It has no jobs, because a filter before it left nothing: finished.
     - The sufficient share has finished: finished, and the rest is canceled.
     - The minimum is out of reach: failed at once.
-    - Only quarantined jobs are left and the minimum is reached: finished, so that nobody has to
-      look at them.
+    - Only quarantined jobs are left and the minimum is reached: finished, so that no person has
+      to look at them.
     - After a first few jobs, errors outnumber successes, and the minimum is at least half:
       canceled.
     """

@@ -166,7 +166,7 @@ class Simulation:
         self._kinds[kind].coming -= 1
         self._works[kind].loads += 1
         self._record_work(slot, kind, loading=True)
-        should_begin = self._kinds[kind].ready and self._kinds[kind].is_on
+        should_begin = self._kinds[kind].ready and self._kinds[kind].is_enabled
         if should_begin and slot.goes_to is None and self._has_resources(slot, kind):
             self._begin(slot)
         else:

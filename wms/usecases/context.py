@@ -49,7 +49,7 @@ class WmsRules:
     fit_grace: float
 
     @property
-    def span(self) -> timedelta:
+    def lease_duration(self) -> timedelta:
         """The lease, for the database."""
         return timedelta(seconds=self.lease)
 

@@ -199,7 +199,7 @@ CREATE TABLE frames (
 CREATE INDEX frames_file ON frames (file_id) WHERE file_id IS NOT NULL;
 
 -- High and low watermarks. At most 1: a part of the capacity of the storage. More: bytes.
-CREATE TABLE water_marks (
+CREATE TABLE watermarks (
     storage_id uuid PRIMARY KEY REFERENCES storages,
     low double precision NOT NULL CHECK (low > 0),
     high double precision NOT NULL CHECK (high > 0),

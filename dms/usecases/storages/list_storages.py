@@ -7,7 +7,7 @@ from uuid import UUID
 
 from dms.db import storages as sql
 from dms.db.missing_space import list_missing_space
-from dms.db.water_marks import Level, levels
+from dms.db.watermarks import Level, levels
 from dms.usecases.context import DmsContext
 from sluice.contracts.common.numbers import size_text
 from sluice.contracts.common.states import StorageType

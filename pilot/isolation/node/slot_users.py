@@ -63,8 +63,8 @@ def find_slot_users(names: Sequence[str], slots: int) -> list[SlotUser]:
         number, times = Counter(numbers).most_common(1)[0]
         if times > 1:
             raise UnsuitableUsersError(
-                f"{what} {number} is there {times} times: give each slot a user with a group of"
-                " its own"
+                f"{what} {number} is there {times} times: give each slot a user with a separate"
+                " group"
             )
     return users
 

@@ -77,13 +77,15 @@ class TemplateCalls(ServiceClient):
             "GET", build_path("templates", name), answer=Template, params={"version": version}
         )
 
-    async def template_due(self, name: str) -> TemplateTrigger:
-        """Return when a template is due.
+    async def template_trigger(self, name: str) -> TemplateTrigger:
+        """Return the trigger of a template, with its last and next times.
 
         Raises:
             NotFound: There is no such template, or it has no trigger.
         """
-        return await self.call("GET", build_path("templates", name, "due"), answer=TemplateTrigger)
+        return await self.call(
+            "GET", build_path("templates", name, "trigger"), answer=TemplateTrigger
+        )
 
     async def restore_template(self, name: str, *, version: int) -> Template:
         """Store the files of an earlier version as the latest one.

@@ -275,7 +275,7 @@ class ArchiveFormat(StrEnum):
 MAX_MARK = 9e18
 
 
-class WaterMarks(Contract):
+class Watermarks(Contract):
     """The watermarks of an input storage.
 
     The storage counts as filling from ``high`` on until it is below ``low``. Each is a number of
@@ -318,7 +318,7 @@ class Storage(NewStorage):
     #: It takes new data where no other storage of its type does.
     full_for: int | None = None
     #: Told there as well, of one that has marks; and since when it has been filling.
-    marks: WaterMarks | None = None
+    marks: Watermarks | None = None
     filling_since: Timestamp | None = None
     #: Told where it is asked for: bytes that still fit, as they were last looked at (none: without
     #: a limit, or not known); and how many data sets lie there.

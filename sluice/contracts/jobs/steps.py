@@ -11,16 +11,18 @@ from sluice.contracts.common.bounds import NewText, NewWord
 from sluice.contracts.common.wording import in_words
 
 #: With this priority, no job of the step is leased.
-OFF: Literal[-1] = -1
+DISABLED: Literal[-1] = -1
 MAX_PRIORITY = 1e6
 
 
 def _possible(priority: object) -> object:
-    if isinstance(priority, int | float) and (priority == OFF or 0 <= priority <= MAX_PRIORITY):
+    if isinstance(priority, int | float) and (
+        priority == DISABLED or 0 <= priority <= MAX_PRIORITY
+    ):
         return priority
     raise in_words(
         "a priority is a number from 0 to 1 000 000, which is added to the rank of the step's"
-        " tasks, or -1, which switches the step off"
+        " tasks, or -1, which disables the step"
     )
 
 
@@ -72,9 +74,9 @@ class StepPriority(Contract):
     since: Timestamp
 
     @property
-    def is_off(self) -> bool:
+    def is_disabled(self) -> bool:
         """Whether no job of the step is leased."""
-        return self.priority == OFF
+        return self.priority == DISABLED
 
 
 class StepLoad(Contract):
@@ -105,9 +107,9 @@ class StepLoad(Contract):
     priority: StepPriority | None = None
 
     @property
-    def is_off(self) -> bool:
+    def is_disabled(self) -> bool:
         """Whether no job of the step is leased."""
-        return self.priority is not None and self.priority.is_off
+        return self.priority is not None and self.priority.is_disabled
 
 
 class StepList(Contract):
@@ -133,12 +135,10 @@ def find_priority(
     return by_template.get(template, by_template.get(None))
 
 
-def off_in_words(priority: StepPriority) -> str:
-    """Return a sentence about a step that is switched off."""
+def describe_disabled_step(priority: StepPriority) -> str:
+    """Return a sentence about a disabled step."""
     by = f" by {priority.by}" if priority.by else ""
     where = f" in template {priority.template}" if priority.template else ""
     why = f" ({priority.reason})" if priority.reason else ""
     since = f"since {priority.since:%F %T}"
-    return (
-        f"step {priority.step} is switched off{where}{by} {since}{why}: no job of it is given away"
-    )
+    return f"step {priority.step} is disabled{where}{by} {since}{why}: no job of it is given away"

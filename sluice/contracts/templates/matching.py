@@ -53,9 +53,9 @@ def objection_to(dataset: Dataset, plan: Plan, *, template: str) -> str | None:
     """
     if dataset.slice is not None and dataset.slice.reader != template:
         return f"is not the template {dataset.slice.reader}, for which it was cut"
-    if dataset.slice is None and plan.due is not None:
+    if dataset.slice is None and plan.trigger is not None:
         what = "takes what is new in append-only data sets" if plan.match else "takes no data set"
-        return f"{what}, and runs {describe_trigger(plan.due)}"
+        return f"{what}, and runs {describe_trigger(plan.trigger)}"
     return objection(plan, facts_of(dataset))
 
 

@@ -327,7 +327,7 @@ class Plan(Contract):
     parameters: dict[str, Parameter] = Field(default_factory=dict)
     match: dict[str, Condition] = Field(default_factory=dict)
     #: The trigger. ``match`` then applies to the append-only data sets whose slices it takes.
-    due: Trigger | None = None
+    trigger: Trigger | None = None
     priority: int = 0
     bind: dict[str, str] = Field(default_factory=dict)
     #: Parameters whose values are secrets. Nobody gives values for them.

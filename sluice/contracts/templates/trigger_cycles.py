@@ -20,7 +20,7 @@ def feeds(giver: Plan, taker: Plan) -> bool:
 
     Groups are not considered.
     """
-    if taker.due is None or not taker.takes_dataset:
+    if taker.trigger is None or not taker.takes_dataset:
         return False
     return any(
         objection(taker, {"name": output.collect.name, "type": output.collect.type}) is None
@@ -94,16 +94,17 @@ def why_cycle(
         return None
     return (
         f"it does not begin by itself: {format_count(before, 'chain')} have begun so, each on what"
-        f" the one before gave, and templates form a ring: {describe_cycle(cycle, visibility)}."
+        f" the one before gave, because the templates form a trigger cycle:"
+        f" {describe_cycle(cycle, visibility)}."
         f" Disable one of them (sluice template disable {template.name}), or publish it so that it"
         " collects elsewhere: the others then go on. By hand it can be started on any data set"
-        f" (sluice chain start DATASET {template.name}). Where the ring is meant, let"
+        f" (sluice chain start DATASET {template.name}). Where the cycle is meant, let"
         f" SLUICE_INTAKE_GENERATIONS be more than {most}"
     )
 
 
 def _generation(template: Template, dataset: AppendOnlyDataset) -> int:
     """Return the highest generation of the files that the template would get."""
-    trigger, reader = template.plan.due, dataset.reader(template.name)
+    trigger, reader = template.plan.trigger, dataset.reader(template.name)
     takes_all = trigger is not None and trigger.every is not None and trigger.every.all
     return dataset.generation if reader is None or takes_all else reader.generation

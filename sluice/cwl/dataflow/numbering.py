@@ -35,7 +35,7 @@ MAX_DATA_SETS = 900
 class Numbering:
     """The numbering of all data sets of a workflow without cycles.
 
-    Steps are computed in topological order, so long rows of steps do not cause deep recursion.
+    Steps are computed in topological order, so that long rows of steps cause no deep recursion.
     """
 
     workflow: Workflow

@@ -64,7 +64,7 @@ def assemble_plan(
             for output, origin in wiring.outputs.items()
         ],
         match=match.conditions,
-        due=match.trigger,
+        trigger=match.trigger,
         **_fields(fields, data_input),
         bind={
             name: key

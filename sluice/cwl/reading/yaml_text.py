@@ -104,7 +104,7 @@ def _check_size(text: str) -> None:
 
 
 def _check_order(text: str) -> None:
-    """Refuse characters that display text in another order, because nobody could review it."""
+    """Refuse characters that display text in another order, because it could not be reviewed."""
     match = _REORDERING.search(text)
     if match is not None:
         code = f"{ord(match[0]):04X}"

@@ -14,7 +14,7 @@ from masstimes.hours import find_candidates
 from masstimes.small_web.web import SmallWeb
 from masstimes.text import page_text
 
-#: The web of the gold items, which nobody crawls.
+#: The web of the gold items, which is not crawled.
 _GOLD_SITES, _GOLD_SEED = 20, 4711
 
 

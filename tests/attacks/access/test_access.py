@@ -33,7 +33,7 @@ WMS, DMS = "/services/wms/api/v1", "/services/dms/api/v1"
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
+class ForbiddenRequest:
     """A request that an attacker would like to make. ``body`` makes a new body for each request, as
     names are unique."""
 
@@ -62,29 +62,33 @@ def _pilot(uid: UUID | None = None) -> dict[str, Any]:
     return {"uid": str(uid or uuid4()), **registration}
 
 
-WISHES = {
-    "see the overview": Wish("GET", "/"),
-    "see the templates": Wish("GET", "/templates"),
-    "list chains": Wish("GET", "/api/v1/chains"),
-    "list secrets": Wish("GET", "/api/v1/secrets"),
-    "publish a template": Wish("POST", "/api/v1/templates", _template),
-    "store a tool to run": Wish("POST", "/api/v1/run-templates", _template),
-    "keep a secret": Wish(
+REQUESTS = {
+    "see the overview": ForbiddenRequest("GET", "/"),
+    "see the templates": ForbiddenRequest("GET", "/templates"),
+    "list chains": ForbiddenRequest("GET", "/api/v1/chains"),
+    "list secrets": ForbiddenRequest("GET", "/api/v1/secrets"),
+    "publish a template": ForbiddenRequest("POST", "/api/v1/templates", _template),
+    "store a tool to run": ForbiddenRequest("POST", "/api/v1/run-templates", _template),
+    "keep a secret": ForbiddenRequest(
         "POST",
         "/api/v1/secrets",
         lambda: {"name": f"s-{uuid4().hex[:8]}", "value": "x" * 20, "templates": ["*"]},
     ),
-    "limit all others": Wish("PUT", "/api/v1/limits", lambda: {"name": "licence", "amount": 1}),
-    "switch a step off": Wish("PUT", "/api/v1/steps/words/priority", lambda: {"priority": -1}),
-    "read metrics": Wish("GET", "/metrics"),
-    "read the catalogue": Wish("GET", f"{DMS}/datasets"),
-    "fill the catalogue": Wish("POST", f"{DMS}/datasets", _dataset),
-    "read the WMS's metrics": Wish("GET", "/services/wms/metrics"),
-    "list tasks of the WMS": Wish("GET", f"{WMS}/tasks"),
-    "become a pilot": Wish("POST", f"{WMS}/pilots", _pilot),
+    "limit all others": ForbiddenRequest(
+        "PUT", "/api/v1/limits", lambda: {"name": "licence", "amount": 1}
+    ),
+    "disable a step": ForbiddenRequest(
+        "PUT", "/api/v1/steps/words/priority", lambda: {"priority": -1}
+    ),
+    "read metrics": ForbiddenRequest("GET", "/metrics"),
+    "read the catalogue": ForbiddenRequest("GET", f"{DMS}/datasets"),
+    "fill the catalogue": ForbiddenRequest("POST", f"{DMS}/datasets", _dataset),
+    "read the WMS's metrics": ForbiddenRequest("GET", "/services/wms/metrics"),
+    "list tasks of the WMS": ForbiddenRequest("GET", f"{WMS}/tasks"),
+    "become a pilot": ForbiddenRequest("POST", f"{WMS}/pilots", _pilot),
 }
 #: Requests that the token of pilots allows.
-OF_PILOTS = {"become a pilot"}
+PILOT_REQUESTS = {"become a pilot"}
 
 
 @pytest.fixture(scope="module")
@@ -99,36 +103,40 @@ def unguarded() -> Iterator[LiveSystem]:
         yield system
 
 
-def _ask(url: str, wish: Wish, **headers: str) -> httpx.Response:
-    body = None if wish.body is None else wish.body()
+def _ask(url: str, request: ForbiddenRequest, **headers: str) -> httpx.Response:
+    body = None if request.body is None else request.body()
     shown = {PILOT_PROOF_HEADER: PilotKey.new().proof(time.time())} | headers
-    return httpx.request(wish.method, f"{url}{wish.path}", json=body, headers=shown, timeout=30)
+    return httpx.request(
+        request.method, f"{url}{request.path}", json=body, headers=shown, timeout=30
+    )
 
 
-@pytest.mark.parametrize("name", WISHES)
+@pytest.mark.parametrize("name", REQUESTS)
 def test_without_authentication_each_request_succeeds(unguarded: LiveSystem, name: str) -> None:
-    answer = _ask(unguarded.url, WISHES[name])
+    answer = _ask(unguarded.url, REQUESTS[name])
     assert answer.is_success, answer.text
 
 
-@pytest.mark.parametrize("name", WISHES)
+@pytest.mark.parametrize("name", REQUESTS)
 def test_request_without_a_credential_is_refused(guarded: LiveSystem, name: str) -> None:
-    answer = _ask(guarded.url, WISHES[name])
+    answer = _ask(guarded.url, REQUESTS[name])
     assert (answer.status_code, answer.headers.get("set-cookie")) == (401, None)
 
 
-@pytest.mark.parametrize("name", WISHES)
+@pytest.mark.parametrize("name", REQUESTS)
 def test_user_of_the_system_can_make_each_request(guarded: LiveSystem, name: str) -> None:
     """Requests of pilots are the exception."""
-    answer = _ask(guarded.url, WISHES[name], authorization=f"Bearer {token_for(guarded.url)}")
-    assert answer.is_success if name not in OF_PILOTS else answer.status_code == 403, answer.text
+    answer = _ask(guarded.url, REQUESTS[name], authorization=f"Bearer {token_for(guarded.url)}")
+    assert answer.is_success if name not in PILOT_REQUESTS else answer.status_code == 403, (
+        answer.text
+    )
 
 
-@pytest.mark.parametrize("name", WISHES)
+@pytest.mark.parametrize("name", REQUESTS)
 def test_pilot_token_allows_only_requests_of_pilots(guarded: LiveSystem, name: str) -> None:
     token = (guarded.home / "pilot-token").read_text()
-    answer = _ask(guarded.url, WISHES[name], authorization=f"Bearer {token}")
-    assert answer.is_success if name in OF_PILOTS else answer.status_code == 403
+    answer = _ask(guarded.url, REQUESTS[name], authorization=f"Bearer {token}")
+    assert answer.is_success if name in PILOT_REQUESTS else answer.status_code == 403
 
 
 @pytest.mark.parametrize("credential", CREDENTIALS)
@@ -153,8 +161,8 @@ def test_personal_token_allows_exactly_the_requests_of_its_role(guarded: LiveSys
     _, viewer = create_token(guarded, Role.VIEWER)
     opened = {
         name
-        for name, wish in WISHES.items()
-        if _ask(guarded.url, wish, **bearer(viewer)).is_success
+        for name, request in REQUESTS.items()
+        if _ask(guarded.url, request, **bearer(viewer)).is_success
     }
     assert opened == {
         "see the overview",

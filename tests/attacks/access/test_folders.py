@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from tests.attacks.access.two_groups import MARK, Belongings, Member, bring_in, got
+from tests.attacks.access.two_groups import MARK, GroupObjects, Member, bring_in, got
 from tests.e2e.systems import LiveSystem
 from tests.waiting import wait_until
 
@@ -13,7 +13,7 @@ pytestmark = pytest.mark.xdist_group("attacks-groups")
 
 
 def test_files_of_another_group_cannot_be_registered(
-    grouped: LiveSystem, hers: Belongings, stranger: Member
+    grouped: LiveSystem, hers: GroupObjects, stranger: Member
 ) -> None:
     path = "/services/dms/api/v1/datasets"
     [first, _] = got(hers.owner.ask("GET", f"{path}/{hers.dataset}/files"))["files"]
@@ -31,7 +31,7 @@ def test_files_of_another_group_cannot_be_registered(
 
 
 def test_folder_around_the_data_of_another_group_cannot_be_registered(
-    grouped: LiveSystem, hers: Belongings, stranger: Member
+    grouped: LiveSystem, hers: GroupObjects, stranger: Member
 ) -> None:
     """A data set whose folder is a whole storage hides no data of other groups."""
     path = "/services/dms/api/v1/datasets"
@@ -67,7 +67,7 @@ def test_folder_around_the_data_of_another_group_cannot_be_registered(
 
 
 def test_only_one_of_two_nested_folders_can_be_registered_at_the_same_time(
-    grouped: LiveSystem, hers: Belongings, stranger: Member
+    grouped: LiveSystem, hers: GroupObjects, stranger: Member
 ) -> None:
     path = "/services/dms/api/v1/datasets"
     root = next(

@@ -12,7 +12,7 @@ from sluice.contracts.access.access import ON_BEHALF_HEADER, Role
 from sluice.contracts.common.states import DatasetState
 from tests.attacks.access.two_groups import (
     MARK,
-    Belongings,
+    GroupObjects,
     Member,
     chains_of,
     got,
@@ -32,7 +32,7 @@ _PART = re.compile(r"\{(\w+)\}")
 
 #: Routes that show objects of a group to its members. If their answers had no mark, the test below
 #: would find no leaks.
-TELLING = {
+ROUTES_WITH_NAMES = {
     "/", "/templates", "/datasets", "/chains", "/tasks", "/steps", "/run-templates",
     "/datasets/unmatched", "/api/v1/templates", "/api/v1/datasets", "/api/v1/chains",
     "/api/v1/tasks", "/api/v1/steps", "/api/v1/times", "/api/v1/run-templates",
@@ -41,15 +41,15 @@ TELLING = {
 
 
 #: Routes whose answers do not name the object, or name it in the bytes of an archive.
-SILENT = {
+ROUTES_WITHOUT_NAMES = {
     "/api/v1/datasets/{uid}/status", "/api/v1/jobs/{job}/explain", "/api/v1/jobs/{job}/log/live",
     "/api/v1/tasks/{uid}/explain", "/api/v1/tasks/{uid}/outlook",
     "/datasets/{uid}/files/{file}/image", "/run-templates/{template_id}/files",
-    "/templates/{name}/files", "/api/v1/templates/{name}/due",
+    "/templates/{name}/files", "/api/v1/templates/{name}/trigger",
 }  # fmt: skip
 
 
-def _address(row: Row, hers: Belongings) -> str:
+def _address(row: Row, hers: GroupObjects) -> str:
     """Return the address with objects of the owner, or with objects that exist for all groups."""
     pilot = got(hers.owner.ask("GET", "/api/v1/pilots"))["pilots"][0]["uid"]
     others: dict[str, Any] = {"uid": pilot, "number": 1, "run": 1, "name": "input"}
@@ -67,14 +67,14 @@ def _shown(answer: httpx.Response, address: str) -> bool:
     return MARK in text
 
 
-def test_members_of_the_group_see_its_objects(grouped: LiveSystem, hers: Belongings) -> None:
+def test_members_of_the_group_see_its_objects(grouped: LiveSystem, hers: GroupObjects) -> None:
     """Otherwise the next test would find nothing."""
     colleague, silent = member(grouped, "alpha", role=Role.VIEWER), []
     for row in READS:
         address = _address(row, hers)
         named = hers.address(row) is not None and row.service == "wfms.operator"
-        named = named and row.address not in SILENT
-        if row.address in TELLING or (named and row.lets("viewer")):
+        named = named and row.address not in ROUTES_WITHOUT_NAMES
+        if row.address in ROUTES_WITH_NAMES or (named and row.lets("viewer")):
             answer = colleague.ask("GET", address)
             if not answer.is_success or MARK not in answer.content.decode("latin-1"):
                 silent.append((row.address, answer.status_code))
@@ -82,7 +82,7 @@ def test_members_of_the_group_see_its_objects(grouped: LiveSystem, hers: Belongi
 
 
 def test_stranger_sees_no_objects_of_the_group_on_any_route(
-    hers: Belongings, onlooker: Member
+    hers: GroupObjects, onlooker: Member
 ) -> None:
     answers = []
     for row in READS:
@@ -116,7 +116,7 @@ def test_stranger_sees_no_objects_of_the_group_on_any_route(
     ],
 )
 def test_queries_show_no_objects_of_the_group_to_a_stranger(
-    hers: Belongings, onlooker: Member, query: str
+    hers: GroupObjects, onlooker: Member, query: str
 ) -> None:
     address = query.format(
         log_url=hers.log_url,
@@ -137,7 +137,7 @@ def test_queries_show_no_objects_of_the_group_to_a_stranger(
         assert answer.json()["steps"] == []
 
 
-def _without_names(answer: httpx.Response, hers: Belongings) -> str:
+def _without_names(answer: httpx.Response, hers: GroupObjects) -> str:
     """Return the text of the answer without the requested names and without form tokens."""
     text = re.sub(r'name="csrf" value="[^"]*"', "", answer.text)
     text = re.sub(r"nothing-at-all|1099511627776", "", text)
@@ -148,7 +148,7 @@ def _without_names(answer: httpx.Response, hers: Belongings) -> str:
 
 
 def test_objects_of_the_group_look_missing_to_a_stranger(
-    hers: Belongings, onlooker: Member
+    hers: GroupObjects, onlooker: Member
 ) -> None:
     """Each route that names an object gives the same status and the same text."""
     differ, asked_for = [], 0
@@ -169,7 +169,7 @@ def test_objects_of_the_group_look_missing_to_a_stranger(
 
 
 def test_human_tasks_of_the_group_look_missing_to_a_stranger(
-    hers: Belongings, onlooker: Member
+    hers: GroupObjects, onlooker: Member
 ) -> None:
     """Both services that serve human tasks show no step, link or browser."""
     rows = [row for row in ROWS if row.address.startswith("/api/v1/asking") and hers.address(row)]
@@ -208,7 +208,7 @@ def _body(row: Row) -> dict[str, Any]:
 
 
 def test_objects_of_the_group_are_unchanged_after_requests_of_a_stranger(
-    hers: Belongings, onlooker: Member
+    hers: GroupObjects, onlooker: Member
 ) -> None:
     test_objects_of_the_group_look_missing_to_a_stranger(hers, onlooker)
     owner = hers.owner
@@ -222,7 +222,7 @@ def test_objects_of_the_group_are_unchanged_after_requests_of_a_stranger(
 
 @pytest.mark.parametrize("service", ["", "/services/dms", "/services/chains", "/services/wms"])
 def test_delegation_header_of_a_person_is_ignored(
-    hers: Belongings, onlooker: Member, service: str
+    hers: GroupObjects, onlooker: Member, service: str
 ) -> None:
     """Only services may make requests for a person."""
     whom = json.dumps({"name": "root", "role": "admin", "groups": ["alpha"]})

@@ -7,7 +7,7 @@ from sluice.contracts.access.access import Role
 from tests.attacks.access.two_groups import (
     MARK,
     TEMPLATE,
-    Belongings,
+    GroupObjects,
     Member,
     bring_in,
     chains_of,
@@ -25,7 +25,7 @@ HARMLESS = TEMPLATE.replace(f"sluice:match: {{kind: {MARK}}}\n", "")
 
 @pytest.mark.parametrize("groups", [("beta",), ()], ids=["in another group", "in none"])
 def test_template_of_a_submitter_cannot_match_data_of_all_groups(
-    grouped: LiveSystem, hers: Belongings, groups: tuple[str, ...]
+    grouped: LiveSystem, hers: GroupObjects, groups: tuple[str, ...]
 ) -> None:
     he = member(grouped, *groups, role=Role.SUBMITTER)
 
@@ -57,7 +57,7 @@ def test_template_of_a_submitter_cannot_match_data_of_all_groups(
 
 
 def test_person_can_cancel_chains_that_start_on_their_data(
-    grouped: LiveSystem, hers: Belongings, stranger: Member
+    grouped: LiveSystem, hers: GroupObjects, stranger: Member
 ) -> None:
     she, colleague = (member(grouped, "alpha", role=Role.SUBMITTER) for _ in range(2))
     uid = bring_in(she, grouped, f"{MARK}-{she.name}", {"kind": MARK})

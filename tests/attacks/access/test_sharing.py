@@ -13,7 +13,7 @@ from sluice.contracts.common.states import DatasetState
 from tests.attacks.access.two_groups import (
     MARK,
     TEMPLATE,
-    Belongings,
+    GroupObjects,
     Member,
     bring_in,
     chains_of,
@@ -28,7 +28,7 @@ pytestmark = pytest.mark.xdist_group("attacks-groups")
 
 
 def test_shared_data_set_can_be_read_and_not_changed(
-    grouped: LiveSystem, hers: Belongings, stranger: Member
+    grouped: LiveSystem, hers: GroupObjects, stranger: Member
 ) -> None:
     uid = bring_in(hers.owner, grouped, f"{MARK}-shared", {"kind": "x"})
     path = f"/api/v1/datasets/{uid}"
@@ -57,7 +57,7 @@ def test_shared_data_set_can_be_read_and_not_changed(
 
 
 def test_shared_template_can_be_used_for_own_data_and_not_changed(
-    grouped: LiveSystem, hers: Belongings, stranger: Member
+    grouped: LiveSystem, hers: GroupObjects, stranger: Member
 ) -> None:
     path = f"/api/v1/templates/{hers.template}"
     got(hers.owner.ask("PUT", f"{path}/share", json={"shared_with": ["beta"]}))
@@ -87,7 +87,7 @@ def test_shared_template_can_be_used_for_own_data_and_not_changed(
 
 
 def test_error_about_a_used_name_does_not_reveal_the_owner(
-    hers: Belongings, stranger: Member
+    hers: GroupObjects, stranger: Member
 ) -> None:
     """The same request of the owner returns the existing object."""
     mine = {"name": f"{MARK}-week", "meta": {"kind": MARK}}
@@ -107,7 +107,7 @@ def test_error_about_a_used_name_does_not_reveal_the_owner(
 
 
 def test_shared_input_is_not_deleted_by_a_chain_of_another_group(
-    grouped: LiveSystem, hers: Belongings, stranger: Member
+    grouped: LiveSystem, hers: GroupObjects, stranger: Member
 ) -> None:
     """A chain of the owner with the same retention deletes it."""
     hungry = TEMPLATE.replace("input: keep, logs: keep", "input: delete, logs: keep", 1)
@@ -140,7 +140,7 @@ def _is_in(owner: Member, path: str, state: DatasetState) -> bool:
 
 
 def test_parameter_cannot_delete_a_shared_file(
-    grouped: LiveSystem, hers: Belongings, stranger: Member
+    grouped: LiveSystem, hers: GroupObjects, stranger: Member
 ) -> None:
     with_file = TEMPLATE.replace(MARK, "lent").replace(
         'inputs: {texts: "File[]"}', 'inputs: {texts: "File[]", other: "File[]"}', 1
@@ -157,7 +157,7 @@ def test_parameter_cannot_delete_a_shared_file(
 
 
 def test_data_set_that_is_not_shared_any_more_cannot_be_read_by_earlier_chains(
-    grouped: LiveSystem, hers: Belongings, stranger: Member
+    grouped: LiveSystem, hers: GroupObjects, stranger: Member
 ) -> None:
     """Neither a rerun nor a waiting chain can read it."""
     cwl = TEMPLATE.replace(MARK, "lent-once")
@@ -209,7 +209,7 @@ def _handed_over(system: LiveSystem) -> list[str]:
 
 
 def test_transfer_of_a_data_set_does_not_transfer_its_chains(
-    grouped: LiveSystem, hers: Belongings, stranger: Member
+    grouped: LiveSystem, hers: GroupObjects, stranger: Member
 ) -> None:
     """The previous owner keeps the chain."""
     both = member(grouped, "alpha", "beta")
@@ -232,7 +232,7 @@ def test_transfer_of_a_data_set_does_not_transfer_its_chains(
 
 
 def test_chain_cannot_use_objects_of_another_group(
-    grouped: LiveSystem, hers: Belongings, stranger: Member
+    grouped: LiveSystem, hers: GroupObjects, stranger: Member
 ) -> None:
     own = bring_in(stranger, grouped, "his-input", {"kind": "his"})
     with_file = TEMPLATE.replace(MARK, "his").replace(
@@ -253,7 +253,7 @@ def test_chain_cannot_use_objects_of_another_group(
 
 
 def test_match_rules_do_not_take_data_of_another_group(
-    grouped: LiveSystem, hers: Belongings, stranger: Member
+    grouped: LiveSystem, hers: GroupObjects, stranger: Member
 ) -> None:
     """Both groups have templates and data of the same kind."""
     first = TEMPLATE.replace("sluice:match", "sluice:priority: 9\nsluice:match", 1)
@@ -276,7 +276,7 @@ def test_match_rules_do_not_take_data_of_another_group(
 
 
 def test_sharing_with_an_unknown_group_is_refused(
-    grouped: LiveSystem, hers: Belongings, stranger: Member
+    grouped: LiveSystem, hers: GroupObjects, stranger: Member
 ) -> None:
     """A typing error does not end the existing sharing."""
     uid = bring_in(hers.owner, grouped, f"{MARK}-slip", {"kind": "x"}, shared="beta")
@@ -289,7 +289,7 @@ def test_sharing_with_an_unknown_group_is_refused(
 
 @pytest.mark.parametrize("key", ["sluice.asset", "output_name"])
 @pytest.mark.parametrize("path", ["/api/v1/datasets", "/services/dms/api/v1/datasets"])
-def test_metadata_that_the_system_sets_is_refused(hers: Belongings, path: str, key: str) -> None:
+def test_metadata_that_the_system_sets_is_refused(hers: GroupObjects, path: str, key: str) -> None:
     """It marks assets, which are deleted with their data set, and outputs of chains."""
     body = {"name": f"said-{key}", "meta": {key: "model", "chain": "c"}}
     refused = hers.owner.ask("POST", path, json=body)
@@ -298,7 +298,7 @@ def test_metadata_that_the_system_sets_is_refused(hers: Belongings, path: str, k
 
 
 def test_objects_cannot_be_created_for_another_person_or_group(
-    hers: Belongings, stranger: Member
+    hers: GroupObjects, stranger: Member
 ) -> None:
     for service in ("", "/services/dms"):
         for claim in ({"owner": hers.owner.name}, {"group": "alpha"}):
@@ -364,7 +364,7 @@ def test_submitter_can_neither_end_nor_extend_a_run_of_another_person(grouped: L
 
 
 def test_person_who_leaves_a_group_does_not_see_its_objects_any_more(
-    grouped: LiveSystem, hers: Belongings
+    grouped: LiveSystem, hers: GroupObjects
 ) -> None:
     leaver = member(grouped, "alpha", "beta")
     addresses = [f"/api/v1/datasets/{hers.dataset}", f"/services/wms/api/v1/tasks/{hers.task}"]

@@ -27,8 +27,8 @@ from wfms.operator.identity.usecases.sign_in import (
     address_block,
 )
 
-PASSWORD, WRONG = "correct horse battery", "staple of a battery"
-ATTACKER, ELSEWHERE = "192.0.2.1", "198.51.100.7"
+PASSWORD, WRONG_PASSWORD = "correct horse battery", "staple of a battery"
+ATTACKER, OTHER_ADDRESS = "192.0.2.1", "198.51.100.7"
 
 
 @pytest.fixture
@@ -63,7 +63,7 @@ async def _guess(people: People, names: list[str], *, address: str = ATTACKER) -
     with bind_client_address(address):
         for name in names:
             try:
-                await people.session_with_password(name, WRONG)
+                await people.session_with_password(name, WRONG_PASSWORD)
             except Unauthenticated:
                 looked_at += 1
             except TooManyTries:
@@ -88,7 +88,7 @@ async def test_guesses_at_unknown_names_block_only_the_address(
 
     assert await _guess(people, names) == ADDRESS_LIMIT.amount - 1
 
-    assert await _signs_in(people, "anna", ELSEWHERE)
+    assert await _signs_in(people, "anna", OTHER_ADDRESS)
     assert await _signs_in(people, "bert", ATTACKER), "bert has signed in from this address before"
     assert not await _signs_in(people, "anna", ATTACKER)
 
@@ -115,7 +115,7 @@ async def test_few_guesses_of_an_address_are_checked_at_the_same_time(
     async with asyncio.timeout(30):
         assert await _guess(people, ["anna"] * (NAME_LIMIT.amount + 1)) == 0
     allowed = asyncio.gather(
-        _signs_in(people, "bert", ATTACKER), _guess(people, ["x"], address=ELSEWHERE)
+        _signs_in(people, "bert", ATTACKER), _guess(people, ["x"], address=OTHER_ADDRESS)
     )
     go.set()
     assert list(await allowed) == [True, 1]
@@ -128,7 +128,7 @@ async def test_guesses_at_a_name_block_the_name_only_at_the_address(
 ) -> None:
     assert await _guess(people, ["anna"] * (NAME_LIMIT.amount + 5)) == NAME_LIMIT.amount
     assert not await _signs_in(people, "anna", ATTACKER)
-    assert await _signs_in(people, "anna", ELSEWHERE)
+    assert await _signs_in(people, "anna", OTHER_ADDRESS)
 
 
 async def test_guesses_at_a_name_from_many_addresses_share_a_limit(people: People) -> None:

@@ -74,7 +74,7 @@ class Member:
 
 
 @dataclass(frozen=True, slots=True)
-class Belongings:
+class GroupObjects:
     """Objects of the first group: the results of a chain and an unmatched data set."""
 
     owner: Member
@@ -143,7 +143,7 @@ def member(system: Addressed, *groups: str, role: Role = Role.SHIFT) -> Member:
     return Member(name, token["secret"], system.url)
 
 
-def work_of(system: Addressed, owner: Member) -> Belongings:
+def work_of(system: Addressed, owner: Member) -> GroupObjects:
     """Publish a template, register data and wait for its chain."""
     name = f"{MARK}-wf"
     got(owner.ask("POST", "/api/v1/templates", json={"name": name, "cwl": TEMPLATE}))
@@ -164,7 +164,7 @@ def work_of(system: Addressed, owner: Member) -> Belongings:
     wait_until(
         lambda: MARK in owner.ask("GET", "/api/v1/unmatched").text, what="the unmatched data set"
     )
-    return Belongings(
+    return GroupObjects(
         human_task=_create_human_task(system, owner),
         owner=owner,
         template=name,

@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from schemathesis import Case
 from schemathesis.core import NOT_SET
 
-from tests.attacks.whole_contents import Known
+from tests.attacks.whole_contents import KnownValues
 
 #: A table in each database that no service uses.
 CANARY = "canary"
@@ -64,7 +64,7 @@ _PART = re.compile(r"([^/]+)/\{(\w+)\}")
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class HostileRequest:
     """A request in its parts."""
 
     method: str
@@ -85,9 +85,9 @@ class Asked:
         return httpx.Request(self.method, url, content=content, headers=headers)
 
 
-def plain_requests(operation: Any, known_values: Known, number: int) -> list[Asked]:
+def plain_requests(operation: Any, known_values: KnownValues, number: int) -> list[HostileRequest]:
     """Return valid requests that name existing objects."""
-    requests: list[Asked] = []
+    requests: list[HostileRequest] = []
 
     @settings(
         max_examples=number,
@@ -104,7 +104,7 @@ def plain_requests(operation: Any, known_values: Known, number: int) -> list[Ask
     return requests
 
 
-def _to_request(case: Case[Any], known_values: Known) -> Asked:
+def _to_request(case: Case[Any], known_values: KnownValues) -> HostileRequest:
     places = dict((name, place) for place, name in _PART.findall(case.path))
     parts = {
         name: quote(str(known_values.get(places.get(name, ""), [value])[0]), safe="")
@@ -120,10 +120,12 @@ def _to_request(case: Case[Any], known_values: Known) -> Asked:
             if isinstance(body[name], str)
         }
         body |= {"wait": 0} if "wait" in body else {}
-    return Asked(case.method, case.path, parts, query, body, has_body=is_json)
+    return HostileRequest(case.method, case.path, parts, query, body, has_body=is_json)
 
 
-def hostile_requests(operation: Any, plain: Asked, *, all_: bool) -> Iterator[Asked]:
+def hostile_requests(
+    operation: Any, plain: HostileRequest, *, all_: bool
+) -> Iterator[HostileRequest]:
     """Yield a request for each value in each field, or for a share of the values in each field. The
     next field gets another share."""
     share = count()
@@ -134,7 +136,9 @@ def hostile_requests(operation: Any, plain: Asked, *, all_: bool) -> Iterator[As
     return _with_each(operation, plain, lambda: some(IN_ADDRESSES), lambda: some(IN_JSON))
 
 
-def requests_naming(operation: Any, plain: Asked, names: list[str]) -> Iterator[Asked]:
+def requests_naming(
+    operation: Any, plain: HostileRequest, names: list[str]
+) -> Iterator[HostileRequest]:
     """Yield a request for each of the names in each field."""
     quoted = [quote(name, safe="") for name in names]
     return _with_each(operation, plain, lambda: quoted, lambda: names)
@@ -146,8 +150,8 @@ Values = Callable[[], list[Any]]
 
 
 def _with_each(
-    operation: Any, plain: Asked, in_addresses: Values, in_json: Values
-) -> Iterator[Asked]:
+    operation: Any, plain: HostileRequest, in_addresses: Values, in_json: Values
+) -> Iterator[HostileRequest]:
     for name in plain.parts:
         for text in in_addresses():
             yield replace(plain, parts=plain.parts | {name: text})

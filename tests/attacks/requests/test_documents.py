@@ -22,7 +22,7 @@ from schemathesis.generation import GenerationMode
 
 from sluice.contracts.access.services import SERVICES
 from tests.attacks.requests.documented import operations_of
-from tests.attacks.whole_contents import Known, filled
+from tests.attacks.whole_contents import KnownValues, filled
 from tests.attacks.whole_system import CALLERS, WholeSystem, whole_system
 from tests.draws import examples
 from tests.servers.postgres import PostgresServer
@@ -55,7 +55,7 @@ class Scene:
     """The system and its objects. ``refused`` has the operations that a caller may not use."""
 
     system: WholeSystem
-    known_values: Known
+    known_values: KnownValues
     refused: set[tuple[str, str]] = field(default_factory=set)
 
 
@@ -94,7 +94,7 @@ def test_answers_conform_to_the_openapi_document(
                 scene.refused.add((operation, caller))
 
 
-def _name_what_there_is(case: Case[Any], known_values: Known, data: st.DataObject) -> None:
+def _name_what_there_is(case: Case[Any], known_values: KnownValues, data: st.DataObject) -> None:
     """Put names of existing objects into the request. The drawn objects are not changed, as later
     draws may return them again."""
     parts = dict(case.path_parameters or {})
@@ -108,7 +108,7 @@ def _name_what_there_is(case: Case[Any], known_values: Known, data: st.DataObjec
         case.query = _named(case.query, known_values, data)
 
 
-def _named(part: dict[str, Any], known_values: Known, data: st.DataObject) -> dict[str, Any]:
+def _named(part: dict[str, Any], known_values: KnownValues, data: st.DataObject) -> dict[str, Any]:
     names = sorted(part.keys() & known_values.keys())
     return {**part, **{name: data.draw(st.sampled_from(known_values[name])) for name in names}}
 

@@ -15,7 +15,7 @@ from tests.servers.postgres import PostgresServer
 from tests.unit.cwl.errors.test_hostile_text import HOSTILE
 
 ROUTES = ["templates", "run-templates", "templates/compare", "templates/check", "tools"]
-KEPT = ["templates", "run-templates", "tools"]
+TABLES_WITHOUT_NEW_ROWS = ["templates", "run-templates", "tools"]
 
 
 @pytest.fixture(scope="module")
@@ -36,7 +36,10 @@ def _post_content(
 
 
 def _list_objects(system: WholeSystem) -> list[object]:
-    lists = (system.ask_json("wfms.operator", "GET", f"/api/v1/{kind}") for kind in KEPT)
+    lists = (
+        system.ask_json("wfms.operator", "GET", f"/api/v1/{kind}")
+        for kind in TABLES_WITHOUT_NEW_ROWS
+    )
     return [item for listed in lists for part in listed.values() if part for item in part]
 
 

@@ -15,29 +15,29 @@ from sluice.contracts.access.services import SERVICES, CallingService
 from tests.attacks.requests.documented import operations_of
 from tests.attacks.requests.hostile_values import (
     CANARY,
-    Asked,
+    HostileRequest,
     hostile_requests,
     plain_requests,
     requests_naming,
 )
-from tests.attacks.whole_contents import Known, filled
+from tests.attacks.whole_contents import KnownValues, filled
 from tests.attacks.whole_system import CALLERS, WholeSystem, whole_system
 from tests.draws import examples
 from tests.servers.postgres import PostgresServer
 
 #: Callers, from the most permissions to the least.
-MIGHTY = ["admin", *reversed(CALLERS)]
+CALLERS_BY_PERMISSIONS = ["admin", *reversed(CALLERS)]
 JSON = {"content-type": "application/json"}
 #: Accepted statuses. A route without a body may accept an empty body.
-REFUSED = {200, 204, 404, 409, 422}
+ACCEPTED_STATUSES = {200, 204, 404, 409, 422}
 #: Messages of the database about a statement with injected SQL.
-TAKEN_FOR_SQL = ("syntax error", "unterminated quoted", "there is no parameter", CANARY)
+SQL_ERRORS = ("syntax error", "unterminated quoted", "there is no parameter", CANARY)
 
 
 @dataclass
 class Scene:
     system: WholeSystem
-    known_values: Known
+    known_values: KnownValues
     server: PostgresServer
 
     def log(self) -> str:
@@ -74,7 +74,9 @@ def scene(
         yield Scene(system, known_values, postgres_server)
 
 
-PASSED_ON = pytest.mark.long("most of its requests are passed on to the services tried here")
+LONG_FORWARDED_REQUESTS = pytest.mark.long(
+    "most of its requests are passed on to the services tried here"
+)
 
 
 def _services(passed_on: pytest.MarkDecorator | None = None) -> list[Any]:
@@ -92,7 +94,7 @@ def _services(passed_on: pytest.MarkDecorator | None = None) -> list[Any]:
 
 
 @pytest.mark.hypothesis  # `make test-long` sends all values.
-@pytest.mark.parametrize("service", _services(passed_on=PASSED_ON))
+@pytest.mark.parametrize("service", _services(passed_on=LONG_FORWARDED_REQUESTS))
 def test_hostile_values_are_neither_executed_nor_answered_with_a_server_error(
     scene: Scene, service: str
 ) -> None:
@@ -106,9 +108,7 @@ def test_hostile_values_are_neither_executed_nor_answered_with_a_server_error(
     assert findings == []
     assert scene.shape() == shape
     assert [
-        line
-        for line in scene.log()[log_start:].splitlines()
-        if any(x in line for x in TAKEN_FOR_SQL)
+        line for line in scene.log()[log_start:].splitlines() if any(x in line for x in SQL_ERRORS)
     ] == []
 
 
@@ -126,22 +126,25 @@ def _answers(
     scene: Scene,
     service: str,
     operation: Any,
-    make_requests: Callable[[Any, Asked], Iterable[Asked]],
-) -> Iterator[tuple[Asked, httpx.Response]]:
+    make_requests: Callable[[Any, HostileRequest], Iterable[HostileRequest]],
+) -> Iterator[tuple[HostileRequest, httpx.Response]]:
     """Send requests and yield them with their answers. ``make_requests`` makes the requests from an
     operation and a request that succeeds. The caller has the permission to send them."""
 
-    def ask(caller: str, plain_request: Asked) -> httpx.Response:
+    def ask(caller: str, plain_request: HostileRequest) -> httpx.Response:
         return scene.system.ask(caller, service, plain_request.request(service))
 
     tried = plain_requests(operation, scene.known_values, 5)
-    may = next((one for one in MIGHTY if ask(one, tried[0]).status_code not in {401, 403}), "admin")
+    may = next(
+        (one for one in CALLERS_BY_PERMISSIONS if ask(one, tried[0]).status_code not in {401, 403}),
+        "admin",
+    )
     plain = next((each for each in tried if ask(may, each).is_success), tried[0])
     for request in make_requests(operation, plain):
         yield request, ask(may, request)
 
 
-@pytest.mark.parametrize("service", _services(passed_on=PASSED_ON))
+@pytest.mark.parametrize("service", _services(passed_on=LONG_FORWARDED_REQUESTS))
 def test_services_do_not_fetch_addresses_or_files_that_a_request_names(
     scene: Scene, service: str, tmp_path: Path
 ) -> None:
@@ -184,7 +187,8 @@ def test_malformed_body_is_refused(scene: Scene, service: str) -> None:
         for operation in operations_of(service)
         if any("json" in each.media_type for each in operation.body)
         for name, content in BODIES.items()
-        if (answer := _sent(scene, service, operation, content)).status_code not in REFUSED
+        if (answer := _sent(scene, service, operation, content)).status_code
+        not in ACCEPTED_STATUSES
         and not _by_link(answer)
     ]
     assert accepted_bodies == []
@@ -194,7 +198,7 @@ def _sent(scene: Scene, service: str, operation: Any, content: bytes) -> httpx.R
     plain = plain_requests(operation, scene.known_values, 1)[0]
     plain_request = plain.request(service)
     request = httpx.Request(plain_request.method, plain_request.url, content=content, headers=JSON)
-    answers = (scene.system.ask(one, service, request) for one in MIGHTY)
+    answers = (scene.system.ask(one, service, request) for one in CALLERS_BY_PERMISSIONS)
     # A browser without a link is refused before its body is read.
     last = [
         answer for answer in answers if answer.status_code not in {401, 403} or _by_link(answer)

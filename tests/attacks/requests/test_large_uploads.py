@@ -13,11 +13,11 @@ from tests.attacks.requests.test_requests import head, sent, served
 
 #: MiB that an upload may take in addition to the libraries. Without checks, most of these uploads
 #: took a gigabyte or never ended.
-MOST = 350
+MAX_MEBIBYTES = 350
 
 #: Compiles uploads as the operator service does, each in a new process that has loaded the
 #: libraries. Prints the findings and the memory of each.
-CARRY = """
+CHECK_PROGRAM = """
 import json, os, resource, sys
 from tests.attacks.requests.large_uploads import REFUSED, TAKEN, steps_in_a_row
 from tests.unit.cwl.errors.test_any_upload import carry_through
@@ -53,7 +53,10 @@ FinishedChain = Callable[[str, str], dict[str, object]]
 @pytest.fixture(scope="module")
 def carried() -> Iterator[FinishedChain]:
     with subprocess.Popen(
-        [sys.executable, "-c", CARRY], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        [sys.executable, "-c", CHECK_PROGRAM],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
     ) as process:
 
         def carry(kind: str, case: str) -> dict[str, object]:
@@ -75,7 +78,7 @@ def test_upload_that_would_grow_is_refused_with_a_reason(carried: FinishedChain,
     messages: list[str] = result["messages"]  # type: ignore[assignment]
     assert any(REFUSED[case][1] in message for message in messages), messages
     assert isinstance(result["grown"], int)
-    assert result["grown"] < MOST
+    assert result["grown"] < MAX_MEBIBYTES
 
 
 @pytest.mark.parametrize("case", TAKEN)
@@ -84,7 +87,7 @@ def test_long_valid_upload_is_accepted(carried: FinishedChain, case: str) -> Non
     assert isinstance(result["steps"], int)
     assert result["steps"] >= 1
     assert isinstance(result["grown"], int)
-    assert result["grown"] < MOST
+    assert result["grown"] < MAX_MEBIBYTES
 
 
 async def test_large_registration_of_a_pilot_is_refused_before_it_is_complete() -> None:

@@ -17,7 +17,7 @@ from sluice.servicekit.messages.queue_topology import sluice_topology
 from sluice.servicekit.transport.base import Message, Transport
 from sluice.servicekit.transport.dead_letters import DeadLetter
 from sluice.servicekit.transport.open import open_transport
-from tests.attacks.whole_contents import Known, data_set, filled
+from tests.attacks.whole_contents import KnownValues, data_set, filled
 from tests.attacks.whole_system import WholeSystem, whole_system
 from tests.servers.postgres import PostgresServer
 from tests.waiting import eventually, wait_until
@@ -28,7 +28,7 @@ DEEP = 100_000
 @dataclass
 class Scene:
     system: WholeSystem
-    known_values: Known
+    known_values: KnownValues
 
     @property
     def closed(self) -> str:

@@ -28,15 +28,15 @@ from tests.integration.operator.conftest import Operator, operator
 
 __all__ = ["operator"]
 
-MOST = 64 * 1024
+MAX_BODY = 64 * 1024
 #: Seconds. Data that should be too slow is never sent.
-SOON = 0.2
-LIMITS = Limits(frozenset({"dms"}), body=MOST, body_seconds=SOON, settings="SLUICE_DMS_")
+TIMEOUT = 0.2
+LIMITS = Limits(frozenset({"dms"}), body=MAX_BODY, body_seconds=TIMEOUT, settings="SLUICE_DMS_")
 
 
 @pytest.fixture(autouse=True)
 def _short_farewell(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(request_guard, "LINGER", SOON)
+    monkeypatch.setattr(request_guard, "LINGER", TIMEOUT)
 
 
 async def size_of_body(scope: Scope, receive: Receive, send: Send) -> None:
@@ -161,11 +161,11 @@ async def test_too_large_body_is_refused_before_it_is_complete(chunked: bool) ->
     async with served() as port:
         status, problem = await sent(port, data)
     assert status == 413
-    assert f"at most {MOST} bytes (SLUICE_DMS_LARGEST_BODY)" in problem["detail"]
+    assert f"at most {MAX_BODY} bytes (SLUICE_DMS_LARGEST_BODY)" in problem["detail"]
 
 
 async def test_body_with_too_many_values_is_refused() -> None:
-    body = b"[" + b"[]," * (MOST // BYTES_A_VALUE) + b"1]"
+    body = b"[" + b"[]," * (MAX_BODY // BYTES_A_VALUE) + b"1]"
     async with served() as port, httpx.AsyncClient() as client:
         answer = await client.post(f"http://127.0.0.1:{port}/", content=body)
     assert answer.status_code == 413
@@ -177,7 +177,7 @@ async def test_refusal_is_sent_at_once_if_the_request_is_complete(
 ) -> None:
     monkeypatch.setattr(request_guard, "LINGER", 600.0)
     async with served() as port, httpx.AsyncClient(timeout=30) as client:
-        values = b"[" * (MOST // BYTES_A_VALUE + 1)
+        values = b"[" * (MAX_BODY // BYTES_A_VALUE + 1)
         assert (await client.post(f"http://127.0.0.1:{port}/", content=values)).status_code == 413
         assert (
             await client.get(f"http://127.0.0.1:{port}/", headers={"host": "evil.example"})
@@ -186,7 +186,7 @@ async def test_refusal_is_sent_at_once_if_the_request_is_complete(
 
 async def test_body_within_the_limit_arrives_complete() -> None:
     async with served() as port, httpx.AsyncClient() as client:
-        for content in (b"x" * MOST, b""):
+        for content in (b"x" * MAX_BODY, b""):
             assert (await client.post(f"http://127.0.0.1:{port}/", content=content)).json() == {
                 "size": len(content)
             }
@@ -200,7 +200,7 @@ async def test_request_with_a_missing_body_times_out() -> None:
 
 
 async def test_request_with_an_incomplete_head_times_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(PatientProtocol, "head_seconds", SOON)
+    monkeypatch.setattr(PatientProtocol, "head_seconds", TIMEOUT)
     async with served() as port:
         assert (await sent(port, b"GET / HTTP/1.1\r\nhost: 127"))[0] == 408
         reader, writer = await asyncio.open_connection("127.0.0.1", port)
@@ -303,7 +303,7 @@ async def test_refused_requests_are_counted_and_logged() -> None:
                 await sent(server.port, head(host="evil.example"))
             server.refusals.count_in(metrics)
             await sent(server.port, head(host="evil.example"))
-            await sent(server.port, head("POST", content_length=str(MOST + 1)))
+            await sent(server.port, head("POST", content_length=str(MAX_BODY + 1)))
             await sent(server.port, head("POST", content_length="10"))
             await sent(server.port, b"GET / HTTP/1.1\r\nx: " + b"y" * MAX_HEAD)
             idle = [await asyncio.open_connection("127.0.0.1", server.port) for _ in range(3)]

@@ -8,10 +8,10 @@ from starlette.types import Receive, Scope, Send
 
 from sluice.servicekit.web.connections import PatientProtocol
 from sluice.servicekit.web.request_limits import Limits
-from tests.attacks.requests.test_requests import MOST, SOON, head, served
+from tests.attacks.requests.test_requests import MAX_BODY, TIMEOUT, head, served
 
 #: Seconds between two bytes.
-SOONER = SOON / 10
+BYTE_SECONDS = TIMEOUT / 10
 
 
 class Answer(asyncio.Protocol):
@@ -37,7 +37,7 @@ async def dribbled(port: int, beginning: bytes, drop: bytes) -> bytes:
     async with asyncio.timeout(30):
         while not ended.done():
             transport.write(drop)
-            await asyncio.wait([ended], timeout=SOONER)
+            await asyncio.wait([ended], timeout=BYTE_SECONDS)
     return answer.data
 
 
@@ -45,7 +45,7 @@ async def dribbled(port: int, beginning: bytes, drop: bytes) -> bytes:
 async def test_head_that_arrives_byte_by_byte_times_out(
     monkeypatch: pytest.MonkeyPatch, drop: bytes
 ) -> None:
-    monkeypatch.setattr(PatientProtocol, "head_seconds", SOON)
+    monkeypatch.setattr(PatientProtocol, "head_seconds", TIMEOUT)
     async with served() as port:
         answer = await dribbled(port, b"GET / HTTP/1.1\r\nhost: 127.0.0.1\r\nx: ", drop)
     assert answer.startswith(b"HTTP/1.1 408 ")
@@ -69,7 +69,7 @@ async def test_body_that_arrives_byte_by_byte_times_out(beginning: bytes, drop: 
 async def test_answer_that_the_client_does_not_read_times_out(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(PatientProtocol, "read_seconds", SOON)
+    monkeypatch.setattr(PatientProtocol, "read_seconds", TIMEOUT)
     ended, size = asyncio.Event(), 64 * 1024 * 1024
 
     async def large(scope: Scope, receive: Receive, send: Send) -> None:
@@ -95,7 +95,7 @@ async def test_answer_that_the_client_does_not_read_times_out(
 )
 async def test_incomplete_requests_are_closed_for_new_connections(beginning: bytes) -> None:
     """The oldest request is closed first, one for each new connection."""
-    async with served(Limits(body=MOST, body_seconds=600.0), connections=3) as port:
+    async with served(Limits(body=MAX_BODY, body_seconds=600.0), connections=3) as port:
         half = [await asyncio.open_connection("127.0.0.1", port) for _ in range(3)]
         for _, writer in half:
             writer.write(beginning)

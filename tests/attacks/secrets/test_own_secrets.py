@@ -25,7 +25,7 @@ pytestmark = pytest.mark.xdist_group("own-secrets")
 PASSWORD = "a password that nobody else has"
 WMS = "/services/wms/api/v1"
 #: Files of a home folder that hold a credential.
-KEPT = {"token", "pilot-token", "secret-key", "encryption-key"}
+CREDENTIAL_FILES = {"token", "pilot-token", "secret-key", "encryption-key"}
 
 
 @pytest.fixture(scope="module")
@@ -48,7 +48,7 @@ def test_credentials_are_stored_only_in_their_own_files(system: LiveSystem, tmp_
         file for file in files_by_secret["a pilot's key"] if re.fullmatch(r"pilots/.+/key", file)
     }
     assert pilots
-    own = {name: {name} if name in KEPT else set() for name in secrets}
+    own = {name: {name} if name in CREDENTIAL_FILES else set() for name in secrets}
     assert files_by_secret == own | {"a pilot's key": pilots}
     assert [name for name, secret in secrets.items() if _in_a_command(secret)] == []
 
@@ -69,7 +69,7 @@ def _secrets(system: LiveSystem) -> dict[str, str]:
     who = {"name": name, "password": PASSWORD}
     [key] = {path.read_text() for path in system.home.glob("pilots/**/key")}
     return {
-        **{name: (system.home / name).read_text().strip() for name in KEPT},
+        **{name: (system.home / name).read_text().strip() for name in CREDENTIAL_FILES},
         "password": PASSWORD,
         "a person's token": create_token(system)[1],
         "a token of a password": ask_as_admin(system, "POST", "/sign-in", who)["secret"],

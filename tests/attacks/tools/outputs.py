@@ -16,7 +16,7 @@ _FREE = (TOOL, WORKFLOW, INVOCATION)
 _CONTAINED = (*_FREE, CONTAINER)
 _ALL = (*_CONTAINED, INNER_CONTAINER)
 
-_NOT_OURS = "no file of the job"
+_FOREIGN_FILE_MESSAGE = "no file of the job"
 _SPECIAL = "is neither a file nor a folder"
 
 
@@ -32,7 +32,7 @@ class Attack:
     script: str
     binding: Mapping[str, Any] = field(default_factory=lambda: {"glob": "x"})
     type: Any = "File"
-    says: str = _NOT_OURS
+    says: str = _FOREIGN_FILE_MESSAGE
     ways: tuple[str, ...] = _FREE
     port: Mapping[str, Any] = field(default_factory=dict)
     fields: Mapping[str, Any] = field(default_factory=dict)

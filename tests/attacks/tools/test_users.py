@@ -43,7 +43,7 @@ _LEFT_OBJECTS = {
     "leaves a message",
     "leaves a message of POSIX",
 }
-_NOT_KEPT_OUT = {
+_POSSIBLE_ATTACKS = {
     *_OPEN_FILES,
     *_VISIBLE_PROCESSES,
     *_LEFT_OBJECTS,
@@ -51,7 +51,7 @@ _NOT_KEPT_OUT = {
     # The tests of jobs of slot users try the limits of a job.
     *(attack.name for attack in limits.ATTACKS),
 }
-KEPT_OUT = [attack for attack in ATTACKS if attack.name not in _NOT_KEPT_OUT]
+BLOCKED_ATTACKS = [attack for attack in ATTACKS if attack.name not in _POSSIBLE_ATTACKS]
 
 
 @pytest.fixture(scope="module")
@@ -71,7 +71,7 @@ def as_a_user() -> Iterator[AttackedSlot]:
 
 @pytest.mark.parametrize(
     ("attack", "inside"),
-    cases(KEPT_OUT, inside=[pytest.mark.long("each of them is seen to fail alone")]),
+    cases(BLOCKED_ATTACKS, inside=[pytest.mark.long("each of them is seen to fail alone")]),
 )
 def test_attack_by_a_slot_user_fails(
     attack: Attack, *, inside: bool, as_a_user: AttackedSlot

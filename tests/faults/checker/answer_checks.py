@@ -6,15 +6,15 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from tests.faults.checker.expectation import Asked
+from tests.faults.checker.expectation import ExpectedAnnotations
 from tests.faults.checker.snapshot import Row, group
 from tests.faults.checker.view import RunView, StepView, View
 
 #: Number of equal annotations that decide an item.
-_AGREE = 2
+_AGREEMENT = 2
 
 
-def check_answers_kept(view: View) -> Iterator[str]:
+def check_annotations_complete(view: View) -> Iterator[str]:
     """Require that the stored annotations are those that browsers had confirmed."""
     for run, _, question, items in _list_human_tasks(view):
         for name, item in items.items():
@@ -29,7 +29,7 @@ def check_answers_kept(view: View) -> Iterator[str]:
                     yield f"{run.expected.dataset}: {name} was answered with {row['answer']}"
 
 
-def check_items_given(view: View) -> Iterator[str]:
+def check_items_decided(view: View) -> Iterator[str]:
     """Require that each job had one item, which is decided and returned to its chain."""
     for run, step, question, items in _list_human_tasks(view):
         own = [row for row in view.state.rows("ask", "items") if _is_of(row, step)]
@@ -46,7 +46,7 @@ def check_items_given(view: View) -> Iterator[str]:
                 )
 
 
-def check_answers_in_files(view: View) -> Iterator[str]:
+def check_annotations_in_files(view: View) -> Iterator[str]:
     """Require that an answer file has each confirmed annotation once."""
     for run, step, question, items in _list_human_tasks(view):
         for file in view.files(step.written["answer"]):
@@ -58,7 +58,7 @@ def check_answers_in_files(view: View) -> Iterator[str]:
                 answers = content.get("answers", [])
                 answer_counts = Counter((one["device_uid"], one["answer"]) for one in answers)
                 due = Counter(dict.fromkeys(((one, question.words[name]) for one in browsers), 1))
-                if answer_counts != due or len(answers) < _AGREE:
+                if answer_counts != due or len(answers) < _AGREEMENT:
                     yield f"{where} has {dict(answer_counts)}, not {dict(due)}"
                 if (content.get("answer"), content.get("agreed")) != (
                     question.words[name],
@@ -67,7 +67,9 @@ def check_answers_in_files(view: View) -> Iterator[str]:
                     yield f"{where} says {content.get('answer')} by {content.get('agreed')}"
 
 
-def _list_human_tasks(view: View) -> Iterator[tuple[RunView, StepView, Asked, dict[str, Row]]]:
+def _list_human_tasks(
+    view: View,
+) -> Iterator[tuple[RunView, StepView, ExpectedAnnotations, dict[str, Row]]]:
     """Yield runs with human tasks, and their items by the names of files."""
     for run in view.runs:
         if run.expected.human_task is not None:

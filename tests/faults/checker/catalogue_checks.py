@@ -112,7 +112,7 @@ def check_expected_outputs(view: View) -> Iterator[str]:
             yield f"{run.expected.dataset}: the input in the catalogue is not what was brought in"
 
 
-def check_order_kept(view: View) -> Iterator[str]:
+def check_file_order(view: View) -> Iterator[str]:
     """Invariant 8: outputs of maps have the numbers of their inputs; merges keep the order."""
     for run, step in view.steps():
         for port, dataset in step.written.items():

@@ -7,10 +7,10 @@ from tests.faults.checker.snapshot import Row
 from tests.faults.checker.view import RunView, View
 
 #: States of data sets in the catalogue.
-GONE, KEPT, SAFE = "deleted", "closed", "uploaded"
+DELETED, CLOSED, UPLOADED = "deleted", "closed", "uploaded"
 
 
-def check_everything_carried(view: View) -> Iterator[str]:
+def check_all_inputs_processed(view: View) -> Iterator[str]:
     """Invariant 1: one chain for each data set, and no other chain."""
     complete = len(view.runs)
     yield from view.missing
@@ -70,7 +70,7 @@ def check_released(view: View) -> Iterator[str]:
                     f"{run.expected.dataset}: data set {name} is {dataset['state']} in the"
                     f" catalogue, not {state}"
                 )
-            if state == GONE:
+            if state == DELETED:
                 released.add(dataset["uid"])
     books = {
         "the chains": [
@@ -95,7 +95,7 @@ def check_released(view: View) -> Iterator[str]:
 
 def check_uploaded(view: View) -> Iterator[str]:
     for row in view.state.rows("dms", "datasets"):
-        if row["type"] == "output" and row["state"] != SAFE:
+        if row["type"] == "output" and row["state"] != UPLOADED:
             yield f"output {row['name']} is {row['state']}"
         if (
             row["claim_token"] is not None
@@ -123,12 +123,12 @@ def _ends(run: RunView) -> Iterator[tuple[str, Row, str]]:
     steps with failed jobs are kept.
     """
     outputs = run.expected.pipeline.outputs
-    yield "input", run.dataset, GONE
+    yield "input", run.dataset, DELETED
     for step in run.steps.values():
         name = step.step.name
         for port, dataset in step.written.items():
-            yield f"{name}/{port}", dataset, SAFE if f"{name}/{port}" in outputs else GONE
+            yield f"{name}/{port}", dataset, UPLOADED if f"{name}/{port}" in outputs else DELETED
         is_kept = run.expected.failed_jobs(step.step) or any(
             output.startswith(f"{name}/") for output in outputs
         )
-        yield f"{name}'s logs", step.logs, KEPT if is_kept else GONE
+        yield f"{name}'s logs", step.logs, CLOSED if is_kept else DELETED

@@ -59,7 +59,7 @@ class ExpectedFile:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class ExpectedAnnotations:
     """Expected annotations of the first step, in ``words`` by the names of files.
 
     ``taken`` counts the browsers with a confirmed annotation while the run lasts.
@@ -84,7 +84,7 @@ class ExpectedRun:
     outputs: Mapping[str, Sequence[ExpectedFile]]
     refused: frozenset[str] = frozenset()
     truth: Path | None = None
-    human_task: Asked | None = None
+    human_task: ExpectedAnnotations | None = None
 
     @property
     def jobs(self) -> int:

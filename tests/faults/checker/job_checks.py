@@ -16,7 +16,7 @@ _JOB_STATES = (
     "asked",
 )
 #: Outcome of an attempt if a duplicate attempt was faster.
-_GIVEN_UP = "canceled"
+_SUPERSEDED = "canceled"
 #: Error class and message of an attempt whose input file was missing or wrong.
 _INPUT_GONE = "checksum_mismatch"
 _GONE_SENTENCE = "is no longer there"
@@ -109,7 +109,9 @@ def check_one_winner(view: View) -> Iterator[str]:
                 row
                 for row in attempts
                 if row["attempt"] > job["attempt"]
-                and (row["outcome"] == _GIVEN_UP or (over is not None and row["leased_at"] < over))
+                and (
+                    row["outcome"] == _SUPERSEDED or (over is not None and row["leased_at"] < over)
+                )
             ]
             if numbers != list(range(1, job["attempt"] + len(behind) + 1)):
                 yield f"{where} has attempts {numbers}, and counts {job['attempt']}"
@@ -121,7 +123,7 @@ def check_one_winner(view: View) -> Iterator[str]:
         yield f"attempts at job {job_id}, which does not exist"
 
 
-def check_leases_apart(view: View) -> Iterator[str]:
+def check_leases_do_not_overlap(view: View) -> Iterator[str]:
     """Invariant 6: a job is leased again only after its former leases ended.
 
     A duplicate attempt on another pilot is the exception. Times are those of the database.
@@ -147,7 +149,7 @@ def check_leases_apart(view: View) -> Iterator[str]:
                     )
 
 
-def check_inputs_were_there(view: View) -> Iterator[str]:
+def check_inputs_existed(view: View) -> Iterator[str]:
     """Invariant 4: no attempt missed an input file or found a different one."""
     for row in view.state.rows("wms", "attempts"):
         if row["error_class"] == _INPUT_GONE or _GONE_SENTENCE in row["message"]:

@@ -9,10 +9,10 @@ from tests.faults.checker.snapshot import Row
 from tests.faults.checker.view import View
 
 #: Attempts that a pilot ended with one of these outcomes before the tool started spend nothing.
-_UNSPENT = {AttemptOutcome.CANCELED, AttemptOutcome.RETURNED}
+_OUTCOMES_WITHOUT_SPENDING = {AttemptOutcome.CANCELED, AttemptOutcome.RETURNED}
 
 
-def check_limits_kept(view: View) -> Iterator[str]:
+def check_limits_respected(view: View) -> Iterator[str]:
     """Require the limit at every time; an attempt uses its resources from its lease to its end."""
     for limit in _limits(view):
         if limit.period is None:
@@ -43,7 +43,8 @@ def check_quotas_spent(view: View) -> Iterator[str]:
             spent = sum(
                 row["begun"] <= one["leased_at"]
                 for one in _attempts(view, limit)
-                if one["started_at"] is not None or one["reported"] not in _UNSPENT
+                if one["started_at"] is not None
+                or one["reported"] not in _OUTCOMES_WITHOUT_SPENDING
             )
             if row["spent"] != spent:
                 yield f"{limit.name}: {row['spent']:g} are spent, by {spent} attempts"

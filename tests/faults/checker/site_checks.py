@@ -10,7 +10,7 @@ from tests.faults.checker.view import View
 #: The WMS may learn of a revocation after 5 s, and other faults may delay an answer.
 _GRACE = timedelta(seconds=20)
 #: Outcomes that a pilot reported.
-_REPORTED = {"finished", "failed"}
+_REPORTED_OUTCOMES = {"finished", "failed"}
 
 
 def check_revoked_sites_do_nothing(view: View) -> Iterator[str]:
@@ -19,7 +19,7 @@ def check_revoked_sites_do_nothing(view: View) -> Iterator[str]:
             what = f"{name}: attempt {row['attempt']} at job {row['job_id']}"
             if not _holds(sites, row["leased_at"]):
                 yield f"{what} was leased to a pilot of a revoked site at {row['leased_at']}"
-            elif row["outcome"] in _REPORTED and not _holds(sites, row["ended_at"]):
+            elif row["outcome"] in _REPORTED_OUTCOMES and not _holds(sites, row["ended_at"]):
                 yield f"{what} was reported by a pilot of a revoked site at {row['ended_at']}"
 
 

@@ -31,7 +31,7 @@ def check_no_dark_files(view: View) -> Iterator[str]:
         yield f"{path} is on its storage and not in the catalogue"
 
 
-def check_readable_datasets_whole(view: View) -> Iterator[str]:
+def check_readable_datasets_complete(view: View) -> Iterator[str]:
     """Invariant 4: every unreleased file of a readable data set has exactly one replica.
 
     An uploaded file is on an output storage.
@@ -77,7 +77,7 @@ def check_nothing_deleted_early(view: View) -> Iterator[str]:
             )
 
 
-def check_events_true(view: View) -> Iterator[str]:
+def check_events_complete(view: View) -> Iterator[str]:
     """Require that the merged files of a detector run have the events of the simulation."""
     for run in view.runs:
         if run.expected.truth is None:

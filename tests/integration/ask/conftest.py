@@ -44,7 +44,7 @@ from wfms.ask.usecases.make_link import make_link
 from wfms.ask.usecases.refuse_items import refuse_items
 
 #: Decided items are returned to the WMS at once, and may be undone until then.
-AT_ONCE = AskRules(lend=timedelta(minutes=10), undo=timedelta(0), settle=timedelta(0))
+IMMEDIATE_RULES = AskRules(lend=timedelta(minutes=10), undo=timedelta(0), settle=timedelta(0))
 TEMPLATE, STEP, GROUP = "mass times", "look", "everyone"
 CHECKSUM = "sha256:" + "0" * 64
 
@@ -203,7 +203,7 @@ async def asking(make_database: DatabaseFactory, tmp_path: Path) -> AsyncIterato
 async def asking_on(
     url: str,
     folder: Path,
-    rules: AskRules = AT_ONCE,
+    rules: AskRules = IMMEDIATE_RULES,
     *,
     requests: int = 0,
     newcomers: int = 0,

@@ -7,7 +7,7 @@ from sluice.contracts.human_tasks.asking import AnnotatorAnswer, AnswerFate
 from tests.integration.ask.conftest import Asking
 from wfms.ask.usecases.judge_devices import judge_devices
 
-KNOWN = [{"text": f"Office {hour}:00", "answer": "no"} for hour in range(8)]
+GOLD_ITEMS = [{"text": f"Office {hour}:00", "answer": "no"} for hour in range(8)]
 STEP = "/api/v1/asking/steps"
 
 
@@ -36,12 +36,12 @@ async def test_empty_file_of_gold_items_is_reported(asking: Asking) -> None:
 
 
 async def test_gold_items_outlive_the_task_that_brought_them(asking: Asking) -> None:
-    first = asking.task([b"Sunday 9:00"] * 20, gold=KNOWN, gold_every=2)
+    first = asking.task([b"Sunday 9:00"] * 20, gold=GOLD_ITEMS, gold_every=2)
     await asking.take_in()
-    asking.task([b"Monday 9:00"] * 20, gold=KNOWN, gold_every=2)
+    asking.task([b"Monday 9:00"] * 20, gold=GOLD_ITEMS, gold_every=2)
     await asking.take_in()
     count = "SELECT count(*), min(state), max(state) FROM items WHERE known_answer IS NOT NULL"
-    now = (len(KNOWN), AskItemState.OPEN, AskItemState.OPEN)
+    now = (len(GOLD_ITEMS), AskItemState.OPEN, AskItemState.OPEN)
     assert await asking.rows_of(count) == [now]
     del asking.rows.tasks[first]
     await asking.take_in()
@@ -62,7 +62,7 @@ async def test_gold_items_outlive_the_task_that_brought_them(asking: Asking) -> 
 
 
 async def test_ids_do_not_reveal_gold_items(asking: Asking) -> None:
-    asking.task([b"Sunday 9:00"] * 9, gold=KNOWN, gold_every=2)
+    asking.task([b"Sunday 9:00"] * 9, gold=GOLD_ITEMS, gold_every=2)
     await asking.take_in()
     rows = await asking.rows_of("SELECT uid, known_answer IS NOT NULL FROM items")
     assert {is_gold for _, is_gold in rows} == {True, False}

@@ -21,7 +21,7 @@ LINES = [
     json.dumps({"image": base64.b64encode(PNG).decode(), "answer": "yes", "n": "x" * n}).encode()
     for n in range(3)
 ]
-KNOWN = "SELECT uid, content #>> '{item,n}' FROM items WHERE known_answer IS NOT NULL"
+SELECT_GOLD_ITEMS = "SELECT uid, content #>> '{item,n}' FROM items WHERE known_answer IS NOT NULL"
 #: Has each of the possible line ends, and an empty line.
 GOLD = LINES[0] + b"\r\n\n" + LINES[1] + b"\r" + LINES[2]
 
@@ -53,7 +53,7 @@ async def shown(asking: Asking) -> tuple[Browser, dict[str, str], list[str]]:
         count=30
     )  # With so many items, a draw without gold items happens once in 10^9.
     images = {str(item.id): f"{PAGE}/{item.image}" for item in page_items.items}
-    rows = await asking.rows_of(KNOWN)
+    rows = await asking.rows_of(SELECT_GOLD_ITEMS)
     gold_images = {mark: images.pop(str(uid)) for uid, mark in rows if str(uid) in images}
     return browser, gold_images, list(images.values())
 

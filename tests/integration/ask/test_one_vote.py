@@ -10,7 +10,7 @@ import pytest
 from sluice.contracts.common.states import AskItemState
 from sluice.contracts.human_tasks.asking import AnnotatorAnswer
 from tests.conftest import DatabaseFactory
-from tests.integration.ask.conftest import AT_ONCE, GROUP, STEP, TEMPLATE, Asking, asking_on
+from tests.integration.ask.conftest import GROUP, IMMEDIATE_RULES, STEP, TEMPLATE, Asking, asking_on
 from wfms.ask.db.devices import AskingPlace
 from wfms.ask.usecases.context import OneVote
 from wfms.ask.usecases.end_assignments import end_old_assignments
@@ -145,7 +145,7 @@ async def test_each_link_shows_its_browsers_votes_and_annotations(asking: Asking
 async def test_setting_chooses_how_persons_are_recognized(
     make_database: DatabaseFactory, tmp_path: Path, one_vote: OneVote, second: int
 ) -> None:
-    rules = replace(AT_ONCE, one_vote=one_vote)
+    rules = replace(IMMEDIATE_RULES, one_vote=one_vote)
     async with asking_on(await make_database("wfms.ask.db.migrations"), tmp_path, rules) as asking:
         asking.task(SIX, agree=2)
         await asking.take_in()
@@ -157,7 +157,7 @@ async def test_setting_chooses_how_persons_are_recognized(
 async def test_origin_may_vote_again_after_the_time_window(
     make_database: DatabaseFactory, tmp_path: Path
 ) -> None:
-    rules = replace(AT_ONCE, one_vote_window=timedelta(hours=1))
+    rules = replace(IMMEDIATE_RULES, one_vote_window=timedelta(hours=1))
     async with asking_on(await make_database("wfms.ask.db.migrations"), tmp_path, rules) as asking:
         asking.task(SIX, agree=2)
         await asking.take_in()

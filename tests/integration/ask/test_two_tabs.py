@@ -7,11 +7,11 @@ from tests.waiting import eventually
 from wfms.ask.db.devices import find_device, lock_browser
 from wfms.ask.usecases.admit_browser import digest_token
 
-KNOWN = [{"text": f"Office {hour}:00", "answer": "no"} for hour in range(8)]
+GOLD_ITEMS = [{"text": f"Office {hour}:00", "answer": "no"} for hour in range(8)]
 
 
 async def test_concurrent_requests_of_a_browser_get_the_same_items(asking: Asking) -> None:
-    asking.task([b"Sunday 9:00"] * 40, gold=KNOWN, gold_every=2)
+    asking.task([b"Sunday 9:00"] * 40, gold=GOLD_ITEMS, gold_every=2)
     await asking.take_in()
     browser = await asking.browser()
     answers = await asyncio.gather(*(browser.next(count=5) for _ in range(8)))

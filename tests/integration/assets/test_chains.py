@@ -11,24 +11,24 @@ from sluice.contracts.chains.chains import Chain, RerunChain
 from sluice.contracts.common.problems import Conflict, NotFound, ServiceError, Unprocessable
 from sluice.contracts.common.states import DatasetState, TaskState
 from tests.draws import examples
-from tests.integration.assets.scene import Assets, bound, content_of, version_of
+from tests.integration.assets.asset_services import Assets, bound, content_of, version_of
 from tests.unit.wfms.chains.plans import plan, step
 
 
 async def test_chain_keeps_the_version_it_began_with(assets: Assets) -> None:
     first = await assets.put_version("model", b"a")
-    template = assets.world.template(bound("asset:model"))
-    early, late = await assets.world.input("early"), await assets.world.input("late")
-    chain = await assets.world.new_chain(early, template)
+    template = assets.wfms.add_template(bound("asset:model"))
+    early, late = await assets.wfms.create_input("early"), await assets.wfms.create_input("late")
+    chain = await assets.wfms.create_chain(early, template)
     await assets.put_version("model", b"b")
     assert version_of(chain) == "model@1"
-    assert version_of(await assets.world.new_chain(early, template)) == "model@1", (
+    assert version_of(await assets.wfms.create_chain(early, template)) == "model@1", (
         "the existing chain is returned"
     )
-    assert version_of(await assets.world.new_chain(late, template)) == "model@2"
-    await assets.world.start_steps()
-    await assets.world.deliver()
-    task = next(t for t in assets.world.wms.tasks.values() if t.chain_uid == chain.uid)
+    assert version_of(await assets.wfms.create_chain(late, template)) == "model@2"
+    await assets.wfms.start_steps()
+    await assets.wfms.deliver()
+    task = next(t for t in assets.wfms.wms.tasks.values() if t.chain_uid == chain.uid)
     assert [side.dat_in_uid for side in task.side_inputs] == [first.dataset_uid]
 
 
@@ -64,13 +64,13 @@ async def test_content_of_an_asset_must_fit_the_parameter(assets: Assets) -> Non
 async def test_rerun_keeps_the_version_unless_another_is_given(assets: Assets) -> None:
     await assets.put_version("model", b"a")
     chain = await assets.chain("one", bound("asset:model"))
-    await assets.world.start_steps()
-    await assets.world.deliver()
-    [task] = assets.world.wms.tasks
-    await assets.world.end_task(task, TaskState.FAILED, failed=1, reason="1 of 1 job failed")
-    await assets.world.turn()
+    await assets.wfms.start_steps()
+    await assets.wfms.deliver()
+    [task] = assets.wfms.wms.tasks
+    await assets.wfms.end_task(task, TaskState.FAILED, failed=1, reason="1 of 1 job failed")
+    await assets.wfms.run_loops()
     await assets.put_version("model", b"b")
-    chains = assets.world.chains
+    chains = assets.wfms.chains
     again, _ = await chains.rerun_chain(chain.uid, RerunChain(key=uuid4()))
     assert version_of(again) == "model@1"
     newer, _ = await chains.rerun_chain(
@@ -84,9 +84,9 @@ async def test_rerun_keeps_the_version_unless_another_is_given(assets: Assets) -
 
 
 async def test_chain_without_assets_does_not_need_the_operator(assets: Assets) -> None:
-    del assets.world.links.apps["wfms.operator"]
-    template = assets.world.template(plan(step("only"), outputs=[("only", "out")]))
-    assert await assets.world.new_chain(await assets.world.input("a"), template)
+    del assets.wfms.links.apps["wfms.operator"]
+    template = assets.wfms.add_template(plan(step("only"), outputs=[("only", "out")]))
+    assert await assets.wfms.create_chain(await assets.wfms.create_input("a"), template)
 
 
 moves = st.lists(
@@ -108,14 +108,14 @@ async def test_chain_never_gets_an_incomplete_or_deleted_version(
     name = f"model-{uuid4().hex[:8]}"
     chains: list[Chain] = []
     await asyncio.gather(*(_act(assets, name, moves_, chains) for moves_ in actors))
-    await assets.turn()
+    await assets.run_loops()
     for chain in chains:
-        if (await assets.world.chains.chain(chain.uid)).state.final:
+        if (await assets.wfms.chains.chain(chain.uid)).state.final:
             continue
-        dataset = await assets.world.dms.dataset(chain.params["model"]["dataset"])
+        dataset = await assets.wfms.dms.dataset(chain.params["model"]["dataset"])
         assert (dataset.state, dataset.count_files) == (DatasetState.CLOSED, 2)
         contents = set()
-        for file in (await assets.world.dms.files(dataset.uid)).files:
+        for file in (await assets.wfms.dms.files(dataset.uid)).files:
             contents.add(content_of(file)[:1])
         assert len(contents) == 1, "both files are of one version"
 
@@ -137,10 +137,10 @@ async def _act(assets: Assets, name: str, moves_: list[str], chains: list[Chain]
                     label = f"in-{uuid4().hex}"
                     chains.append(await assets.chain(label, bound(f"asset:{name}", "Directory")))
                 case ["turn"]:
-                    await assets.turn()
+                    await assets.run_loops()
                 case ["end"] if chains:
-                    await assets.world.chains.cancel_chain(chains[0].uid)
-                    await assets.world.turn()
+                    await assets.wfms.chains.cancel_chain(chains[0].uid)
+                    await assets.wfms.run_loops()
         except (NotFound, Conflict, Unprocessable) as refusal:
             assert_told(refusal)
 

@@ -3,7 +3,7 @@
 from httpx import ASGITransport, AsyncClient
 
 from tests.callers import for_anybody
-from tests.integration.assets.scene import Assets, bound
+from tests.integration.assets.asset_services import Assets, bound
 from tests.integration.operator.test_pages import token_of
 
 

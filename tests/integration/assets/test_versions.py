@@ -9,7 +9,7 @@ from sluice.contracts.common.problems import Conflict, NotFound, Unprocessable
 from sluice.contracts.common.states import DatasetState
 from sluice.contracts.data.assets import PIECE
 from tests.callers import for_anybody
-from tests.integration.assets.scene import Assets, bound, content_of, described, version_of
+from tests.integration.assets.asset_services import Assets, bound, content_of, described, version_of
 
 TWO = {"config.ini": b"[a]", "words/cs.txt": b"slovo"}
 
@@ -34,7 +34,7 @@ async def test_version_appears_only_when_all_files_are_stored(assets: Assets) ->
     ), "a repeated request returns the same version"
     [asset] = (await assets.client.assets()).assets
     assert asset.newest == stored.version
-    dataset = await assets.world.dms.dataset(stored.version.dataset_uid)
+    dataset = await assets.wfms.dms.dataset(stored.version.dataset_uid)
     assert (dataset.state, dataset.count_files, dataset.on_demand) == (
         DatasetState.CLOSED,
         2,
@@ -49,7 +49,7 @@ async def test_equal_content_is_the_same_version(assets: Assets) -> None:
     assert again.version == first.version
     unknown = await assets.put("pero-cz", TWO, with_checksum=False)
     assert (unknown.version, unknown.new) == (first.version, False)
-    await assets.turn()
+    await assets.run_loops()
     assert len(assets.stored(first.version)) == 2, "the superfluous files are deleted"
     other = await assets.put("pero-cz", TWO | {"config.ini": b"[b]"})
     assert (other.version.version, other.new) == (2, True)
@@ -66,8 +66,8 @@ async def test_files_of_an_existing_version_are_not_sent_again(assets: Assets) -
     assert draft.uid is not None
     second = (await assets.client.complete_asset("pero-cz", draft.uid)).version
     await assets.client.remove_asset("pero-cz", version=1)
-    await assets.turn()
-    files = (await assets.world.dms.files(second.dataset_uid)).files
+    await assets.run_loops()
+    files = (await assets.wfms.dms.files(second.dataset_uid)).files
     for file in files:
         shared = changed[file.name.replace("%2F", "/")]
         assert content_of(file) == shared, "a shared file is kept while a version has it"
@@ -123,7 +123,7 @@ async def test_removed_version_can_be_stored_again(assets: Assets) -> None:
     asset = await assets.client.asset("model")
     assert asset.newest == first
     assert asset.versions[0].removed_at is not None
-    await assets.turn()
+    await assets.run_loops()
     assert assets.stored(second) == {"model.pt": b"a"}
     third = await assets.put_version("model", b"b")
     assert third.version == 3, "a version number is not used again"
@@ -144,28 +144,28 @@ async def test_removed_version_is_kept_until_its_chains_have_ended(assets: Asset
     assert [using.uid for using in kept_version.chains] == [chain.uid]
     with pytest.raises(Unprocessable, match="has no version left"):
         await assets.chain("two", bound("asset:model"))
-    await assets.turn()
+    await assets.run_loops()
     assert assets.stored(version), "the files are kept"
     uses = await assets.client.asset_uses("model")
     assert [using.uid for using in uses.versions[0].chains] == [chain.uid]
-    await assets.world.chains.cancel_chain(chain.uid)
-    await assets.world.turn()
-    await assets.turn()
+    await assets.wfms.chains.cancel_chain(chain.uid)
+    await assets.wfms.run_loops()
+    await assets.run_loops()
     assert not assets.stored(version)
     assert (await assets.client.asset("model")).versions[0].deleted_at is not None
 
 
 async def test_data_set_of_an_asset_cannot_be_deleted_or_used_directly(assets: Assets) -> None:
     version = await assets.put_version("model", b"a")
-    for services in (assets.world.chains, assets.world.dms):
+    for services in (assets.wfms.chains, assets.wfms.dms):
         for force in (False, True):
             with pytest.raises(Conflict, match=r"asset 'model'.*sluice asset remove model@VERSION"):
                 await services.delete_dataset(version.dataset_uid, force=force)
-    await assets.turn()
+    await assets.run_loops()
     assert assets.stored(version) == {"model.pt": b"a"}
-    dataset = await assets.world.dms.dataset(version.dataset_uid)
+    dataset = await assets.wfms.dms.dataset(version.dataset_uid)
     with pytest.raises(Unprocessable, match="holds the asset model, which a chain is given"):
-        await assets.world.new_chain(dataset, assets.world.template(bound("asset:model")))
+        await assets.wfms.create_chain(dataset, assets.wfms.add_template(bound("asset:model")))
 
 
 async def test_invalid_names_paths_and_sizes_are_refused(assets: Assets) -> None:

@@ -193,5 +193,5 @@ async def test_watermarks_are_set_shown_and_removed(sluice: Command, tmp_path: P
         "--none --low 1% --high 2%",
     ):
         await sluice("storage", "marks", "buffer", *marks.split(), code=2)
-    assert "buffer: no water marks" in await sluice("storage", "marks", "buffer", "--none")
+    assert "buffer: no watermarks" in await sluice("storage", "marks", "buffer", "--none")
     assert "%" not in await sluice("storage", "list")

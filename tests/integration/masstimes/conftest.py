@@ -17,7 +17,7 @@ DELAYS = 0.02
 
 
 @dataclass(frozen=True)
-class Crawled:
+class CrawlFolder:
     """A folder that `mt-crawl` wrote."""
 
     out: Path
@@ -63,9 +63,9 @@ class ServedWeb:
         fixed = ("--out", out, "--contact", name, "--delays", str(DELAYS), "--timeout", "8")
         return [program, *self.parishes(ids), *fixed, *options]
 
-    def crawl(self, name: str, *options: str, parishes: Sequence[str] = ()) -> Crawled:
+    def crawl(self, name: str, *options: str, parishes: Sequence[str] = ()) -> CrawlFolder:
         subprocess.run(self.command(name, *options, parishes=parishes), check=True, timeout=300)
-        return Crawled(self.folder / name)
+        return CrawlFolder(self.folder / name)
 
     def log(self, name: str) -> list[dict[str, Any]]:
         """Return the requests of the crawl ``name``, sorted by start."""

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.integration.masstimes.conftest import PROGRAMS, Crawled, ServedWeb, served
+from tests.integration.masstimes.conftest import PROGRAMS, CrawlFolder, ServedWeb, served
 from tests.waiting import wait_until
 
 pytestmark = pytest.mark.xdist_group("small-web-again")
@@ -24,12 +24,12 @@ def web(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServedWeb]:
 
 
 @pytest.fixture(scope="module")
-def first(web: ServedWeb) -> Crawled:
+def first(web: ServedWeb) -> CrawlFolder:
     """Return a first crawl, which knows no pages."""
     return web.crawl("first", "--known-out", str(web.folder / "known"))
 
 
-def test_second_crawl_gets_only_changed_pages(web: ServedWeb, first: Crawled) -> None:
+def test_second_crawl_gets_only_changed_pages(web: ServedWeb, first: CrawlFolder) -> None:
     known_pages = str(web.folder / "known")
     same = web.crawl("same", "--known", known_pages)
     assert same.urls() == []
@@ -48,7 +48,9 @@ def test_second_crawl_gets_only_changed_pages(web: ServedWeb, first: Crawled) ->
     assert last.urls() == []
 
 
-def test_killed_crawl_is_resumed_without_repeated_requests(web: ServedWeb, first: Crawled) -> None:
+def test_killed_crawl_is_resumed_without_repeated_requests(
+    web: ServedWeb, first: CrawlFolder
+) -> None:
     state = web.folder / "state"
     options = ("--state", str(state), "--state-every", "0.05", "--at-once", "4")
     with subprocess.Popen(web.command("killed", *options)) as process:
@@ -90,7 +92,7 @@ def answered(state: Path) -> set[str]:
 
 
 @pytest.mark.long("the test of a killed crawl is stricter")
-def test_terminated_crawl_is_resumed(web: ServedWeb, first: Crawled) -> None:
+def test_terminated_crawl_is_resumed(web: ServedWeb, first: CrawlFolder) -> None:
     state = web.folder / "state-of-ended"
     options = ("--state", str(state), "--state-every", "0.05")
     with subprocess.Popen(web.command("ended", *options), stderr=subprocess.PIPE) as process:

@@ -9,7 +9,7 @@ from masstimes.pages import CRAWLED
 from masstimes.small_web.kindness import find_early_requests
 from masstimes.small_web.traps import PLACE
 
-from tests.integration.masstimes.conftest import DELAYS, Crawled, ServedWeb, served
+from tests.integration.masstimes.conftest import DELAYS, CrawlFolder, ServedWeb, served
 
 pytestmark = [
     pytest.mark.xdist_group("small-web-traps"),
@@ -36,7 +36,7 @@ def by_trap(web: ServedWeb) -> dict[str, str]:
 
 
 @pytest.fixture(scope="module")
-def crawled(web: ServedWeb, by_trap: dict[str, str]) -> Crawled:
+def crawled(web: ServedWeb, by_trap: dict[str, str]) -> CrawlFolder:
     limits = ("--most-pages", str(MAX_PAGES), "--most-bytes", str(MAX_BYTES))
     return web.crawl("traps", *limits, parishes=sorted(by_trap.values()))
 
@@ -68,7 +68,7 @@ def crawled(web: ServedWeb, by_trap: dict[str, str]) -> Crawled:
     ],
 )
 def test_crawl_of_every_site_ends(
-    crawled: Crawled,
+    crawled: CrawlFolder,
     web: ServedWeb,
     by_trap: dict[str, str],
     trap: str,
@@ -99,7 +99,7 @@ def test_crawl_of_every_site_ends(
     ],
 )
 def test_crawl_takes_no_more_pages_of_a_trap_than_exist(
-    crawled: Crawled, by_trap: dict[str, str], trap: str, pages: int
+    crawled: CrawlFolder, by_trap: dict[str, str], trap: str, pages: int
 ) -> None:
     pages_found = [page for page in crawled.pages(by_trap[trap]) if PLACE in page["url"]]
     assert len(pages_found) == pages
@@ -107,7 +107,7 @@ def test_crawl_takes_no_more_pages_of_a_trap_than_exist(
 
 
 def test_pages_forbidden_by_robots_txt_are_not_requested(
-    web: ServedWeb, crawled: Crawled, by_trap: dict[str, str]
+    web: ServedWeb, crawled: CrawlFolder, by_trap: dict[str, str]
 ) -> None:
     sites = web.truth["sites"]
     requested_paths = {(line["host"], line["path"]) for line in web.log("traps")}
@@ -119,7 +119,7 @@ def test_pages_forbidden_by_robots_txt_are_not_requested(
 
 
 def test_crawl_stops_reading_oversized_and_binary_files(
-    web: ServedWeb, crawled: Crawled, by_trap: dict[str, str]
+    web: ServedWeb, crawled: CrawlFolder, by_trap: dict[str, str]
 ) -> None:
     sizes = {line["path"]: line["bytes"] for line in web.log("traps") if PLACE in line["path"]}
     assert sizes[f"{PLACE}endless/index.html"] < MAX_BYTES * 10  # Buffers may hold some more.
@@ -127,7 +127,9 @@ def test_crawl_stops_reading_oversized_and_binary_files(
     assert crawled.summary(by_trap["picture"])["binary"] == 1
 
 
-def test_crawl_keeps_the_required_delays_between_requests(web: ServedWeb, crawled: Crawled) -> None:
+def test_crawl_keeps_the_required_delays_between_requests(
+    web: ServedWeb, crawled: CrawlFolder
+) -> None:
     log = sorted(web.log("traps"), key=lambda line: (line["host"], line["start"]))
     violations = [
         text
@@ -138,7 +140,7 @@ def test_crawl_keeps_the_required_delays_between_requests(web: ServedWeb, crawle
     assert len(log) > 300
 
 
-def test_lines_of_a_crawl_have_all_fields(crawled: Crawled, by_trap: dict[str, str]) -> None:
+def test_lines_of_a_crawl_have_all_fields(crawled: CrawlFolder, by_trap: dict[str, str]) -> None:
     pages = crawled.pages(by_trap["circle"])
     assert {tuple(page) for page in pages} == {CRAWLED}
     start, others = pages[0], pages[1:]
@@ -148,7 +150,9 @@ def test_lines_of_a_crawl_have_all_fields(crawled: Crawled, by_trap: dict[str, s
     assert any(page["link_text"] for page in others)
 
 
-def test_text_of_crawled_pages_has_the_known_mass_times(web: ServedWeb, crawled: Crawled) -> None:
+def test_text_of_crawled_pages_has_the_known_mass_times(
+    web: ServedWeb, crawled: CrawlFolder
+) -> None:
     from masstimes.text import page_text  # noqa: PLC0415 - for this test alone
 
     truth, compared = web.truth["pages"], 0

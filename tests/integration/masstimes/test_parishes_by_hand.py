@@ -74,7 +74,7 @@ def test_table_columns_give_days_and_the_meaning_of_hours(tmp_path: Path) -> Non
 
 
 #: Domain, day and time → single days, season and months of each row.
-WHEN = {
+DATES_AND_SEASONS = {
     ("jawornik", "sunday", "12:30"): [("", "oprócz lipca i sierpnia", "1-6 9-12")],
     ("jawornik", "weekday", "16:30"): [("wed", "", "")],
     ("lipnica", "sunday", "18:00"): [("", "oprócz lipca i sierpnia", "1-6 9-12")],
@@ -110,4 +110,4 @@ def test_table_has_single_weekdays_and_seasons_of_pages(tmp_path: Path) -> None:
         for row in csv.DictReader(file):
             key = row["domain"].removesuffix(".example"), row["day"], row["time"]
             rows_by_mass[key].append((row["days"], row["season"], row["months"]))
-    assert {key: rows_by_mass.get(key) for key in WHEN} == WHEN
+    assert {key: rows_by_mass.get(key) for key in DATES_AND_SEASONS} == DATES_AND_SEASONS

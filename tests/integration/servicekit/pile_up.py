@@ -20,7 +20,7 @@ from sluice.servicekit.migrate import Migrator
 from sluice.servicekit.running.lifecycle import running
 from sluice.servicekit.transport.open import open_transport
 
-TOGETHER = 500
+TRANSACTION_MESSAGES = 500
 #: About 2 kB as a message, so that messages kept in memory would show.
 FILES = [
     NewFile(
@@ -48,11 +48,11 @@ async def main(database_url: str, broker_url: str, count: int) -> None:
             OutboxRelay(database, transport, ServiceMetrics(), keep=KEEP, period=0.2)
         ):
             before = 0.0
-            for number in range(0, count, TOGETHER):
+            for number in range(0, count, TRANSACTION_MESSAGES):
                 async with database.transaction() as transaction:
-                    for _ in range(TOGETHER):
+                    for _ in range(TRANSACTION_MESSAGES):
                         transaction.send(DMS_FILES, RegisterFiles(dataset_uid=uuid4(), files=FILES))
-                if number == 10 * TOGETHER:
+                if number == 10 * TRANSACTION_MESSAGES:
                     before = peak()
             print("piled", before, peak(), flush=True)
             await asyncio.Event().wait()

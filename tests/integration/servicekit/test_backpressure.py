@@ -28,7 +28,7 @@ from tests.servers.rabbitmq import RabbitServer
 from tests.waiting import eventually
 
 LIMIT = 2000
-PILED = 50_000
+BACKLOG_MESSAGES = 50_000
 #: MB by which the producer may grow while messages of 100 MB pile up.
 GROWTH = 30.0
 WAITING = "SELECT count(*) FROM outbox WHERE sent_at IS NULL"
@@ -57,7 +57,7 @@ async def test_producer_keeps_no_messages_in_memory_and_loses_none(
         "tests.integration.servicekit.pile_up",
         database_url,
         rabbitmq_url,
-        str(PILED),
+        str(BACKLOG_MESSAGES),
     ]
     producer = await asyncio.create_subprocess_exec(*program, stdout=asyncio.subprocess.PIPE)
     database = await asyncpg.connect(database_url)
@@ -75,7 +75,7 @@ async def test_producer_keeps_no_messages_in_memory_and_loses_none(
 
             await eventually(full, what="a full queue", seconds=60)
             assert await transport.depth(DMS_FILES) < LIMIT + 1000
-            assert await database.fetchval(WAITING) > PILED - LIMIT - 1000
+            assert await database.fetchval(WAITING) > BACKLOG_MESSAGES - LIMIT - 1000
             producer.kill()
             await producer.wait()
             waiting = {
@@ -90,7 +90,7 @@ async def test_producer_keeps_no_messages_in_memory_and_loses_none(
                     "SELECT message_id FROM outbox WHERE sent_at IS NOT NULL"
                 )
             }
-            assert len(waiting | sent) == PILED
+            assert len(waiting | sent) == BACKLOG_MESSAGES
             received: set[str] = set()
             stream = transport.consume(DMS_FILES, prefetch=500)
             async for batch in stream:

@@ -1,4 +1,4 @@
-"""A fresh `World` for each test, on copies of databases that are migrated once."""
+"""A fresh `WfmsFixture` for each test, on copies of databases that are migrated once."""
 
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -6,15 +6,15 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import DatabaseFactory
-from tests.integration.wfms.world import World
+from tests.integration.wfms.wfms_fixture import WfmsFixture
 
 
 @pytest.fixture
-async def world(make_database: DatabaseFactory, tmp_path: Path) -> AsyncIterator[World]:
-    world = World(tmp_path)
-    await world.open(make_database)
+async def wfms(make_database: DatabaseFactory, tmp_path: Path) -> AsyncIterator[WfmsFixture]:
+    wfms = WfmsFixture(tmp_path)
+    await wfms.open(make_database)
     try:
-        yield world
+        yield wfms
     finally:
-        world.fuse.at = None
-        await world.close()
+        wfms.fuse.at = None
+        await wfms.close()

@@ -12,7 +12,7 @@ from sluice.contracts.common.problems import Conflict, NotFound, Unprocessable
 from sluice.contracts.common.states import ChainState, StepState
 from sluice.contracts.templates.plan import Source
 from tests.integration.wfms.test_reruns import HOUR, run
-from tests.integration.wfms.world import World
+from tests.integration.wfms.wfms_fixture import WfmsFixture
 from tests.unit.wfms.chains.plans import plan, step
 from wfms.chains.db import attention
 from wfms.chains.db.reading import CHAINS_BY_END, CHAINS_OF_ATTENTION, ChainQuery
@@ -24,98 +24,100 @@ TWO = plan(
 ANN, BOB = Acknowledge(by="Ann"), Acknowledge(by="Bob")
 
 
-async def failed_chain(world: World, name: str = "a") -> Chain:
-    world.keep_what_failed(HOUR)
-    template = world.template(ONE, name=f"wf-{name}")
-    chain = await world.new_chain(await world.input(name), template)
-    await run(world, fail="decode", turns=2)
-    return await world.chain(chain.uid)
+async def failed_chain(wfms: WfmsFixture, name: str = "a") -> Chain:
+    wfms.keep_failed_data(HOUR)
+    template = wfms.add_template(ONE, name=f"wf-{name}")
+    chain = await wfms.create_chain(await wfms.create_input(name), template)
+    await run(wfms, fail="decode", turns=2)
+    return await wfms.get_chain(chain.uid)
 
 
-async def needed(world: World) -> list[Chain]:
-    return (await world.chains.chains(attention=True)).chains
+async def needed(wfms: WfmsFixture) -> list[Chain]:
+    return (await wfms.chains.chains(attention=True)).chains
 
 
-async def test_failed_chain_needs_attention_until_somebody_acknowledges_it(world: World) -> None:
-    failed = await failed_chain(world)
+async def test_failed_chain_needs_attention_until_somebody_acknowledges_it(
+    wfms: WfmsFixture,
+) -> None:
+    failed = await failed_chain(wfms)
     assert failed.state is ChainState.FAILED
-    later = await world.input("later")
+    later = await wfms.create_input("later")
     for number in range(12):
-        await world.new_chain(later, world.template(ONE, name=f"later-{number}"))
-    await run(world, turns=3)
-    assert [needing.uid for needing in await needed(world)] == [failed.uid], (
+        await wfms.create_chain(later, wfms.add_template(ONE, name=f"later-{number}"))
+    await run(wfms, turns=3)
+    assert [needing.uid for needing in await needed(wfms)] == [failed.uid], (
         "newer ended chains do not hide the failed chain"
     )
-    assert await world.chains.counts() == ChainCounts(in_progress=0, uploading=0, attention=1)
-    chain = await world.chains.acknowledge_chain(failed.uid, ANN)
+    assert await wfms.chains.counts() == ChainCounts(in_progress=0, uploading=0, attention=1)
+    chain = await wfms.chains.acknowledge_chain(failed.uid, ANN)
     assert chain.acknowledged is not None
     assert chain.acknowledged.by == "Ann"
     with pytest.raises(
         Conflict,
         match=f"^Ann has seen it already, {chain.acknowledged.at:%F %T}: chain {failed.uid}$",
     ):
-        await world.chains.acknowledge_chain(failed.uid, BOB)
-    again = await world.chains.acknowledge_chain(failed.uid, ANN)
+        await wfms.chains.acknowledge_chain(failed.uid, BOB)
+    again = await wfms.chains.acknowledge_chain(failed.uid, ANN)
     assert again.acknowledged == chain.acknowledged, "the first acknowledgement is kept"
-    assert await needed(world) == []
-    assert (await world.chains.counts()).attention == 0
-    assert (await world.chain(failed.uid)).acknowledged == chain.acknowledged
+    assert await needed(wfms) == []
+    assert (await wfms.chains.counts()).attention == 0
+    assert (await wfms.get_chain(failed.uid)).acknowledged == chain.acknowledged
 
 
-async def test_only_failed_chains_can_be_acknowledged(world: World) -> None:
-    running = await world.new_chain(await world.input("a"), world.template(ONE))
+async def test_only_failed_chains_can_be_acknowledged(wfms: WfmsFixture) -> None:
+    running = await wfms.create_chain(await wfms.create_input("a"), wfms.add_template(ONE))
     with pytest.raises(Conflict, match="is in_progress, and needs no decision"):
-        await world.chains.acknowledge_chain(running.uid, ANN)
+        await wfms.chains.acknowledge_chain(running.uid, ANN)
     with pytest.raises(NotFound):
-        await world.chains.acknowledge_chain(uuid4(), ANN)
+        await wfms.chains.acknowledge_chain(uuid4(), ANN)
     for nobody in (" ", "a\x00b", "x" * 101):
-        answer = await world.client("wfms.chains").post(
+        answer = await wfms.client("wfms.chains").post(
             f"/api/v1/chains/{running.uid}/acknowledge", json={"by": nobody}
         )
         assert answer.status_code == 422
 
 
-async def test_rerun_or_discarded_failed_chain_needs_no_attention(world: World) -> None:
-    first, second = await failed_chain(world, "a"), await failed_chain(world, "b")
-    assert [needing.uid for needing in await needed(world)] == [second.uid, first.uid]
-    rerun, _ = await world.chains.rerun_chain(first.uid, RerunChain(key=uuid4()))
-    await world.chains.discard_chain(second.uid)
-    assert await needed(world) == []
-    await run(world, fail="decode", turns=2)
-    assert [needing.uid for needing in await needed(world)] == [rerun.uid], "the rerun failed, too"
+async def test_rerun_or_discarded_failed_chain_needs_no_attention(wfms: WfmsFixture) -> None:
+    first, second = await failed_chain(wfms, "a"), await failed_chain(wfms, "b")
+    assert [needing.uid for needing in await needed(wfms)] == [second.uid, first.uid]
+    rerun, _ = await wfms.chains.rerun_chain(first.uid, RerunChain(key=uuid4()))
+    await wfms.chains.discard_chain(second.uid)
+    assert await needed(wfms) == []
+    await run(wfms, fail="decode", turns=2)
+    assert [needing.uid for needing in await needed(wfms)] == [rerun.uid], "the rerun failed, too"
 
 
 async def test_chain_with_a_blocked_step_needs_attention_until_the_step_continues(
-    world: World,
+    wfms: WfmsFixture,
 ) -> None:
-    chain = await world.new_chain(await world.input("a"), world.template(ONE))
+    chain = await wfms.create_chain(await wfms.create_input("a"), wfms.add_template(ONE))
     why = "UPDATE steps SET reason = $2 WHERE chain_uid = $1 RETURNING 1"
-    assert await needed(world) == []
-    await world.rows("wfms.chains", why, chain.uid, "there is no storage for it")
-    assert [needing.uid for needing in await needed(world)] == [chain.uid]
-    await world.rows("wfms.chains", why, chain.uid, "")
-    assert await needed(world) == []
+    assert await needed(wfms) == []
+    await wfms.rows("wfms.chains", why, chain.uid, "there is no storage for it")
+    assert [needing.uid for needing in await needed(wfms)] == [chain.uid]
+    await wfms.rows("wfms.chains", why, chain.uid, "")
+    assert await needed(wfms) == []
 
 
-async def test_all_running_chains_are_counted(world: World) -> None:
-    dataset = await world.input("a")
+async def test_all_running_chains_are_counted(wfms: WfmsFixture) -> None:
+    dataset = await wfms.create_input("a")
     for number in range(76):
-        await world.new_chain(dataset, world.template(ONE, name=f"wf-{number}"))
-    assert len((await world.chains.chains()).chains) == 50
-    assert await world.chains.counts() == ChainCounts(in_progress=76, uploading=0, attention=0)
+        await wfms.create_chain(dataset, wfms.add_template(ONE, name=f"wf-{number}"))
+    assert len((await wfms.chains.chains()).chains) == 50
+    assert await wfms.chains.counts() == ChainCounts(in_progress=76, uploading=0, attention=0)
 
 
-async def test_chains_that_ended_last_are_listed_first(world: World) -> None:
-    dataset = await world.input("a")
+async def test_chains_that_ended_last_are_listed_first(wfms: WfmsFixture) -> None:
+    dataset = await wfms.create_input("a")
     uids = [
-        (await world.new_chain(dataset, world.template(ONE, name=f"wf-{number}"))).uid
+        (await wfms.create_chain(dataset, wfms.add_template(ONE, name=f"wf-{number}"))).uid
         for number in range(4)
     ]
     for uid in reversed(uids[:3]):
-        await world.chains.cancel_chain(uid)
-    assert [chain.uid for chain in await world.chains.last_ended(limit=9)] == uids[:3]
-    assert [chain.uid for chain in await world.chains.last_ended(limit=1)] == uids[:1]
-    page = await world.client("wfms.chains").get(
+        await wfms.chains.cancel_chain(uid)
+    assert [chain.uid for chain in await wfms.chains.last_ended(limit=9)] == uids[:3]
+    assert [chain.uid for chain in await wfms.chains.last_ended(limit=1)] == uids[:1]
+    page = await wfms.client("wfms.chains").get(
         "/api/v1/chains", params={"ended": True, "limit": 1}
     )
     assert ChainPage.model_validate_json(page.content).after is None, (
@@ -123,15 +125,17 @@ async def test_chains_that_ended_last_are_listed_first(world: World) -> None:
     )
 
 
-async def test_chains_of_one_template_are_listed_in_pages(world: World) -> None:
-    dataset = await world.input("a")
+async def test_chains_of_one_template_are_listed_in_pages(wfms: WfmsFixture) -> None:
+    dataset = await wfms.create_input("a")
     for number in range(4):
-        await world.new_chain(dataset, world.template(ONE, name=f"wf-{number % 2}", version=number))
-    first = await world.chains.chains(template="wf-1", limit=1)
-    rest = await world.chains.chains(template="wf-1", after=first.after)
+        await wfms.create_chain(
+            dataset, wfms.add_template(ONE, name=f"wf-{number % 2}", version=number)
+        )
+    first = await wfms.chains.chains(template="wf-1", limit=1)
+    rest = await wfms.chains.chains(template="wf-1", after=first.after)
     versions = [chain.template_version for chain in [*first.chains, *rest.chains]]
     assert versions == [3, 1]
-    assert (await world.chains.chains(template="wf")).chains == []
+    assert (await wfms.chains.chains(template="wf")).chains == []
 
 
 @pytest.mark.parametrize(
@@ -148,27 +152,27 @@ async def test_chains_of_one_template_are_listed_in_pages(world: World) -> None:
     ],
 )
 async def test_chains_are_listed_by_all_filters_together(
-    world: World, filters: dict[str, Any], expected: list[int]
+    wfms: WfmsFixture, filters: dict[str, Any], expected: list[int]
 ) -> None:
     metas: list[dict[str, Any]] = [{"run": 7}, {"run": 7, "detector": "north"}, {"run": "7"}]
     chains = [
-        await world.new_chain(
-            await world.input(f"input-{number}", meta=meta),
-            world.template(ONE, name="wf" if number else "other"),
+        await wfms.create_chain(
+            await wfms.create_input(f"input-{number}", meta=meta),
+            wfms.add_template(ONE, name="wf" if number else "other"),
         )
         for number, meta in enumerate(metas)
     ]
-    await world.chains.cancel_chain(chains[0].uid)
-    await world.rows(
+    await wfms.chains.cancel_chain(chains[0].uid)
+    await wfms.rows(
         "wfms.chains",
         "UPDATE chains SET owner = CASE dataset_name WHEN 'input-2' THEN 'anna' ELSE 'ben' END",
     )
-    chains_found = await world.chains.chains(**filters)
+    chains_found = await wfms.chains.chains(**filters)
     assert [chain.dataset_name for chain in chains_found.chains] == [f"input-{n}" for n in expected]
     listed: list[str] = []
     after: str | None = None
     while True:
-        page = await world.chains.chains(limit=1, after=after, **filters)
+        page = await wfms.chains.chains(limit=1, after=after, **filters)
         listed += [chain.dataset_name for chain in page.chains]
         after = page.after
         if after is None:
@@ -177,24 +181,24 @@ async def test_chains_are_listed_by_all_filters_together(
 
 
 @pytest.mark.parametrize("meta", [["run"], ["=7"], ["run=7", "run=8"], ["run=1e999"]])
-async def test_malformed_metadata_filter_is_refused(world: World, meta: list[str]) -> None:
+async def test_malformed_metadata_filter_is_refused(wfms: WfmsFixture, meta: list[str]) -> None:
     with pytest.raises(Unprocessable, match=r"query\.meta: "):
-        await world.chains.chains(meta=meta)
+        await wfms.chains.chains(meta=meta)
 
 
-async def test_several_chains_are_looked_up_in_one_request(world: World) -> None:
-    dataset = await world.input("a")
+async def test_several_chains_are_looked_up_in_one_request(wfms: WfmsFixture) -> None:
+    dataset = await wfms.create_input("a")
     uids = [
-        (await world.new_chain(dataset, world.template(ONE, name=f"wf-{number}"))).uid
+        (await wfms.create_chain(dataset, wfms.add_template(ONE, name=f"wf-{number}"))).uid
         for number in range(3)
     ]
-    chains = await world.chains.known_chains([uids[0], uuid4(), uids[2]])
+    chains = await wfms.chains.known_chains([uids[0], uuid4(), uids[2]])
     assert [chain.uid for chain in chains] == [uids[2], uids[0]]
-    assert await world.chains.known_chains([]) == []
+    assert await wfms.chains.known_chains([]) == []
 
 
-async def test_counts_and_attention_use_indexes(world: World) -> None:
-    await world.new_chain(await world.input("a"), world.template(ONE))
+async def test_counts_and_attention_use_indexes(wfms: WfmsFixture) -> None:
+    await wfms.create_chain(await wfms.create_input("a"), wfms.add_template(ONE))
     for statement, arguments in (
         (attention.UNDER_WAY, (["a", "b"],)),
         (attention.COUNT_NEEDING_ATTENTION, (None,)),
@@ -202,7 +206,7 @@ async def test_counts_and_attention_use_indexes(world: World) -> None:
         (CHAINS_BY_END, (None, None, None, 10, None, None)),
         (ChainQuery(template="wf").statement, (None, None, None, 10, None, None, "wf")),
     ):
-        async with world.databases["wfms.chains"].transaction() as transaction:
+        async with wfms.databases["wfms.chains"].transaction() as transaction:
             await transaction.connection.execute("SET LOCAL enable_seqscan = off")
             text = await transaction.connection.fetchval(
                 f"EXPLAIN (FORMAT JSON) {statement}", *arguments
@@ -218,9 +222,9 @@ async def test_counts_and_attention_use_indexes(world: World) -> None:
     ],
 )
 async def test_owner_and_metadata_filters_can_use_an_index(
-    world: World, query: ChainQuery, index: str
+    wfms: WfmsFixture, query: ChainQuery, index: str
 ) -> None:
-    async with world.databases["wfms.chains"].transaction() as transaction:
+    async with wfms.databases["wfms.chains"].transaction() as transaction:
         # All plans of an empty table cost the same, so that other plans must be disabled.
         for way in ("seqscan", "indexscan"):
             await transaction.connection.execute(f"SET LOCAL enable_{way} = off")
@@ -237,30 +241,30 @@ async def test_owner_and_metadata_filters_can_use_an_index(
     assert index in text
 
 
-async def test_tasks_are_listed_in_pages(world: World) -> None:
-    dataset = await world.input("a")
+async def test_tasks_are_listed_in_pages(wfms: WfmsFixture) -> None:
+    dataset = await wfms.create_input("a")
     for number in range(5):
-        await world.new_chain(dataset, world.template(TWO, name=f"wf-{number}"))
-    await run(world, turns=3)
-    whole = (await world.chains.tasks()).tasks
+        await wfms.create_chain(dataset, wfms.add_template(TWO, name=f"wf-{number}"))
+    await run(wfms, turns=3)
+    whole = (await wfms.chains.tasks()).tasks
     assert len(whole) == 10
     tasks: list[ChainTask] = []
     after: str | None = None
     while True:
-        page = await world.chains.tasks(limit=3, after=after)
+        page = await wfms.chains.tasks(limit=3, after=after)
         tasks += page.tasks
         after = page.after
         if after is None:
             break
     assert tasks == whole
     mine = whole[0].chain_uid
-    of_one = await world.chains.tasks(chain=mine)
+    of_one = await wfms.chains.tasks(chain=mine)
     assert {task.chain_uid for task in of_one.tasks} == {mine}
-    ended = await world.chains.tasks(limit=3, state=StepState.FINISHED)
-    more = await world.chains.tasks(limit=100, state=StepState.FINISHED, after=ended.after)
+    ended = await wfms.chains.tasks(limit=3, state=StepState.FINISHED)
+    more = await wfms.chains.tasks(limit=100, state=StepState.FINISHED, after=ended.after)
     assert [task.task_uid for task in [*ended.tasks, *more.tasks]] == [
         task.task_uid for task in whole
     ]
     for cursor in ("x", "1", "1.", "-1.2", "1.2.3", "9" * 30 + ".1"):
         with pytest.raises(Unprocessable, match="is no cursor of this list"):
-            await world.chains.tasks(after=cursor)
+            await wfms.chains.tasks(after=cursor)

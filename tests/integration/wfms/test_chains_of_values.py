@@ -17,7 +17,7 @@ from sluice.contracts.templates.plan import (
     StepOutput,
 )
 from tests.integration.wfms.test_reruns import again, run
-from tests.integration.wfms.world import World
+from tests.integration.wfms.wfms_fixture import WfmsFixture
 from tests.unit.wfms.chains.plans import plan, step
 
 NOTHING = StepInput(port="", source=Source(step=None, port=""), mode=InputMode.NONE, optional=True)
@@ -42,29 +42,31 @@ def sweep() -> Plan:
     ).model_copy(update={"data_input": ""})
 
 
-async def nothing(world: World, name: str) -> Dataset:
-    dataset = await world.dms.register_dataset(NewDataset(name=name, on_demand=True))
-    return await world.dms.close_dataset(dataset.uid, files=0)
+async def nothing(wfms: WfmsFixture, name: str) -> Dataset:
+    dataset = await wfms.dms.register_dataset(NewDataset(name=name, on_demand=True))
+    return await wfms.dms.close_dataset(dataset.uid, files=0)
 
 
-async def test_chain_without_a_data_set_runs_and_can_be_rerun(world: World) -> None:
+async def test_chain_without_a_data_set_runs_and_can_be_rerun(wfms: WfmsFixture) -> None:
     """The placeholder data set is kept for the rerun."""
-    stand_in = await nothing(world, "none")
-    chain = await world.new_chain(stand_in, world.template(sweep()), cuts=[1, 2])
-    await run(world)
-    assert (await world.chain(chain.uid)).state is ChainState.FINISHED
-    (task,) = [task for task in world.wms.tasks.values() if task.step == "over"]
+    stand_in = await nothing(wfms, "none")
+    chain = await wfms.create_chain(stand_in, wfms.add_template(sweep()), cuts=[1, 2])
+    await run(wfms)
+    assert (await wfms.get_chain(chain.uid)).state is ChainState.FINISHED
+    (task,) = [task for task in wfms.wms.tasks.values() if task.step == "over"]
     assert (task.main_input.dat_in_uid, task.main_input.mode) == (stand_in.uid, InputMode.NONE)
     assert task.args == {"cut": [1, 2]}
-    assert stand_in.uid not in world.deletions
-    other = await again(world, chain, params={"cuts": [3]})
-    await run(world)
-    finished = await world.chain(other.uid)
+    assert stand_in.uid not in wfms.deletions
+    other = await again(wfms, chain, params={"cuts": [3]})
+    await run(wfms)
+    finished = await wfms.get_chain(other.uid)
     assert finished.state is ChainState.FINISHED
     assert {each.state for each in finished.steps} == {StepState.FINISHED}
 
 
-async def test_data_set_with_files_is_refused_for_a_template_without_data(world: World) -> None:
-    template = world.template(sweep())
+async def test_data_set_with_files_is_refused_for_a_template_without_data(
+    wfms: WfmsFixture,
+) -> None:
+    template = wfms.add_template(sweep())
     with pytest.raises(Unprocessable, match="takes no data set, all its inputs are parameters"):
-        await world.new_chain(await world.input("a"), template, cuts=[1])
+        await wfms.create_chain(await wfms.create_input("a"), template, cuts=[1])

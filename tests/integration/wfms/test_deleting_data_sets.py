@@ -12,26 +12,28 @@ from sluice.contracts.common.states import ChainState, DatasetState
 from sluice.contracts.data.datasets import Dataset
 from tests.integration.wfms.test_crashes import crash_at
 from tests.integration.wfms.test_file_parameters import make_file_value, one_file, reads_files
-from tests.integration.wfms.world import World
+from tests.integration.wfms.wfms_fixture import WfmsFixture
 from tests.unit.wfms.chains.plans import plan, step, three_steps
 from wfms.chains.db import deletions
 
-GOING = {DatasetState.DELETING, DatasetState.DELETED}
+DELETION_STATES = {DatasetState.DELETING, DatasetState.DELETED}
 
 
-async def is_going(world: World, dataset: Dataset) -> bool:
-    return (await world.dms.dataset(dataset.uid)).state in GOING
+async def is_going(wfms: WfmsFixture, dataset: Dataset) -> bool:
+    return (await wfms.dms.dataset(dataset.uid)).state in DELETION_STATES
 
 
-async def test_deletion_of_a_needed_data_set_is_refused_and_names_the_chain(world: World) -> None:
-    dataset, parameter = await world.input("in"), await one_file(world, "parameter")
-    chain = await world.new_chain(
-        dataset, world.template(reads_files("a")), a=make_file_value(parameter)
+async def test_deletion_of_a_needed_data_set_is_refused_and_names_the_chain(
+    wfms: WfmsFixture,
+) -> None:
+    dataset, parameter = await wfms.create_input("in"), await one_file(wfms, "parameter")
+    chain = await wfms.create_chain(
+        dataset, wfms.add_template(reads_files("a")), a=make_file_value(parameter)
     )
-    await world.start_steps()
+    await wfms.start_steps()
     written = [
-        await world.dms.dataset(needed.uid)
-        for needed in (await world.chain(chain.uid)).datasets
+        await wfms.dms.dataset(needed.uid)
+        for needed in (await wfms.get_chain(chain.uid)).datasets
         if needed.port == "out"
     ]
     assert len(written) == 1
@@ -39,141 +41,146 @@ async def test_deletion_of_a_needed_data_set_is_refused_and_names_the_chain(worl
         with pytest.raises(
             Conflict, match=rf"data set {needed.name} is needed by chain {chain.uid}"
         ) as refused:
-            await world.chains.delete_dataset(needed.uid)
+            await wfms.chains.delete_dataset(needed.uid)
         assert refused.value.fields["chains"] == 1
         assert [finding.message for finding in refused.value.findings] == [
             f"chain {chain.uid}: in through wf, in_progress"
         ]
-        assert not await is_going(world, needed)
+        assert not await is_going(wfms, needed)
     for _ in range(3):
-        await world.turn()
-    assert (await world.chain(chain.uid)).state is ChainState.FINISHED
-    assert (await world.chains.delete_dataset(parameter.uid)).state is DatasetState.DELETING
+        await wfms.run_loops()
+    assert (await wfms.get_chain(chain.uid)).state is ChainState.FINISHED
+    assert (await wfms.chains.delete_dataset(parameter.uid)).state is DatasetState.DELETING
     with pytest.raises(Conflict, match="may be the last copy"):
-        await world.chains.delete_dataset(written[0].uid)
+        await wfms.chains.delete_dataset(written[0].uid)
     with pytest.raises(NotFound):
-        await world.chains.delete_dataset(chain.uid)
-    assert await world.rows("wfms.chains", "SELECT 1 FROM deletions") == []
+        await wfms.chains.delete_dataset(chain.uid)
+    assert await wfms.rows("wfms.chains", "SELECT 1 FROM deletions") == []
 
 
-async def test_forced_deletion_of_a_used_output_cancels_the_downstream_chain(world: World) -> None:
-    first = await world.new_chain(
-        await world.input("a"), world.template(plan(step("only"), outputs=[("only", "out")]))
+async def test_forced_deletion_of_a_used_output_cancels_the_downstream_chain(
+    wfms: WfmsFixture,
+) -> None:
+    first = await wfms.create_chain(
+        await wfms.create_input("a"),
+        wfms.add_template(plan(step("only"), outputs=[("only", "out")])),
     )
     for _ in range(3):
-        await world.turn()
+        await wfms.run_loops()
     (uid,) = [
-        dataset.uid for dataset in (await world.chain(first.uid)).datasets if dataset.port == "out"
+        dataset.uid
+        for dataset in (await wfms.get_chain(first.uid)).datasets
+        if dataset.port == "out"
     ]
-    reader = await world.new_chain(
-        await world.dms.dataset(uid), world.template(three_steps(), name="reader")
+    reader = await wfms.create_chain(
+        await wfms.dms.dataset(uid), wfms.add_template(three_steps(), name="reader")
     )
-    await world.start_steps()
-    await world.deliver()
-    assert (await world.chains.delete_dataset(uid, force=True)).state is DatasetState.UPLOADED
-    await world.turn()
-    assert (await world.chain(reader.uid)).state is ChainState.CANCELED
-    assert (await world.dms.dataset(uid)).state in GOING
+    await wfms.start_steps()
+    await wfms.deliver()
+    assert (await wfms.chains.delete_dataset(uid, force=True)).state is DatasetState.UPLOADED
+    await wfms.run_loops()
+    assert (await wfms.get_chain(reader.uid)).state is ChainState.CANCELED
+    assert (await wfms.dms.dataset(uid)).state in DELETION_STATES
 
 
-async def test_forced_deletion_cancels_chains_first_despite_crashes(world: World) -> None:
+async def test_forced_deletion_cancels_chains_first_despite_crashes(wfms: WfmsFixture) -> None:
     """Invariant 7: after any crash the deletion is either not begun or granted."""
-    template, place, through = world.template(three_steps()), 0, False
+    template, place, through = wfms.add_template(three_steps()), 0, False
     while not through:
         place += 1
-        dataset = await world.input(f"d{place}")
-        chain = await world.new_chain(dataset, template)
-        await world.start_steps()
-        await world.deliver()
+        dataset = await wfms.create_input(f"d{place}")
+        chain = await wfms.create_chain(dataset, template)
+        await wfms.start_steps()
+        await wfms.deliver()
 
         async def delete() -> None:
-            await world.chains.delete_dataset(dataset.uid, force=True)  # noqa: B023 - called at once
+            await wfms.chains.delete_dataset(dataset.uid, force=True)  # noqa: B023 - called at once
 
-        through = await crash_at(world, place, delete)
-        assert not await is_going(world, dataset), "its task has not stopped"
-        if await world.rows("wfms.chains", "SELECT 1 FROM deletions"):
+        through = await crash_at(wfms, place, delete)
+        assert not await is_going(wfms, dataset), "its task has not stopped"
+        if await wfms.rows("wfms.chains", "SELECT 1 FROM deletions"):
             with pytest.raises(Conflict, match="somebody asked for it"):
-                await world.new_chain(dataset, template.model_copy(update={"version": 2}))
+                await wfms.create_chain(dataset, template.model_copy(update={"version": 2}))
         else:
-            assert (await world.chain(chain.uid)).reason == ""
+            assert (await wfms.get_chain(chain.uid)).reason == ""
             await delete()
-        await crash_at(world, place, world.delete_requested)
-        await world.delete_requested()
-        assert (await world.chain(chain.uid)).reason.startswith("canceled because its data set")
+        await crash_at(wfms, place, wfms.delete_requested)
+        await wfms.delete_requested()
+        assert (await wfms.get_chain(chain.uid)).reason.startswith("canceled because its data set")
         for _ in range(2):
-            await world.stop_tasks()
-            await world.follow()
-        await crash_at(world, place, world.delete_requested)
-        await world.delete_requested()
-        assert (await world.chain(chain.uid)).state is ChainState.CANCELED
-        assert await is_going(world, dataset)
-        assert await world.rows("wfms.chains", "SELECT 1 FROM deletions") == []
+            await wfms.stop_tasks()
+            await wfms.follow_watches()
+        await crash_at(wfms, place, wfms.delete_requested)
+        await wfms.delete_requested()
+        assert (await wfms.get_chain(chain.uid)).state is ChainState.CANCELED
+        assert await is_going(wfms, dataset)
+        assert await wfms.rows("wfms.chains", "SELECT 1 FROM deletions") == []
     assert place > 10
 
 
-async def test_forced_deletion_waits_for_an_upload_of_the_chain(world: World) -> None:
-    dataset = await world.input("a")
-    chain = await world.new_chain(
-        dataset, world.template(plan(step("only"), outputs=[("only", "out")]))
+async def test_forced_deletion_waits_for_an_upload_of_the_chain(wfms: WfmsFixture) -> None:
+    dataset = await wfms.create_input("a")
+    chain = await wfms.create_chain(
+        dataset, wfms.add_template(plan(step("only"), outputs=[("only", "out")]))
     )
-    for crank in (world.start_steps, world.deliver, world.end_running_tasks, world.follow):
+    for crank in (wfms.start_steps, wfms.deliver, wfms.end_running_tasks, wfms.follow_watches):
         await crank()
-    assert (await world.chain(chain.uid)).state is ChainState.UPLOADING
-    assert (await world.chains.delete_dataset(dataset.uid, force=True)).state is DatasetState.CLOSED
+    assert (await wfms.get_chain(chain.uid)).state is ChainState.UPLOADING
+    assert (await wfms.chains.delete_dataset(dataset.uid, force=True)).state is DatasetState.CLOSED
     for _ in range(2):
-        await world.turn()
-    assert (await world.chain(chain.uid)).state is ChainState.FINISHED
-    assert await is_going(world, dataset)
+        await wfms.run_loops()
+    assert (await wfms.get_chain(chain.uid)).state is ChainState.FINISHED
+    assert await is_going(wfms, dataset)
 
 
-async def test_chain_creation_and_deletion_of_its_input_exclude_each_other(world: World) -> None:
-    template, outcomes = world.template(three_steps()), set()
+async def test_chain_creation_and_deletion_of_its_input_exclude_each_other(
+    wfms: WfmsFixture,
+) -> None:
+    template, outcomes = wfms.add_template(three_steps()), set()
     for number in range(12):
-        dataset = await world.input(f"d{number}")
-        begins = asyncio.create_task(world.new_chain(dataset, template))
+        dataset = await wfms.create_input(f"d{number}")
+        begins = asyncio.create_task(wfms.create_chain(dataset, template))
         if number % 4 == 0:  # In these rounds the chain is first; in the others the order is open.
             await begins
-        deletes = world.chains.delete_dataset(dataset.uid)
+        deletes = wfms.chains.delete_dataset(dataset.uid)
         answers = await asyncio.gather(begins, deletes, return_exceptions=True)
         assert [isinstance(answer, Conflict) for answer in answers].count(True) == 1, answers
-        chain_count = len((await world.chains.chains(dataset_uid=dataset.uid)).chains)
-        assert chain_count + await is_going(world, dataset) == 1
+        chain_count = len((await wfms.chains.chains(dataset_uid=dataset.uid)).chains)
+        assert chain_count + await is_going(wfms, dataset) == 1
         outcomes.add(chain_count)
     assert outcomes == {0, 1}, "each of the two was first at least once"
 
 
-async def test_deletion_refused_by_the_dms_is_forgotten(world: World) -> None:
+async def test_deletion_refused_by_the_dms_is_forgotten(wfms: WfmsFixture) -> None:
     """The data set became an output between the question and the deletion."""
-    dataset, template = await world.input("a"), world.template(three_steps())
-    await world.rows(
+    dataset, template = await wfms.create_input("a"), wfms.add_template(three_steps())
+    await wfms.rows(
         "wfms.chains", "INSERT INTO deletions VALUES ($1, false, now()) RETURNING 1", dataset.uid
     )
-    await world.rows(
-        "wfms.chains", "INSERT INTO inputs VALUES ($1, now()) RETURNING 1", dataset.uid
-    )
-    async with world.dms_database.connection() as connection:
+    await wfms.rows("wfms.chains", "INSERT INTO inputs VALUES ($1, now()) RETURNING 1", dataset.uid)
+    async with wfms.dms_database.connection() as connection:
         await connection.execute("UPDATE datasets SET type = 'output' WHERE uid = $1", dataset.uid)
-    await world.delete_requested()
-    assert await world.rows("wfms.chains", "SELECT 1 FROM deletions") == []
-    assert (await world.new_chain(dataset, template)).state is ChainState.IN_PROGRESS
+    await wfms.delete_requested()
+    assert await wfms.rows("wfms.chains", "SELECT 1 FROM deletions") == []
+    assert (await wfms.create_chain(dataset, template)).state is ChainState.IN_PROGRESS
 
 
-async def promised(world: World, count: int) -> list[Dataset]:
+async def promised(wfms: WfmsFixture, count: int) -> list[Dataset]:
     """Return data sets whose deletion was granted by force and that no chain needs."""
-    datasets = [await world.input(f"promised-{uuid4()}") for _ in range(count)]
+    datasets = [await wfms.create_input(f"promised-{uuid4()}") for _ in range(count)]
     for dataset in datasets:
-        await world.rows(
+        await wfms.rows(
             "wfms.chains", "INSERT INTO deletions VALUES ($1, true, now()) RETURNING 1", dataset.uid
         )
     return datasets
 
 
 def deletions_seen(
-    world: World, monkeypatch: pytest.MonkeyPatch, *, refused: UUID | None = None
+    wfms: WfmsFixture, monkeypatch: pytest.MonkeyPatch, *, refused: UUID | None = None
 ) -> list[UUID]:
     """Return a list that gets the requested deletions; the one of ``refused`` fails."""
     uids: list[UUID] = []
-    delete = world.dms.delete_dataset
+    delete = wfms.dms.delete_dataset
 
     async def see(uid: UUID, *, force: bool = False, taken_back: bool = False) -> Dataset:
         uids.append(uid)
@@ -181,73 +188,75 @@ def deletions_seen(
             raise ServiceError("the DMS fails")
         return await delete(uid, force=force, taken_back=taken_back)
 
-    monkeypatch.setattr(world.dms, "delete_dataset", see)
+    monkeypatch.setattr(wfms.dms, "delete_dataset", see)
     return uids
 
 
 async def test_deletion_waiting_for_a_chain_does_not_block_later_deletions(
-    world: World, monkeypatch: pytest.MonkeyPatch
+    wfms: WfmsFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("wfms.chains.usecases.delete_dataset.BATCH", 1)
-    waiting = await world.input("a")
-    await world.new_chain(waiting, world.template(plan(step("only"), outputs=[("only", "out")])))
-    for crank in (world.start_steps, world.deliver, world.end_running_tasks, world.follow):
+    waiting = await wfms.create_input("a")
+    await wfms.create_chain(
+        waiting, wfms.add_template(plan(step("only"), outputs=[("only", "out")]))
+    )
+    for crank in (wfms.start_steps, wfms.deliver, wfms.end_running_tasks, wfms.follow_watches):
         await crank()
-    await world.chains.delete_dataset(waiting.uid, force=True)
-    (later,) = await promised(world, 1)
-    await world.delete_requested()
-    assert (await is_going(world, waiting), await is_going(world, later)) == (False, True)
+    await wfms.chains.delete_dataset(waiting.uid, force=True)
+    (later,) = await promised(wfms, 1)
+    await wfms.delete_requested()
+    assert (await is_going(wfms, waiting), await is_going(wfms, later)) == (False, True)
 
 
 async def test_failing_deletion_does_not_block_other_deletions(
-    world: World, monkeypatch: pytest.MonkeyPatch
+    wfms: WfmsFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    world.hold = timedelta(hours=1)
-    bad, good = await promised(world, 2)
-    deletions_seen(world, monkeypatch, refused=bad.uid)
-    await world.delete_requested()
-    assert (await is_going(world, bad), await is_going(world, good)) == (False, True)
-    assert await world.rows("wfms.chains", "SELECT dataset_uid FROM deletions") == [
+    wfms.claim_duration = timedelta(hours=1)
+    bad, good = await promised(wfms, 2)
+    deletions_seen(wfms, monkeypatch, refused=bad.uid)
+    await wfms.delete_requested()
+    assert (await is_going(wfms, bad), await is_going(wfms, good)) == (False, True)
+    assert await wfms.rows("wfms.chains", "SELECT dataset_uid FROM deletions") == [
         {"dataset_uid": bad.uid}
     ]
 
 
 async def test_concurrent_instances_request_each_deletion_once(
-    world: World, monkeypatch: pytest.MonkeyPatch
+    wfms: WfmsFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    world.hold = timedelta(hours=1)
-    datasets = await promised(world, 6)
-    deleted_uids = deletions_seen(world, monkeypatch)
-    await asyncio.gather(world.delete_requested(), world.delete_requested())
+    wfms.claim_duration = timedelta(hours=1)
+    datasets = await promised(wfms, 6)
+    deleted_uids = deletions_seen(wfms, monkeypatch)
+    await asyncio.gather(wfms.delete_requested(), wfms.delete_requested())
     assert sorted(deleted_uids) == sorted(dataset.uid for dataset in datasets)
 
 
-async def test_interrupted_instance_returns_its_claimed_deletions(world: World) -> None:
+async def test_interrupted_instance_returns_its_claimed_deletions(wfms: WfmsFixture) -> None:
     """The claims would otherwise expire after an hour."""
-    world.hold = timedelta(hours=1)
+    wfms.claim_duration = timedelta(hours=1)
     for place in range(1, 8):
-        await world.rows("wfms.chains", "DELETE FROM deletions RETURNING 1")
-        datasets = await promised(world, 2)
-        world.fuse.at, world.fuse.passed, world.fuse.stops = place, 0, True
+        await wfms.rows("wfms.chains", "DELETE FROM deletions RETURNING 1")
+        datasets = await promised(wfms, 2)
+        wfms.fuse.at, wfms.fuse.passed, wfms.fuse.stops = place, 0, True
         with suppress(asyncio.CancelledError):
-            await world.delete_requested()
-        world.fuse.at = None
-        await world.delete_requested()
-        assert all([await is_going(world, dataset) for dataset in datasets]), (
+            await wfms.delete_requested()
+        wfms.fuse.at = None
+        await wfms.delete_requested()
+        assert all([await is_going(wfms, dataset) for dataset in datasets]), (
             f"stopped at place {place}"
         )
-    last = await promised(world, 2)
-    world.http["dms"].down = True
+    last = await promised(wfms, 2)
+    wfms.http["dms"].down = True
     with pytest.raises(NotAvailable):
-        await world.delete_requested()
-    world.http["dms"].down = False
-    await world.delete_requested()
-    assert all([await is_going(world, dataset) for dataset in last])
+        await wfms.delete_requested()
+    wfms.http["dms"].down = False
+    await wfms.delete_requested()
+    assert all([await is_going(wfms, dataset) for dataset in last])
 
 
-async def test_late_refusal_does_not_remove_a_forced_deletion(world: World) -> None:
-    (dataset,) = await promised(world, 1)
-    async with world.databases["wfms.chains"].connection() as connection:
+async def test_late_refusal_does_not_remove_a_forced_deletion(wfms: WfmsFixture) -> None:
+    (dataset,) = await promised(wfms, 1)
+    async with wfms.databases["wfms.chains"].connection() as connection:
         assert not await deletions.forget_refused(connection, dataset.uid, force=False)
         assert await deletions.forget_refused(connection, dataset.uid, force=True)
         assert not await deletions.forget_refused(connection, dataset.uid, force=True), (
@@ -256,21 +265,21 @@ async def test_late_refusal_does_not_remove_a_forced_deletion(world: World) -> N
 
 
 async def test_deletion_forced_during_a_refusal_is_retried_at_once(
-    world: World, monkeypatch: pytest.MonkeyPatch
+    wfms: WfmsFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    world.hold = timedelta(hours=1)
-    (dataset,) = await promised(world, 1)
-    await world.rows("wfms.chains", "UPDATE deletions SET force = false RETURNING 1")
-    delete = world.dms.delete_dataset
+    wfms.claim_duration = timedelta(hours=1)
+    (dataset,) = await promised(wfms, 1)
+    await wfms.rows("wfms.chains", "UPDATE deletions SET force = false RETURNING 1")
+    delete = wfms.dms.delete_dataset
 
     async def refuse_once(uid: UUID, *, force: bool = False, taken_back: bool = False) -> Dataset:
         if force:
             return await delete(uid, force=force, taken_back=taken_back)
-        await world.rows("wfms.chains", "UPDATE deletions SET force = true RETURNING 1")
+        await wfms.rows("wfms.chains", "UPDATE deletions SET force = true RETURNING 1")
         raise Conflict("it may be the last copy")
 
-    monkeypatch.setattr(world.dms, "delete_dataset", refuse_once)
-    await world.delete_requested()
-    assert not await is_going(world, dataset)
-    await world.delete_requested()
-    assert await is_going(world, dataset), "the refused attempt keeps no claim"
+    monkeypatch.setattr(wfms.dms, "delete_dataset", refuse_once)
+    await wfms.delete_requested()
+    assert not await is_going(wfms, dataset)
+    await wfms.delete_requested()
+    assert await is_going(wfms, dataset), "the refused attempt keeps no claim"

@@ -10,69 +10,69 @@ from sluice.contracts.common.states import (
     ChainState,
     DatasetState,
 )
-from tests.integration.wfms.world import World
+from tests.integration.wfms.wfms_fixture import WfmsFixture
 from tests.unit.wfms.chains.plans import DELETE_ALL, three_steps
 
 THREE = three_steps(retention=DELETE_ALL)
 
 
-async def test_discarded_chain_leaves_no_data(world: World) -> None:
-    template, dataset = world.template(THREE), await world.input("a")
-    chain = await world.new_chain(dataset, template)
+async def test_discarded_chain_leaves_no_data(wfms: WfmsFixture) -> None:
+    template, dataset = wfms.add_template(THREE), await wfms.create_input("a")
+    chain = await wfms.create_chain(dataset, template)
     for _ in range(5):
-        await world.turn()
+        await wfms.run_loops()
     (output,) = [
         entry.uid
-        for entry in (await world.chain(chain.uid)).datasets
+        for entry in (await wfms.get_chain(chain.uid)).datasets
         if entry.port == "out" and entry.step == "merge"
     ]
-    assert (await world.dms.dataset(output)).state is DatasetState.UPLOADED
-    await world.chains.discard_chain(chain.uid)
-    await world.turn()
-    assert (await world.chain(chain.uid)).discarded
-    for entry in (await world.chain(chain.uid)).datasets:
-        assert (await world.dms.dataset(entry.uid)).state in {
+    assert (await wfms.dms.dataset(output)).state is DatasetState.UPLOADED
+    await wfms.chains.discard_chain(chain.uid)
+    await wfms.run_loops()
+    assert (await wfms.get_chain(chain.uid)).discarded
+    for entry in (await wfms.get_chain(chain.uid)).datasets:
+        assert (await wfms.dms.dataset(entry.uid)).state in {
             DatasetState.DELETING,
             DatasetState.DELETED,
         }, entry.name
         assert entry.state is ChainDatasetStatus.FINISHED
-    assert output not in world.deletions, "an output is not deleted by the watcher's messages"
-    await world.chains.discard_chain(chain.uid)
-    assert await world.delete_outputs() is False
+    assert output not in wfms.deletions, "an output is not deleted by the watcher's messages"
+    await wfms.chains.discard_chain(chain.uid)
+    assert await wfms.delete_outputs() is False
 
 
-async def test_running_chain_that_is_discarded_still_finishes(world: World) -> None:
-    chain = await world.new_chain(await world.input("a"), world.template(THREE))
-    await world.turn()
-    assert (await world.chains.discard_chain(chain.uid)).state is ChainState.IN_PROGRESS
+async def test_running_chain_that_is_discarded_still_finishes(wfms: WfmsFixture) -> None:
+    chain = await wfms.create_chain(await wfms.create_input("a"), wfms.add_template(THREE))
+    await wfms.run_loops()
+    assert (await wfms.chains.discard_chain(chain.uid)).state is ChainState.IN_PROGRESS
     for _ in range(5):
-        await world.turn()
-    ended = await world.chain(chain.uid)
+        await wfms.run_loops()
+    ended = await wfms.get_chain(chain.uid)
     assert ended.state is ChainState.FINISHED
     assert {dataset.state for dataset in ended.datasets} == {ChainDatasetStatus.FINISHED}
     with pytest.raises(NotFound, match="there is no chain"):
-        await world.chains.discard_chain(uuid4())
+        await wfms.chains.discard_chain(uuid4())
 
 
-async def test_output_used_by_another_chain_is_not_discarded(world: World) -> None:
-    first = await world.new_chain(await world.input("a"), world.template(THREE))
+async def test_output_used_by_another_chain_is_not_discarded(wfms: WfmsFixture) -> None:
+    first = await wfms.create_chain(await wfms.create_input("a"), wfms.add_template(THREE))
     for _ in range(5):
-        await world.turn()
+        await wfms.run_loops()
     (output,) = [
         dataset.uid
-        for dataset in (await world.chain(first.uid)).datasets
+        for dataset in (await wfms.get_chain(first.uid)).datasets
         if dataset.port == "out" and dataset.step == "merge"
     ]
-    second = await world.new_chain(
-        await world.dms.dataset(output),
-        world.template(THREE, name="other"),
+    second = await wfms.create_chain(
+        await wfms.dms.dataset(output),
+        wfms.add_template(THREE, name="other"),
     )
-    await world.chains.discard_chain(first.uid)
-    await world.delete_outputs()
-    assert (await world.dms.dataset(output)).state is DatasetState.UPLOADED
+    await wfms.chains.discard_chain(first.uid)
+    await wfms.delete_outputs()
+    assert (await wfms.dms.dataset(output)).state is DatasetState.UPLOADED
     for _ in range(5):
-        await world.turn()
-    assert (await world.chain(second.uid)).state is ChainState.FINISHED
-    await world.chains.discard_chain(first.uid)
-    await world.delete_outputs()
-    assert (await world.dms.dataset(output)).state is DatasetState.DELETING
+        await wfms.run_loops()
+    assert (await wfms.get_chain(second.uid)).state is ChainState.FINISHED
+    await wfms.chains.discard_chain(first.uid)
+    await wfms.delete_outputs()
+    assert (await wfms.dms.dataset(output)).state is DatasetState.DELETING

@@ -20,24 +20,24 @@ from sluice.contracts.templates.plan import (
     Source,
     StepInput,
 )
-from tests.integration.wfms.world import World
+from tests.integration.wfms.wfms_fixture import WfmsFixture
 from tests.unit.wfms.chains.plans import DELETE_ALL, plan, step, three_steps
 
 
-async def one_file(world: World, name: str, *, files: int = 1, close: bool = True) -> Dataset:
-    dataset = await world.dms.register_dataset(NewDataset(name=name))
+async def one_file(wfms: WfmsFixture, name: str, *, files: int = 1, close: bool = True) -> Dataset:
+    dataset = await wfms.dms.register_dataset(NewDataset(name=name))
     new = [
         NewFile(
             seq=n,
             name=f"{name}-{n}",
             size=1,
             checksum="sha256:" + "0" * 64,
-            url=f"file://{world.folder}/input/{name}-{n}",
+            url=f"file://{wfms.folder}/input/{name}-{n}",
         )
         for n in range(files)
     ]
-    await world.dms.register_files(dataset.uid, new)
-    return await world.dms.close_dataset(dataset.uid) if close else dataset
+    await wfms.dms.register_files(dataset.uid, new)
+    return await wfms.dms.close_dataset(dataset.uid) if close else dataset
 
 
 def reads_files(*names: str) -> Plan:
@@ -53,21 +53,21 @@ def make_file_value(dataset: Dataset, **more: str) -> dict[str, str]:
     return {"class": "File", "dataset": str(dataset.uid), **more}
 
 
-async def test_file_parameters_are_checked_for_a_new_chain(world: World) -> None:
+async def test_file_parameters_are_checked_for_a_new_chain(wfms: WfmsFixture) -> None:
     """An accepted chain can run: there is no check at run time."""
     template, dataset = (
-        world.template(reads_files("a", "b", "c", "d", "e")),
-        await world.input("in"),
+        wfms.add_template(reads_files("a", "b", "c", "d", "e")),
+        await wfms.create_input("in"),
     )
     params = {
-        "a": make_file_value(await one_file(world, "two", files=2)),
-        "b": make_file_value(await one_file(world, "open", close=False)),
+        "a": make_file_value(await one_file(wfms, "two", files=2)),
+        "b": make_file_value(await one_file(wfms, "open", close=False)),
         "c": {"class": "File", "dataset": str(uuid4())},
         "d": make_file_value(dataset),
         "e": None,
     }
     with pytest.raises(Unprocessable) as refused:
-        await world.new_chain(dataset, template, **params)
+        await wfms.create_chain(dataset, template, **params)
     assert [finding.message.split(":")[0] for finding in refused.value.findings] == [
         f"parameter {name!r}" for name in "abcd"
     ]
@@ -79,47 +79,49 @@ async def test_file_parameters_are_checked_for_a_new_chain(world: World) -> None
     ):
         assert message in refused.value.detail
     with pytest.raises(Unprocessable, match="'a' is a file, which is given as"):
-        await world.new_chain(dataset, template, a={"class": "File", "location": "file:///a"})
-    assert (await world.chains.chains()).chains == []
+        await wfms.create_chain(dataset, template, a={"class": "File", "location": "file:///a"})
+    assert (await wfms.chains.chains()).chains == []
 
 
 async def test_file_parameter_is_passed_to_the_task_and_deleted_with_the_chain(
-    world: World,
+    wfms: WfmsFixture,
 ) -> None:
-    template, dataset = world.template(reads_files("a", "b", "c")), await world.input("in")
-    passing, retained_dataset = [await one_file(world, name) for name in ("passing", "kept")]
-    chain = await world.new_chain(
+    template, dataset = wfms.add_template(reads_files("a", "b", "c")), await wfms.create_input("in")
+    passing, retained_dataset = [await one_file(wfms, name) for name in ("passing", "kept")]
+    chain = await wfms.create_chain(
         dataset,
         template,
         a=make_file_value(passing, retention="delete"),
         b=make_file_value(retained_dataset),
     )
-    await world.start_steps()
-    await world.deliver()
-    (task,) = world.wms.tasks.values()
+    await wfms.start_steps()
+    await wfms.deliver()
+    (task,) = wfms.wms.tasks.values()
     assert [(side.port, side.dat_in_uid) for side in task.side_inputs] == [
         ("at_a", passing.uid),
         ("at_b", retained_dataset.uid),
     ]
-    assert passing.uid not in world.deletions
+    assert passing.uid not in wfms.deletions
     for _ in range(3):
-        await world.turn()
-    assert (await world.chain(chain.uid)).state is ChainState.FINISHED
-    assert passing.uid in world.deletions
-    assert retained_dataset.uid not in world.deletions
+        await wfms.run_loops()
+    assert (await wfms.get_chain(chain.uid)).state is ChainState.FINISHED
+    assert passing.uid in wfms.deletions
+    assert retained_dataset.uid not in wfms.deletions
     with pytest.raises(Unprocessable, match="is deleting; it must be closed"):
-        await world.new_chain(await world.input("more"), template, a=make_file_value(passing))
+        await wfms.create_chain(
+            await wfms.create_input("more"), template, a=make_file_value(passing)
+        )
 
 
-async def test_file_parameter_needed_by_another_chain_is_kept(world: World) -> None:
+async def test_file_parameter_needed_by_another_chain_is_kept(wfms: WfmsFixture) -> None:
     """Invariant 4, in both directions: the parameter of one chain is the first input of another."""
-    short = world.template(
+    short = wfms.add_template(
         plan(step("only"), outputs=[("only", "out")], retention=DELETE_ALL), name="short"
     )
-    long = world.template(three_steps(retention=DELETE_ALL), name="long")
+    long = wfms.add_template(three_steps(retention=DELETE_ALL), name="long")
     reader, two = (
-        world.template(reads_files("a")),
-        [await one_file(world, name) for name in ("one", "two")],
+        wfms.add_template(reads_files("a")),
+        [await one_file(wfms, name) for name in ("one", "two")],
     )
     slow = plan(
         step("only", sides=reads_files("a").steps[0].inputs[1:]),
@@ -128,27 +130,29 @@ async def test_file_parameter_needed_by_another_chain_is_kept(world: World) -> N
         outputs=[("last", "out")],
         parameters={"a": Parameter(type="File")},
     )
-    await world.new_chain(
-        await world.input("x"), reader, a=make_file_value(two[0], retention="delete")
+    await wfms.create_chain(
+        await wfms.create_input("x"), reader, a=make_file_value(two[0], retention="delete")
     )
-    await world.new_chain(two[0], long)
-    await world.new_chain(
-        await world.input("y"), world.template(slow, name="slow"), a=make_file_value(two[1])
+    await wfms.create_chain(two[0], long)
+    await wfms.create_chain(
+        await wfms.create_input("y"),
+        wfms.add_template(slow, name="slow"),
+        a=make_file_value(two[1]),
     )
-    await world.new_chain(two[1], short)
+    await wfms.create_chain(two[1], short)
     for _ in range(2):
-        await world.turn()
+        await wfms.run_loops()
     ended = {
         chain.template
-        for chain in (await world.chains.chains()).chains
+        for chain in (await wfms.chains.chains()).chains
         if chain.state is ChainState.FINISHED
     }
     assert ended == {"wf", "short"}
-    assert not {dataset.uid for dataset in two} & set(world.deletions)
+    assert not {dataset.uid for dataset in two} & set(wfms.deletions)
     for _ in range(3):
-        await world.turn()
-    assert all(chain.state is ChainState.FINISHED for chain in (await world.chains.chains()).chains)
-    assert [dataset.uid in world.deletions for dataset in two] == [True, False]
+        await wfms.run_loops()
+    assert all(chain.state is ChainState.FINISHED for chain in (await wfms.chains.chains()).chains)
+    assert [dataset.uid in wfms.deletions for dataset in two] == [True, False]
 
 
 def reads_data_sets(mode: InputMode) -> Plan:
@@ -161,41 +165,43 @@ def reads_data_sets(mode: InputMode) -> Plan:
 
 @pytest.mark.parametrize("mode", [InputMode.EACH, InputMode.ALL])
 async def test_data_set_parameter_is_passed_to_the_task_and_deleted_with_the_chain(
-    world: World, mode: InputMode
+    wfms: WfmsFixture, mode: InputMode
 ) -> None:
-    template, dataset = world.template(reads_data_sets(mode)), await world.input("in")
-    mates = await one_file(world, "mates", files=3)
-    chain = await world.new_chain(
+    template, dataset = wfms.add_template(reads_data_sets(mode)), await wfms.create_input("in")
+    mates = await one_file(wfms, "mates", files=3)
+    chain = await wfms.create_chain(
         dataset, template, mates=make_file_value(mates, retention="delete")
     )
-    await world.start_steps()
-    await world.deliver()
-    (task,) = world.wms.tasks.values()
+    await wfms.start_steps()
+    await wfms.deliver()
+    (task,) = wfms.wms.tasks.values()
     assert [(side.port, side.dat_in_uid, side.mode) for side in task.side_inputs] == [
         ("mate", mates.uid, mode)
     ]
     assert task.by_place is (mode is InputMode.EACH)
     for _ in range(3):
-        await world.turn()
-    assert (await world.chain(chain.uid)).state is ChainState.FINISHED
-    assert mates.uid in world.deletions
+        await wfms.run_loops()
+    assert (await wfms.get_chain(chain.uid)).state is ChainState.FINISHED
+    assert mates.uid in wfms.deletions
 
 
-async def test_data_set_parameter_is_checked_for_a_new_chain(world: World) -> None:
-    template = world.template(reads_data_sets(InputMode.ALL))
-    dataset = await world.input("in")
+async def test_data_set_parameter_is_checked_for_a_new_chain(wfms: WfmsFixture) -> None:
+    template = wfms.add_template(reads_data_sets(InputMode.ALL))
+    dataset = await wfms.create_input("in")
     for value, message in (
         (None, "'mates' .a list of File. is required and has no value"),
         (["a.txt"], "'mates' takes the files of a data set, which is given as"),
         (make_file_value(dataset), "is the one to be carried through"),
-        (make_file_value(await one_file(world, "open", close=False)), "is open; it must be closed"),
+        (make_file_value(await one_file(wfms, "open", close=False)), "is open; it must be closed"),
     ):
         with pytest.raises(Unprocessable, match=message):
-            await world.new_chain(dataset, template, **({} if value is None else {"mates": value}))
-    assert (await world.chains.chains()).chains == []
+            await wfms.create_chain(
+                dataset, template, **({} if value is None else {"mates": value})
+            )
+    assert (await wfms.chains.chains()).chains == []
 
 
-async def test_directory_parameter_takes_a_data_set_with_one_bundle(world: World) -> None:
+async def test_directory_parameter_takes_a_data_set_with_one_bundle(wfms: WfmsFixture) -> None:
     """An asset is refused."""
     tree = StepInput(
         port="at_tree",
@@ -205,38 +211,38 @@ async def test_directory_parameter_takes_a_data_set_with_one_bundle(world: World
     )
     entries = DataEntries(type="Directory")
     parameters = {"tree": Parameter(type="Directory", required=True, entries=entries)}
-    template = world.template(
+    template = wfms.add_template(
         plan(step("only", sides=[tree]), outputs=[("only", "out")], parameters=parameters)
     )
-    dataset, one = await world.input("in"), await one_file(world, "one")
+    dataset, one = await wfms.create_input("in"), await one_file(wfms, "one")
     for value, message in (
         (make_file_value(one), "'tree' must be Directory, not"),
         ({"class": "Directory", "path": "tree"}, "'tree' is a directory, which is given as"),
         ("asset:tree", "'tree': takes a directory, or files with secondary files, and no asset"),
         (
-            {"class": "Directory", "dataset": str((await one_file(world, "two", files=2)).uid)},
+            {"class": "Directory", "dataset": str((await one_file(wfms, "two", files=2)).uid)},
             "has 2 files; the value of a parameter of type Directory is one",
         ),
     ):
         with pytest.raises(Unprocessable, match=message):
-            await world.new_chain(dataset, template, tree=value)
-    await world.new_chain(dataset, template, tree={"class": "Directory", "dataset": str(one.uid)})
-    await world.start_steps()
-    await world.deliver()
-    (task,) = world.wms.tasks.values()
+            await wfms.create_chain(dataset, template, tree=value)
+    await wfms.create_chain(dataset, template, tree={"class": "Directory", "dataset": str(one.uid)})
+    await wfms.start_steps()
+    await wfms.deliver()
+    (task,) = wfms.wms.tasks.values()
     (side,) = task.side_inputs
     assert (side.port, side.dat_in_uid, side.kind) == ("at_tree", one.uid, EntryKind.BUNDLE)
 
 
-async def test_given_file_replaces_the_default_file_of_a_parameter(world: World) -> None:
+async def test_given_file_replaces_the_default_file_of_a_parameter(wfms: WfmsFixture) -> None:
     literal = {"class": "File", "basename": "words.txt", "contents": "a"}
     planned = reads_files("a")
     planned.steps[0].arguments["at_a"] = Constant(value=literal)
-    template, one = world.template(planned), await one_file(world, "one")
-    await world.new_chain(await world.input("x"), template)
-    await world.new_chain(await world.input("y"), template, a=make_file_value(one))
-    await world.start_steps()
-    await world.deliver()
-    tasks = sorted(world.wms.tasks.values(), key=lambda task: len(task.inputs))
+    template, one = wfms.add_template(planned), await one_file(wfms, "one")
+    await wfms.create_chain(await wfms.create_input("x"), template)
+    await wfms.create_chain(await wfms.create_input("y"), template, a=make_file_value(one))
+    await wfms.start_steps()
+    await wfms.deliver()
+    tasks = sorted(wfms.wms.tasks.values(), key=lambda task: len(task.inputs))
     assert [[side.dat_in_uid for side in task.side_inputs] for task in tasks] == [[], [one.uid]]
     assert [task.args for task in tasks] == [{"at_a": literal}] * 2

@@ -150,7 +150,7 @@ class Pilot:
             RegisterPilot(uid=self.uid, name="p", host="h", slots=8, resources=node, version="1")
         )
 
-    async def turn(self) -> None:
+    async def run_jobs(self) -> None:
         lease = await self.wms.lease(self.uid, LeaseRequest(jobs=8, wait=0.2, known_tasks=[]))
         self.tasks |= {task.uid: task for task in lease.tasks}
         if lease.jobs:
@@ -201,7 +201,7 @@ async def test_chains_finish_although_all_services_are_restarted_between_steps(
         await pilot.register()
 
         async def one_step_done() -> bool:
-            await pilot.turn()
+            await pilot.run_jobs()
             return any(len(chain.datasets) > 3 for chain in await chains_of(links))
 
         await eventually(one_step_done, what="the second step has started", seconds=60)
@@ -211,7 +211,7 @@ async def test_chains_finish_although_all_services_are_restarted_between_steps(
         await pilot.register()
 
         async def both_finished() -> bool:
-            await pilot.turn()
+            await pilot.run_jobs()
             return [chain.state for chain in await chains_of(links)] == [ChainState.FINISHED] * 2
 
         await eventually(both_finished, what="both chains have finished", seconds=60)

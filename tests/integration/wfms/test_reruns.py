@@ -23,11 +23,11 @@ from sluice.contracts.templates.plan import (
 )
 from tests.integration.wfms.test_crashes import crash_at, crash_everywhere
 from tests.integration.wfms.test_file_parameters import make_file_value, one_file, reads_files
-from tests.integration.wfms.world import World
+from tests.integration.wfms.wfms_fixture import WfmsFixture
 from tests.unit.wfms.chains.plans import DELETE_ALL, plan, step, three_steps
 
 HOUR = timedelta(hours=1)
-GOING = {DatasetState.DELETING, DatasetState.DELETED}
+DELETION_STATES = {DatasetState.DELETING, DatasetState.DELETED}
 
 
 def two_ends() -> Plan:
@@ -45,22 +45,22 @@ def two_ends() -> Plan:
     )
 
 
-async def run(world: World, *, fail: str = "", turns: int = 6) -> None:
+async def run(wfms: WfmsFixture, *, fail: str = "", turns: int = 6) -> None:
     """Run all loops until nothing changes; the task of step ``fail`` fails."""
-    world.wms.failing = fail
+    wfms.wms.failing = fail
     for _ in range(turns):
-        await world.turn()
+        await wfms.run_loops()
 
 
-async def begin(world: World, wf: Plan, *, fail: str, **params: object) -> Chain:
-    world.keep_what_failed(HOUR)
-    chain = await world.new_chain(await world.input("a"), world.template(wf), **params)
-    await run(world, fail=fail)
-    return await world.chain(chain.uid)
+async def begin(wfms: WfmsFixture, wf: Plan, *, fail: str, **params: object) -> Chain:
+    wfms.keep_failed_data(HOUR)
+    chain = await wfms.create_chain(await wfms.create_input("a"), wfms.add_template(wf), **params)
+    await run(wfms, fail=fail)
+    return await wfms.get_chain(chain.uid)
 
 
-async def again(world: World, chain: Chain, **options: Any) -> Chain:
-    rerun, new = await world.chains.rerun_chain(chain.uid, RerunChain(key=uuid4(), **options))
+async def again(wfms: WfmsFixture, chain: Chain, **options: Any) -> Chain:
+    rerun, new = await wfms.chains.rerun_chain(chain.uid, RerunChain(key=uuid4(), **options))
     assert new
     return rerun
 
@@ -72,22 +72,22 @@ def dataset_of(chain: Chain, step: str, port: str = "out") -> UUID:
     return uid
 
 
-def sent(world: World, chain: Chain) -> list[str]:
-    return [task.step for task in world.wms.tasks.values() if task.chain_uid == chain.uid]
+def sent(wfms: WfmsFixture, chain: Chain) -> list[str]:
+    return [task.step for task in wfms.wms.tasks.values() if task.chain_uid == chain.uid]
 
 
-async def is_deleted(world: World, uid: UUID) -> bool:
-    return (await world.dms.dataset(uid)).state in GOING
+async def is_deleted(wfms: WfmsFixture, uid: UUID) -> bool:
+    return (await wfms.dms.dataset(uid)).state in DELETION_STATES
 
 
 async def test_rerun_takes_over_finished_steps_and_all_data_is_deleted_in_the_end(
-    world: World,
+    wfms: WfmsFixture,
 ) -> None:
-    first = await begin(world, three_steps(retention=DELETE_ALL), fail="filter")
+    first = await begin(wfms, three_steps(retention=DELETE_ALL), fail="filter")
     assert first.state is ChainState.FAILED
     decoded = dataset_of(first, "decode")
-    assert not await is_deleted(world, decoded)
-    rerun = await world.chains.plan_rerun(first.uid, RerunChain())
+    assert not await is_deleted(wfms, decoded)
+    rerun = await wfms.chains.plan_rerun(first.uid, RerunChain())
     assert [(step.name, step.runs) for step in rerun.steps] == [
         ("decode", False),
         ("filter", True),
@@ -99,123 +99,123 @@ async def test_rerun_takes_over_finished_steps_and_all_data_is_deleted_in_the_en
         "it was canceled, or never began",
     ]
     assert rerun.missing == []
-    second = await again(world, first)
+    second = await again(wfms, first)
     assert second.rerun_of == first.uid
     assert second.steps[0].taken_from == first.uid
     assert dataset_of(second, "decode") == decoded
-    await run(world)
-    second = await world.chain(second.uid)
+    await run(wfms)
+    second = await wfms.get_chain(second.uid)
     assert second.state is ChainState.FINISHED
-    assert sent(world, second) == ["filter", "merge"]
+    assert sent(wfms, second) == ["filter", "merge"]
     assert (
         next(
-            task for task in world.wms.tasks.values() if task.chain_uid == second.uid
+            task for task in wfms.wms.tasks.values() if task.chain_uid == second.uid
         ).main_input.dat_in_uid
         == decoded
     )
-    assert not await is_deleted(world, decoded), "the first chain keeps the data for an hour"
-    await world.rows(
+    assert not await is_deleted(wfms, decoded), "the first chain keeps the data for an hour"
+    await wfms.rows(
         "wfms.chains",
         "UPDATE chains SET keep_until = now() - interval '1 s' WHERE uid = $1 RETURNING 1",
         first.uid,
     )
-    await crash_everywhere(world, world.expire_rerun_data)
-    await world.turn()
-    for chain in (await world.chain(first.uid), second):
+    await crash_everywhere(wfms, wfms.expire_rerun_data)
+    await wfms.run_loops()
+    for chain in (await wfms.get_chain(first.uid), second):
         for dataset in chain.datasets:
             is_kept = dataset.port is None if chain is not second else dataset.step == "merge"
-            assert await is_deleted(world, dataset.uid) is not is_kept or dataset.step is None, (
+            assert await is_deleted(wfms, dataset.uid) is not is_kept or dataset.step is None, (
                 chain.uid,
                 dataset.name,
             )
-    assert len(world.deletions) == len(set(world.deletions))
+    assert len(wfms.deletions) == len(set(wfms.deletions))
 
 
-async def test_data_that_a_running_rerun_needs_is_not_deleted(world: World) -> None:
+async def test_data_that_a_running_rerun_needs_is_not_deleted(wfms: WfmsFixture) -> None:
     """Invariant 4: the first chain expires or is discarded while the rerun is running."""
-    first = await begin(world, three_steps(retention=DELETE_ALL), fail="filter")
-    second = await again(world, first)
-    await world.start_steps()
-    await world.deliver()
-    await world.chains.discard_chain(first.uid)
-    await world.rows(
+    first = await begin(wfms, three_steps(retention=DELETE_ALL), fail="filter")
+    second = await again(wfms, first)
+    await wfms.start_steps()
+    await wfms.deliver()
+    await wfms.chains.discard_chain(first.uid)
+    await wfms.rows(
         "wfms.chains",
         "UPDATE chains SET keep_until = now() - interval '1 s' WHERE uid = $1 RETURNING 1",
         first.uid,
     )
-    await world.expire_rerun_data()
+    await wfms.expire_rerun_data()
     for _ in range(2):
-        await world.hand_over_releases()
-        await world.deliver()
-    assert not await is_deleted(world, dataset_of(first, "decode"))
-    assert not await is_deleted(world, first.dataset_uid)
-    await run(world)
-    assert (await world.chain(second.uid)).state is ChainState.FINISHED
-    assert await is_deleted(world, dataset_of(first, "decode"))
-    assert await is_deleted(world, first.dataset_uid)
-    assert world.deletions.count(dataset_of(first, "decode")) == 1
+        await wfms.hand_over_releases()
+        await wfms.deliver()
+    assert not await is_deleted(wfms, dataset_of(first, "decode"))
+    assert not await is_deleted(wfms, first.dataset_uid)
+    await run(wfms)
+    assert (await wfms.get_chain(second.uid)).state is ChainState.FINISHED
+    assert await is_deleted(wfms, dataset_of(first, "decode"))
+    assert await is_deleted(wfms, first.dataset_uid)
+    assert wfms.deletions.count(dataset_of(first, "decode")) == 1
 
 
 async def test_rerun_repeats_steps_whose_outputs_were_deleted(
-    world: World,
+    wfms: WfmsFixture,
 ) -> None:
-    first = await begin(world, three_steps(), fail="merge")
-    assert await is_deleted(world, dataset_of(first, "decode"))
-    assert not await is_deleted(world, dataset_of(first, "filter"))
+    first = await begin(wfms, three_steps(), fail="merge")
+    assert await is_deleted(wfms, dataset_of(first, "decode"))
+    assert not await is_deleted(wfms, dataset_of(first, "filter"))
     assert [
-        step.runs for step in (await world.chains.plan_rerun(first.uid, RerunChain())).steps
+        step.runs for step in (await wfms.chains.plan_rerun(first.uid, RerunChain())).steps
     ] == [
         False,
         False,
         True,
     ]
-    await world.chains.delete_dataset(dataset_of(first, "filter"))
-    rerun = await world.chains.plan_rerun(first.uid, RerunChain())
+    await wfms.chains.delete_dataset(dataset_of(first, "filter"))
+    rerun = await wfms.chains.plan_rerun(first.uid, RerunChain())
     assert [step.reason for step in rerun.steps] == [
         "its output for step filter is no longer there",
         "its output for step merge is no longer there",
         "it failed",
     ]
-    await world.chains.delete_dataset(first.dataset_uid)
-    rerun = await world.chains.plan_rerun(first.uid, RerunChain())
+    await wfms.chains.delete_dataset(first.dataset_uid)
+    rerun = await wfms.chains.plan_rerun(first.uid, RerunChain())
     sentence = (
         f"step decode would have to run, and its input, data set {first.dataset_uid}, has been"
         " deleted"
     )
     assert rerun.missing == [sentence]
     with pytest.raises(Conflict, match="cannot be run again: step decode") as refused:
-        await again(world, first)
+        await again(wfms, first)
     assert [finding.message for finding in refused.value.findings] == [sentence]
-    assert len((await world.chains.chains()).chains) == 1
+    assert len((await wfms.chains.chains()).chains) == 1
 
 
-async def test_rerun_with_a_new_parameter_takes_over_the_other_steps(world: World) -> None:
-    first = await begin(world, two_ends(), fail="", cut=3)
+async def test_rerun_with_a_new_parameter_takes_over_the_other_steps(wfms: WfmsFixture) -> None:
+    first = await begin(wfms, two_ends(), fail="", cut=3)
     assert first.state is ChainState.FINISHED
     with pytest.raises(Conflict, match="decode would have to run"):
-        await again(world, first, from_step="right")
-    keeping = await begin_keeping(world)
-    second = await again(world, keeping, params={"cut": 5})
+        await again(wfms, first, from_step="right")
+    keeping = await begin_keeping(wfms)
+    second = await again(wfms, keeping, params={"cut": 5})
     assert [step.taken_from is None for step in second.steps] == [False, False, True, False]
-    await run(world)
-    second = await world.chain(second.uid)
+    await run(wfms)
+    second = await wfms.get_chain(second.uid)
     assert second.state is ChainState.FINISHED
     [task] = [
         task
-        for task in world.wms.tasks.values()
+        for task in wfms.wms.tasks.values()
         if task.chain_uid == second.uid and task.step == "right"
     ]
     assert task.args == {"cut": 5}
     assert dataset_of(second, "last") == dataset_of(keeping, "last"), "both chains have this output"
-    await world.chains.discard_chain(keeping.uid)
-    await run(world, turns=2)
-    assert not await is_deleted(world, dataset_of(second, "last"))
-    await world.chains.discard_chain(second.uid)
-    await run(world, turns=2)
-    assert await is_deleted(world, dataset_of(second, "last"))
+    await wfms.chains.discard_chain(keeping.uid)
+    await run(wfms, turns=2)
+    assert not await is_deleted(wfms, dataset_of(second, "last"))
+    await wfms.chains.discard_chain(second.uid)
+    await run(wfms, turns=2)
+    assert await is_deleted(wfms, dataset_of(second, "last"))
 
 
-async def begin_keeping(world: World) -> Chain:
+async def begin_keeping(wfms: WfmsFixture) -> Chain:
     """Return a finished chain whose data are all kept, as ``decode`` is an output, too."""
     wf = two_ends().model_copy(
         update={"retention": Retention(input="keep"), "outputs": two_ends().outputs}
@@ -228,37 +228,37 @@ async def begin_keeping(world: World) -> Chain:
             ]
         }
     )
-    chain = await world.new_chain(await world.input("keeping"), world.template(template))
-    await run(world)
-    assert (await world.chain(chain.uid)).state is ChainState.FINISHED
-    return await world.chain(chain.uid)
+    chain = await wfms.create_chain(await wfms.create_input("keeping"), wfms.add_template(template))
+    await run(wfms)
+    assert (await wfms.get_chain(chain.uid)).state is ChainState.FINISHED
+    return await wfms.get_chain(chain.uid)
 
 
 async def test_unfinished_outputs_are_rerun_with_their_finished_jobs_taken_over(
-    world: World,
+    wfms: WfmsFixture,
 ) -> None:
-    first = await begin(world, two_ends(), fail="left")
+    first = await begin(wfms, two_ends(), fail="left")
     assert [step.state for step in first.steps] == [
         StepState.FINISHED,
         StepState.FAILED,
         StepState.FINISHED,
         StepState.CANCELED,
     ]
-    rerun = await world.chains.plan_rerun(first.uid, RerunChain())
+    rerun = await wfms.chains.plan_rerun(first.uid, RerunChain())
     assert {step.name: step.reason for step in rerun.steps}[
         "right"
     ] == "what it wrote is not on the output storage"
-    second = await again(world, first, failed_only=True)
-    await world.start_steps()
-    await world.deliver()
-    tasks = {task.step: task for task in world.wms.tasks.values() if task.chain_uid == second.uid}
-    earlier = {task.step: task for task in world.wms.tasks.values() if task.chain_uid == first.uid}
+    second = await again(wfms, first, failed_only=True)
+    await wfms.start_steps()
+    await wfms.deliver()
+    tasks = {task.step: task for task in wfms.wms.tasks.values() if task.chain_uid == second.uid}
+    earlier = {task.step: task for task in wfms.wms.tasks.values() if task.chain_uid == first.uid}
     for name in ("left", "right"):
         over = tasks[name].taken_over
         assert over is not None
         assert (over.task, over.outputs) == (earlier[name].uid, {"out": dataset_of(first, name)})
-    await run(world)
-    second = await world.chain(second.uid)
+    await run(wfms)
+    second = await wfms.get_chain(second.uid)
     assert second.state is ChainState.FINISHED
     taken = [dataset for dataset in second.datasets if dataset.port == "out~before"]
     assert {dataset.step for dataset in taken} == {"left", "right"}
@@ -267,30 +267,30 @@ async def test_unfinished_outputs_are_rerun_with_their_finished_jobs_taken_over(
     )
 
 
-async def test_rerun_of_a_rerun_takes_over_steps_of_the_first_chain(world: World) -> None:
-    first = await begin(world, three_steps(retention=DELETE_ALL), fail="filter")
-    second = await again(world, first)
-    await run(world, fail="filter")
-    assert (await world.chain(second.uid)).state is ChainState.FAILED
-    await world.chains.discard_chain(first.uid)
-    await run(world, turns=1)
-    third = await again(world, second)
+async def test_rerun_of_a_rerun_takes_over_steps_of_the_first_chain(wfms: WfmsFixture) -> None:
+    first = await begin(wfms, three_steps(retention=DELETE_ALL), fail="filter")
+    second = await again(wfms, first)
+    await run(wfms, fail="filter")
+    assert (await wfms.get_chain(second.uid)).state is ChainState.FAILED
+    await wfms.chains.discard_chain(first.uid)
+    await run(wfms, turns=1)
+    third = await again(wfms, second)
     assert third.steps[0].taken_from == first.uid
-    await run(world)
-    assert (await world.chain(third.uid)).state is ChainState.FINISHED
-    assert sent(world, third) == ["filter", "merge"]
-    await world.chains.discard_chain(second.uid)
-    await run(world, turns=2)
-    assert await is_deleted(world, dataset_of(first, "decode"))
+    await run(wfms)
+    assert (await wfms.get_chain(third.uid)).state is ChainState.FINISHED
+    assert sent(wfms, third) == ["filter", "merge"]
+    await wfms.chains.discard_chain(second.uid)
+    await run(wfms, turns=2)
+    assert await is_deleted(wfms, dataset_of(first, "decode"))
 
 
-async def test_impossible_reruns_are_refused(world: World) -> None:
+async def test_impossible_reruns_are_refused(wfms: WfmsFixture) -> None:
     fussy = two_ends().model_copy(
         update={"require": Require(parameters={"cut": Between(maximum=9)})}
     )
-    first = await begin(world, fussy, fail="")
-    running = await world.new_chain(await world.input("b"), world.templates[0])
-    ask = world.chains.rerun_chain
+    first = await begin(wfms, fussy, fail="")
+    running = await wfms.create_chain(await wfms.create_input("b"), wfms.templates[0])
+    ask = wfms.chains.rerun_chain
     with pytest.raises(Conflict, match="has not ended"):
         await ask(running.uid, RerunChain())
     with pytest.raises(Conflict, match=r"no job of chain .* failed"):
@@ -307,88 +307,90 @@ async def test_impossible_reruns_are_refused(world: World) -> None:
         await ask(first.uid, RerunChain(params={"cut": 10}))
     with pytest.raises(Unprocessable, match="not both"):
         await ask(first.uid, RerunChain(from_step="left", failed_only=True))
-    assert len((await world.chains.chains()).chains) == 2
+    assert len((await wfms.chains.chains()).chains) == 2
 
 
-async def test_requests_with_one_key_make_one_rerun_despite_crashes(world: World) -> None:
+async def test_requests_with_one_key_make_one_rerun_despite_crashes(wfms: WfmsFixture) -> None:
     """Invariant 7."""
-    first = await begin(world, three_steps(retention=DELETE_ALL), fail="filter")
+    first = await begin(wfms, three_steps(retention=DELETE_ALL), fail="filter")
     place, through = 0, False
     while not through:
         place += 1
         request = RerunChain(key=uuid4())
 
         async def ask() -> None:
-            await world.chains.rerun_chain(first.uid, request)  # noqa: B023 - called at once
+            await wfms.chains.rerun_chain(first.uid, request)  # noqa: B023 - called at once
 
-        through = await crash_at(world, place, ask)
+        through = await crash_at(wfms, place, ask)
         answers = await asyncio.gather(
-            *(world.chains.rerun_chain(first.uid, request) for _ in range(3))
+            *(wfms.chains.rerun_chain(first.uid, request) for _ in range(3))
         )
         assert len({chain.uid for chain, _ in answers}) == 1
         assert sum(new for _, new in answers) <= 1
     assert place > 8
-    await run(world)
-    chains = (await world.chains.chains()).chains
+    await run(wfms)
+    chains = (await wfms.chains.chains()).chains
     assert len(chains) == place + 1
     assert {chain.state for chain in chains if chain.rerun_of} == {ChainState.FINISHED}
 
 
-async def delete_by_request(world: World, first: Chain) -> None:
-    await world.chains.delete_dataset(dataset_of(first, "decode"))
+async def delete_by_request(wfms: WfmsFixture, first: Chain) -> None:
+    await wfms.chains.delete_dataset(dataset_of(first, "decode"))
 
 
-async def give_up(world: World, first: Chain) -> None:
+async def give_up(wfms: WfmsFixture, first: Chain) -> None:
     """Expire the time for which the first chain keeps its data."""
-    await world.rows(
+    await wfms.rows(
         "wfms.chains",
         "UPDATE chains SET keep_until = now() - interval '1 s' WHERE uid = $1 RETURNING 1",
         first.uid,
     )
-    await world.expire_rerun_data()
+    await wfms.expire_rerun_data()
 
 
-async def delete_the_input(world: World, first: Chain) -> None:
-    await world.chains.delete_dataset(first.dataset_uid)
+async def delete_the_input(wfms: WfmsFixture, first: Chain) -> None:
+    await wfms.chains.delete_dataset(first.dataset_uid)
 
 
 @pytest.mark.parametrize("lose", [delete_by_request, give_up, delete_the_input])
 async def test_data_deleted_during_the_rerun_request_is_not_taken_over(
-    world: World, monkeypatch: pytest.MonkeyPatch, lose: Callable[[World, Chain], Awaitable[None]]
+    wfms: WfmsFixture,
+    monkeypatch: pytest.MonkeyPatch,
+    lose: Callable[[WfmsFixture, Chain], Awaitable[None]],
 ) -> None:
     """Invariant 4: the deletion comes between the answer of the DMS and the new chain."""
-    first = await begin(world, three_steps(retention=Retention(input="keep")), fail="filter")
-    look, once = world.dms.list_datasets_by_uid, iter([True])
+    first = await begin(wfms, three_steps(retention=Retention(input="keep")), fail="filter")
+    look, once = wfms.dms.list_datasets_by_uid, iter([True])
 
     async def look_and_lose(uids: Sequence[UUID]) -> list[Dataset]:
         datasets = await look(uids)
         if next(once, False):
-            await lose(world, first)
+            await lose(wfms, first)
         return datasets
 
-    monkeypatch.setattr(world.dms, "list_datasets_by_uid", look_and_lose)
+    monkeypatch.setattr(wfms.dms, "list_datasets_by_uid", look_and_lose)
     if lose is delete_the_input:
         with pytest.raises(Conflict, match=r"and its input, data set .*, has been deleted"):
-            await again(world, first, from_step="decode")
+            await again(wfms, first, from_step="decode")
         return
-    second = await again(world, first)
+    second = await again(wfms, first)
     assert [step.taken_from for step in second.steps] == [None, None, None]
     assert dataset_of(first, "decode") not in {dataset.uid for dataset in second.datasets}
 
 
-async def test_file_parameters_are_kept_for_a_rerun(world: World) -> None:
-    passing = await one_file(world, "passing")
+async def test_file_parameters_are_kept_for_a_rerun(wfms: WfmsFixture) -> None:
+    passing = await one_file(wfms, "passing")
     first = await begin(
-        world, reads_files("a"), fail="only", a=make_file_value(passing, retention="delete")
+        wfms, reads_files("a"), fail="only", a=make_file_value(passing, retention="delete")
     )
     assert first.state is ChainState.FAILED
-    assert not await is_deleted(world, passing.uid)
-    second = await again(world, first)
-    await run(world)
-    assert (await world.chain(second.uid)).state is ChainState.FINISHED
-    assert await is_deleted(world, passing.uid)
+    assert not await is_deleted(wfms, passing.uid)
+    second = await again(wfms, first)
+    await run(wfms)
+    assert (await wfms.get_chain(second.uid)).state is ChainState.FINISHED
+    assert await is_deleted(wfms, passing.uid)
     with pytest.raises(
         Conflict,
         match=f"the file that is its parameter a, data set {passing.uid}, has been deleted",
     ):
-        await again(world, first)
+        await again(wfms, first)

@@ -8,7 +8,7 @@ from sluice.contracts.chains.chains import Watch
 from sluice.contracts.common.states import WatchKind, WatchState
 from sluice.servicekit.metrics import ServiceMetrics
 from sluice.servicekit.web.http import Health, create_app
-from tests.integration.wfms.world import World
+from tests.integration.wfms.wfms_fixture import WfmsFixture
 from wfms.watcher.api.watches import watches_router
 from wfms.watcher.usecases.accept_watch import accept_watch
 from wfms.watcher.usecases.follow_watches import PAGE
@@ -29,43 +29,45 @@ def new_watch(kind: WatchKind) -> Watch:
     )
 
 
-async def watches(world: World, count: int, kind: WatchKind) -> None:
+async def watches(wfms: WfmsFixture, count: int, kind: WatchKind) -> None:
     for _ in range(count):
-        await accept_watch(world.databases["wfms.watcher"], new_watch(kind))
+        await accept_watch(wfms.databases["wfms.watcher"], new_watch(kind))
 
 
 @pytest.mark.parametrize("count", [1, PAGE, PAGE + 1, 2 * PAGE + 1])
-async def test_all_ended_watches_are_reported_in_one_round(world: World, count: int) -> None:
-    await watches(world, count, WatchKind.TASK)
-    await world.rows(
+async def test_all_ended_watches_are_reported_in_one_round(wfms: WfmsFixture, count: int) -> None:
+    await watches(wfms, count, WatchKind.TASK)
+    await wfms.rows(
         "wfms.watcher",
         "UPDATE watches SET state = $1, ended_at = now() RETURNING uid",
         WatchState.FINISHED,
     )
-    await world.follow()
-    assert await world.rows("wfms.watcher", NOT_REPORTED) == []
+    await wfms.follow_watches()
+    assert await wfms.rows("wfms.watcher", NOT_REPORTED) == []
 
 
 @pytest.mark.parametrize("count", [1, PAGE + 1])
-async def test_unfinished_watches_are_unclaimed_after_the_round(world: World, count: int) -> None:
-    await watches(world, count, WatchKind.UPLOAD)
-    await world.follow()
-    assert len(await world.rows("wfms.watcher", NOT_REPORTED)) == count
-    assert await world.rows("wfms.watcher", CLAIMED) == []
+async def test_unfinished_watches_are_unclaimed_after_the_round(
+    wfms: WfmsFixture, count: int
+) -> None:
+    await watches(wfms, count, WatchKind.UPLOAD)
+    await wfms.follow_watches()
+    assert len(await wfms.rows("wfms.watcher", NOT_REPORTED)) == count
+    assert await wfms.rows("wfms.watcher", CLAIMED) == []
 
 
 @pytest.mark.parametrize(("kind", "wakes"), [(WatchKind.TASK, 0), (WatchKind.UPLOAD, 1)])
 async def test_new_watch_wakes_the_watcher_only_for_an_upload(
-    world: World, kind: WatchKind, wakes: int
+    wfms: WfmsFixture, kind: WatchKind, wakes: int
 ) -> None:
     """A task is watched before it is sent, while an upload may already have ended."""
     woken: list[None] = []
-    database = world.databases["wfms.watcher"]
-    world.links.apps["wfms.watcher"] = create_app(
+    database = wfms.databases["wfms.watcher"]
+    wfms.links.apps["wfms.watcher"] = create_app(
         "wfms.watcher",
         [watches_router(database, wake=lambda: woken.append(None))],
         health=Health({}),
         metrics=ServiceMetrics(),
     )
-    await world.watcher.watch(new_watch(kind))
+    await wfms.watcher.watch(new_watch(kind))
     assert len(woken) == wakes

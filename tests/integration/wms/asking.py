@@ -13,7 +13,7 @@ from sluice.contracts.jobs.tasks import Task
 from sluice.contracts.pilots.pilots import OutputFile
 from tests.integration.wms.catalogue import new_output
 from tests.integration.wms.splitting.test_splitting import accept, make_dataset
-from tests.integration.wms.stage import CHECKSUM, NOW, Stage, make_task
+from tests.integration.wms.wms_fixture import CHECKSUM, NOW, WmsFixture, make_task
 from wms.usecases.reports.list_human_tasks import list_human_jobs
 from wms.usecases.reports.take_answers import take_answers
 from wms.usecases.splitting.split_task import split_waiting_tasks
@@ -24,12 +24,12 @@ ASK = Ask(question="Is it sharp?", gold="known")
 class Asking:
     """A human task over a number of files."""
 
-    def __init__(self, stage: Stage, dms: DmsClient, folder: Path) -> None:
-        self.stage, self.dms, self.folder = stage, dms, folder
+    def __init__(self, wms: WmsFixture, dms: DmsClient, folder: Path) -> None:
+        self.wms, self.dms, self.folder = wms, dms, folder
 
     async def task(self, *, files: int, page: int = 2000, **more: object) -> Task:
         new_task = await self.waiting(files=files, **more)
-        await split_waiting_tasks(self.stage.context, self.dms, page=page)
+        await split_waiting_tasks(self.wms.context, self.dms, page=page)
         return new_task
 
     async def waiting(self, *, files: int, **more: object) -> Task:
@@ -37,7 +37,7 @@ class Asking:
         written = await new_output(self.dms)
         place = f"file://{self.folder}"
         return await accept(
-            self.stage,
+            self.wms,
             make_task(
                 **{
                     "ask": ASK,
@@ -50,12 +50,12 @@ class Asking:
         )
 
     async def jobs(self, task: Task) -> list[HumanJob]:
-        return (await list_human_jobs(self.stage.context, task.uid, after=0, limit=1000)).jobs
+        return (await list_human_jobs(self.wms.context, task.uid, after=0, limit=1000)).jobs
 
     async def answer(
-        self, task: Task, *answers: AnsweredJob, at: Stage | None = None
+        self, task: Task, *answers: AnsweredJob, at: WmsFixture | None = None
     ) -> list[ReportAnswer]:
-        taken = await take_answers((at or self.stage).context, task.uid, answers)
+        taken = await take_answers((at or self.wms).context, task.uid, answers)
         await self.check(task)
         assert [one.id for one in taken] == [answer.id for answer in answers]
         return [one.answer for one in taken]
@@ -68,9 +68,9 @@ class Asking:
 
     async def check(self, task: Task) -> dict[JobState, int]:
         """Check that the counts of the task match its jobs."""
-        status = await self.stage.status(task)
+        status = await self.wms.status(task)
         counts = {state: getattr(status, state.value) for state in JobState}
-        assert Counter(counts) == await self.stage.states(task)
+        assert Counter(counts) == await self.wms.states(task)
         assert sum(counts.values()) == status.total
         return {state: number for state, number in counts.items() if number}
 

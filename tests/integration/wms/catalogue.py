@@ -10,7 +10,7 @@ from sluice.contracts.common.states import DatasetType
 from sluice.contracts.data.datasets import NewDataset
 from sluice.contracts.messages import DMS_FILES, DMS_RELEASES, RegisterFiles, ReleaseFiles
 from sluice.servicekit.database import Database
-from tests.integration.wms.stage import Stage
+from tests.integration.wms.wms_fixture import WmsFixture
 
 
 async def new_output(dms: DmsClient) -> UUID:
@@ -19,10 +19,10 @@ async def new_output(dms: DmsClient) -> UUID:
     return (await dms.register_dataset(new)).uid
 
 
-async def deliver(stage: Stage, dms: DmsClient) -> None:
+async def deliver(wms: WmsFixture, dms: DmsClient) -> None:
     """Deliver the file messages about the tasks' outputs to the DMS."""
-    outputs = {output.dat_out_uid for task in stage.tasks.values() for output in task.outputs}
-    async with stage.database.connection() as connection:
+    outputs = {output.dat_out_uid for task in wms.tasks.values() for output in task.outputs}
+    async with wms.database.connection() as connection:
         rows = await connection.fetch(
             "SELECT id, body FROM outbox WHERE destination = $1 ORDER BY id", DMS_FILES
         )
@@ -34,22 +34,22 @@ async def deliver(stage: Stage, dms: DmsClient) -> None:
             await dms.register_files(message.dataset_uid, message.files)
         if message.close_at is not None:
             await dms.close_dataset(message.dataset_uid, files=message.close_at)
-    await stage.execute(
+    await wms.execute(
         "DELETE FROM outbox WHERE id = ANY($1::bigint[])", [row["id"] for row in rows]
     )
 
 
-async def releases(stage: Stage) -> list[ReleaseFiles]:
+async def releases(wms: WmsFixture) -> list[ReleaseFiles]:
     """Return the release messages in the outbox, in order."""
-    async with stage.database.connection() as connection:
+    async with wms.database.connection() as connection:
         rows = await connection.fetch(
             "SELECT body FROM outbox WHERE destination = $1 ORDER BY id", DMS_RELEASES
         )
     return [ReleaseFiles.model_validate(orjson.loads(row["body"])["data"]) for row in rows]
 
 
-async def deliver_releases(stage: Stage, catalogue: Database) -> None:
+async def deliver_releases(wms: WmsFixture, catalogue: Database) -> None:
     """Apply the release messages to the catalogue. Repeated calls apply them again."""
-    for message in await releases(stage):
+    for message in await releases(wms):
         async with catalogue.transaction() as transaction:
             await apply_release(transaction, message)

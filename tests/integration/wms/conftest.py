@@ -17,12 +17,12 @@ from sluice.servicekit.running.service_clients import ProcessLinks
 from sluice.servicekit.transport.open import open_transport
 from tests.conftest import DatabaseFactory
 from tests.integration.wms.asking import Asking
-from tests.integration.wms.moves import hold_to_legal_moves
-from tests.integration.wms.stage import Stage
+from tests.integration.wms.transition_triggers import refuse_illegal_transitions
+from tests.integration.wms.wms_fixture import WmsFixture
 from wms.usecases.context import WmsContext, WmsRules
 
 #: Leases outlast every test. Tests expire leases by hand.
-TERMS = WmsRules(
+RULES = WmsRules(
     heartbeat=1.0,
     lease=300.0,
     grace=0.0,
@@ -41,21 +41,21 @@ async def database_url(make_database: DatabaseFactory) -> str:
 
 
 @pytest.fixture
-async def stage(database_url: str) -> AsyncIterator[Stage]:
-    """A WMS whose database refuses illegal state transitions."""
+async def wms(database_url: str) -> AsyncIterator[WmsFixture]:
+    """Yield a WMS whose database refuses illegal state transitions."""
     database = Database(database_url, source="wms")
     async with running(database):
         async with database.connection() as connection:
-            await hold_to_legal_moves(connection)
-        yield Stage(WmsContext(database, rules=TERMS))
+            await refuse_illegal_transitions(connection)
+        yield WmsFixture(WmsContext(database, rules=RULES))
 
 
 @pytest.fixture
-async def second(stage: Stage, database_url: str) -> AsyncIterator[Stage]:
-    """Another instance of the service on the same database."""
+async def other_wms(wms: WmsFixture, database_url: str) -> AsyncIterator[WmsFixture]:
+    """Yield another instance of the service on the same database."""
     database = Database(database_url, source="wms")
     async with running(database):
-        yield Stage(WmsContext(database, rules=TERMS), tasks=stage.tasks)
+        yield WmsFixture(WmsContext(database, rules=RULES), tasks=wms.tasks)
 
 
 @pytest.fixture
@@ -79,16 +79,16 @@ async def dms_and_database(
 
 @pytest.fixture
 def dms(dms_and_database: tuple[DmsClient, Database]) -> DmsClient:
-    """The real DMS without background loops, with an input storage at ``tmp_path``."""
+    """Return the real DMS without background loops, with an input storage at ``tmp_path``."""
     return dms_and_database[0]
 
 
 @pytest.fixture
 def catalogue(dms_and_database: tuple[DmsClient, Database]) -> Database:
-    """The database of the same DMS, for messages to it."""
+    """Return the database of the same DMS, for messages to it."""
     return dms_and_database[1]
 
 
 @pytest.fixture
-def asking(stage: Stage, dms: DmsClient, tmp_path: Path) -> Asking:
-    return Asking(stage, dms, tmp_path)
+def asking(wms: WmsFixture, dms: DmsClient, tmp_path: Path) -> Asking:
+    return Asking(wms, dms, tmp_path)

@@ -32,8 +32,8 @@ from sluice.contracts.pilots.pilots import JobToken
 from sluice.contracts.templates.plan import Boundary
 from sluice.servicekit.database import Database
 from tests.draws import examples
-from tests.integration.wms.conftest import TERMS
-from tests.integration.wms.stage import Stage, make_task
+from tests.integration.wms.conftest import RULES
+from tests.integration.wms.wms_fixture import WmsFixture, make_task
 from wms.db.jobs.leases import ClaimedJob
 from wms.usecases.context import WmsContext
 from wms.usecases.pilots.sign_off_pilot import sign_off_pilot
@@ -72,7 +72,7 @@ class Interleaving(RuleBasedStateMachine):
     """``history`` has every job that a pilot was given, for late and repeated reports."""
 
     runner: asyncio.Runner
-    stages: Sequence[Stage]
+    instances: Sequence[WmsFixture]
 
     def __init__(self) -> None:
         super().__init__()
@@ -96,14 +96,14 @@ class Interleaving(RuleBasedStateMachine):
 
     @initialize()
     def begin(self) -> None:
-        stage = self.stages[0]
+        wms = self.instances[0]
         self.do(
-            stage.execute(
+            wms.execute(
                 "TRUNCATE tasks, jobs, attempts, duplicate_attempts, storage_waits, pilots, outbox,"
                 " inbox"
             )
         )
-        self.pilots = self.do(*(stage.add_pilot() for _ in range(PILOTS)))
+        self.pilots = self.do(*(wms.add_pilot() for _ in range(PILOTS)))
 
     @rule(
         jobs=st.integers(1, 6),
@@ -113,26 +113,26 @@ class Interleaving(RuleBasedStateMachine):
     )
     def add_task(self, jobs: int, boundary: Boundary, retry: int, rank: int) -> None:
         task = make_task(boundary=boundary, retry=retry, rank=rank)
-        self.tasks += self.do(self.stages[0].add_task(task, jobs=jobs))
+        self.tasks += self.do(self.instances[0].add_task(task, jobs=jobs))
 
     @rule(at=at, pilot=pilots, jobs=st.integers(1, 5))
     def lease(self, at: int, pilot: int, jobs: int) -> None:
-        (got,) = self.do(self.stages[at].lease(self.pilots[pilot], jobs))
+        (got,) = self.do(self.instances[at].lease(self.pilots[pilot], jobs))
         self.history[pilot] += got
 
     @rule(at=at, pilot=pilots, picks=picks)
-    def begin_too(self, at: int, pilot: int, picks: list[int]) -> None:
+    def start_duplicate(self, at: int, pilot: int, picks: list[int]) -> None:
         """Begin duplicate attempts at jobs that another pilot runs."""
-        other, stage = (pilot + 1) % PILOTS, self.stages[at]
+        other, wms = (pilot + 1) % PILOTS, self.instances[at]
         jobs = self._pick(other, picks)
-        self.do(stage.beat(self.pilots[other], running=jobs))
-        got = self.do(*(stage.begin_too(self.pilots[pilot], job) for job in jobs))
+        self.do(wms.send_heartbeat(self.pilots[other], running=jobs))
+        got = self.do(*(wms.start_duplicate(self.pilots[pilot], job) for job in jobs))
         self.history[pilot] += [job for job in got if job is not None]
 
     @rule(jobs=st.integers(1, 5))
     def lease_all_at_once(self, jobs: int) -> None:
         got = self.do(
-            *(self.stages[n % 2].lease(pilot, jobs) for n, pilot in enumerate(self.pilots))
+            *(self.instances[n % 2].lease(pilot, jobs) for n, pilot in enumerate(self.pilots))
         )
         ids = [(job.id, job.attempt) for part in got for job in part]
         assert len(ids) == len(set(ids))
@@ -152,7 +152,7 @@ class Interleaving(RuleBasedStateMachine):
     ) -> None:
         jobs = self._pick(pilot, picks)
         reports = [
-            self.stages[0].report_of(
+            self.instances[0].make_report(
                 job, outcome, error=error if outcome is AttemptOutcome.FAILED else None
             )
             for job in jobs
@@ -160,7 +160,10 @@ class Interleaving(RuleBasedStateMachine):
         if not jobs:
             return
         answers = self.do(
-            *(self.stages[(at + n) % 2].report(self.pilots[pilot], *reports) for n in range(times))
+            *(
+                self.instances[(at + n) % 2].report(self.pilots[pilot], *reports)
+                for n in range(times)
+            )
         )
         for number, job in enumerate(jobs):
             accepted = sum(answer[number] is ReportAnswer.ACCEPTED for answer in answers)
@@ -173,33 +176,35 @@ class Interleaving(RuleBasedStateMachine):
         other = (pilot + 1) % PILOTS
         jobs = self._pick(pilot, picks)
         if jobs:
-            (answers,) = self.do(self.stages[at].finish(self.pilots[other], *jobs))
+            (answers,) = self.do(self.instances[at].finish(self.pilots[other], *jobs))
             assert set(answers) <= {ReportAnswer.STALE}
 
     @rule(at=at, pilot=pilots, picks=picks)
     def heartbeat(self, at: int, pilot: int, picks: list[int]) -> None:
-        self.do(self.stages[at].beat(self.pilots[pilot], running=self._pick(pilot, picks)))
+        self.do(
+            self.instances[at].send_heartbeat(self.pilots[pilot], running=self._pick(pilot, picks))
+        )
 
     @rule(pilot=pilots, picks=picks)
     def leases_run_out(self, pilot: int, picks: list[int]) -> None:
         if jobs := self._pick(pilot, picks):
-            self.do(self.stages[0].overdue(*jobs))
-            self.do(*(stage.expire() for stage in self.stages))
+            self.do(self.instances[0].backdate_leases(*jobs))
+            self.do(*(wms.expire_leases() for wms in self.instances))
 
     @rule(at=at, pilot=pilots, picks=picks)
     def hand_back(self, at: int, pilot: int, picks: list[int]) -> None:
         tokens = [JobToken(id=job.id, attempt=job.attempt) for job in self._pick(pilot, picks)]
-        self.do(sign_off_pilot(self.stages[at].context, self.pilots[pilot], tokens))
-        self.do(self.stages[at].execute("UPDATE pilots SET state = $1", PilotState.ACTIVE))
+        self.do(sign_off_pilot(self.instances[at].context, self.pilots[pilot], tokens))
+        self.do(self.instances[at].execute("UPDATE pilots SET state = $1", PilotState.ACTIVE))
 
     @precondition(lambda self: self.tasks)
     @rule(at=at, which=st.integers(0, 1000), pilot=pilots, picks=picks)
     def cancel_while_reporting(self, at: int, which: int, pilot: int, picks: list[int]) -> None:
         task = self.tasks[which % len(self.tasks)]
         jobs = self._pick(pilot, picks)
-        work: list[Awaitable[Any]] = [cancel_task(self.stages[at].context, task.uid)]
+        work: list[Awaitable[Any]] = [cancel_task(self.instances[at].context, task.uid)]
         if jobs:
-            work.append(self.stages[1 - at].finish(self.pilots[pilot], *jobs))
+            work.append(self.instances[1 - at].finish(self.pilots[pilot], *jobs))
         results = self.do(*work)
         for job, answer in zip(jobs, results[1] if jobs else [], strict=True):
             self.won[job.task_uid, job.seq] += answer is ReportAnswer.ACCEPTED
@@ -207,7 +212,7 @@ class Interleaving(RuleBasedStateMachine):
     @precondition(lambda self: self.tasks)
     @rule(at=at, which=st.integers(0, 1000))
     def retry(self, at: int, which: int) -> None:
-        self.do(retry_task(self.stages[at].context, self.tasks[which % len(self.tasks)].uid))
+        self.do(retry_task(self.instances[at].context, self.tasks[which % len(self.tasks)].uid))
 
     def _pick(self, pilot: int, picks: list[int]) -> list[ClaimedJob]:
         """Return some jobs of the pilot's history, with a preference for the latest."""
@@ -226,12 +231,12 @@ class Interleaving(RuleBasedStateMachine):
             self.runner.run(self._check())
 
     async def _check(self) -> None:
-        stage = self.stages[0]
-        sent = await stage.sent()
+        wms = self.instances[0]
+        sent = await wms.sent_messages()
         events = Counter(event.uid for event in sent.ended)
-        assert await stage.left_over_twins() == 0
+        assert await wms.count_orphaned_duplicates() == 0
         for task in self.tasks:
-            status, states = await stage.status(task), await stage.states(task)
+            status, states = await wms.status(task), await wms.states(task)
             assert {
                 state: getattr(status, state) for state in JobState if getattr(status, state)
             } == dict(states)
@@ -270,8 +275,10 @@ def test_invariants_hold_under_any_interleaving(database_url: str) -> None:
 
         runner.run(start())
         tasks: dict[UUID, Task] = {}
-        stages = [Stage(WmsContext(database, rules=TERMS), tasks=tasks) for database in databases]
-        machine = type("Machine", (Interleaving,), {"runner": runner, "stages": stages})
+        instances = [
+            WmsFixture(WmsContext(database, rules=RULES), tasks=tasks) for database in databases
+        ]
+        machine = type("Machine", (Interleaving,), {"runner": runner, "instances": instances})
         try:
             run_state_machine_as_test(
                 machine,

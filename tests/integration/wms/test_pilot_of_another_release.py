@@ -19,7 +19,7 @@ from sluice.contracts.pilots.pilots import (
 from sluice.servicekit.metrics import ServiceMetrics
 from sluice.servicekit.web.http import Health, create_app
 from tests.callers import for_anybody
-from tests.integration.wms.stage import Stage, make_task
+from tests.integration.wms.wms_fixture import WmsFixture, make_task
 from wms.api.pilot_protocol import pilot_protocol_router
 from wms.usecases.pilots.authenticate_pilots import RevokedSites
 
@@ -48,25 +48,25 @@ def _with_unknown(body: Any) -> Any:
     }
 
 
-def _app(stage: Stage) -> Any:
+def _app(wms: WmsFixture) -> Any:
     router = pilot_protocol_router(
-        stage.context,
+        wms.context,
         None,  # type: ignore[arg-type] # no route here asks the DMS
         None,  # type: ignore[arg-type] # nor has a job secrets
         tokens=None,
-        revoked=RevokedSites(stage.context.database),
+        revoked=RevokedSites(wms.context.database),
     )
     app = create_app("wms", [router], health=Health({}), metrics=ServiceMetrics())
     return for_anybody(app)
 
 
-async def test_pilot_of_another_release_runs_a_job(stage: Stage) -> None:
+async def test_pilot_of_another_release_runs_a_job(wms: WmsFixture) -> None:
     """Its requests have unknown fields, and only those fields that are required."""
-    task = await stage.add_task(make_task(), jobs=1)
+    task = await wms.add_task(make_task(), jobs=1)
     uid, now = uuid4(), datetime.now(UTC).isoformat()
     resources = {"cores": 8, "ram": 16_000, "disk": 1_000_000} | UNKNOWN
     me = {"uid": str(uid), "name": "p", "host": "h", "slots": 1, "version": "9.9"}
-    transport = httpx.ASGITransport(_app(stage))
+    transport = httpx.ASGITransport(_app(wms))
     async with httpx.AsyncClient(transport=transport, base_url="http://wms") as http:
 
         async def send(path: str, body: dict[str, Any]) -> Any:
@@ -84,11 +84,11 @@ async def test_pilot_of_another_release_runs_a_job(stage: Stage) -> None:
         report = {**token, **failed, "ended_at": now, **UNKNOWN}
         answers = (await send(f"/{uid}/report", {"reports": [report]}))["answers"]
     assert [(each["id"], each["answer"]) for each in answers] == [(job["id"], "accepted")]
-    assert (await stage.status(task)).state is TaskState.ACTIVE
+    assert (await wms.status(task)).state is TaskState.ACTIVE
 
 
-async def test_pilot_reads_the_answers_of_a_later_release(stage: Stage) -> None:
-    await stage.add_task(make_task(), jobs=1)
+async def test_pilot_reads_the_answers_of_a_later_release(wms: WmsFixture) -> None:
+    await wms.add_task(make_task(), jobs=1)
     pilot = RegisterPilot(
         uid=uuid4(),
         name="p",
@@ -97,12 +97,12 @@ async def test_pilot_reads_the_answers_of_a_later_release(stage: Stage) -> None:
         resources=NodeResources(cores=8, ram=16_000, disk=1_000_000),
         version="0",
     )
-    transport = LaterWms(_app(stage))
+    transport = LaterWms(_app(wms))
     async with httpx.AsyncClient(transport=transport, base_url="http://wms") as http:
-        wms = WmsClient(http)
-        assert (await wms.register(pilot)).lease > 0
-        [job] = (await wms.lease(pilot.uid, LeaseRequest(jobs=1))).jobs
-        assert (await wms.heartbeat(pilot.uid, Heartbeat())).lease > 0
+        client = WmsClient(http)
+        assert (await client.register(pilot)).lease > 0
+        [job] = (await client.lease(pilot.uid, LeaseRequest(jobs=1))).jobs
+        assert (await client.heartbeat(pilot.uid, Heartbeat())).lease > 0
         report = AttemptReport(
             id=job.id,
             attempt=job.attempt,
@@ -110,5 +110,5 @@ async def test_pilot_reads_the_answers_of_a_later_release(stage: Stage) -> None:
             error_class=ErrorClass.TOOL_FAILED,
             ended_at=datetime.now(UTC),
         )
-        answers = await wms.report(pilot.uid, Report(reports=[report]))
+        answers = await client.report(pilot.uid, Report(reports=[report]))
     assert [each.id for each in answers.answers] == [job.id]

@@ -46,7 +46,7 @@ from sluice.servicekit.running.service_clients import ProcessLinks
 from sluice.servicekit.transport.base import Message, Transport
 from sluice.servicekit.transport.open import open_transport
 from tests.conftest import DatabaseFactory
-from tests.integration.wms.stage import CHECKSUM, NOW, make_task
+from tests.integration.wms.wms_fixture import CHECKSUM, NOW, make_task
 from tests.waiting import eventually
 from wms.settings import WmsSettings
 from wms.wiring import build

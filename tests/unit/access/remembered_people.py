@@ -6,7 +6,7 @@ from sluice.contracts.common.problems import ServiceError, Unauthenticated
 from sluice.servicekit.access.principal import Person, Principal
 
 
-class TooMany(ServiceError):
+class TooManyPeople(ServiceError):
     status = 429
 
 
@@ -26,7 +26,7 @@ class RememberedPeople:
     async def session_with_password(self, name: str, password: str) -> str:
         stored_password = self._passwords.get(name)
         if stored_password == "":
-            raise TooMany("wait")
+            raise TooManyPeople("wait")
         if stored_password is None or stored_password != password:
             raise Unauthenticated("no")
         people = (each for each in self._tokens.values() if isinstance(each, Person))

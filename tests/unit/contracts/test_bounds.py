@@ -25,7 +25,7 @@ from sluice.contracts.pilots.pilots import AttemptReport, NodeResources, Registe
 from tests.unit.wfms.chains.plans import plan, step
 
 WORKFLOW = plan(step("only"), outputs=[("only", "out")])
-AT = datetime(2024, 1, 1, tzinfo=UTC)
+TIME = datetime(2024, 1, 1, tzinfo=UTC)
 UID = UUID(int=1)
 
 
@@ -52,7 +52,7 @@ def dataset(meta: dict[str, Any]) -> Dataset:
         meta=meta,
         count_files=1,
         bytes=1,
-        timestamp=AT,
+        timestamp=TIME,
     )
 
 
@@ -209,20 +209,20 @@ def test_stored_values_beyond_the_bounds_are_read_and_sent_between_services() ->
         dataset_uid=UID,
         dataset_name="d",
         params=large,
-        created_at=AT,
+        created_at=TIME,
         steps=[],
         datasets=[],
     )
 
 
 NODE = {"cores": 1.0, "ram": 100, "disk": 100}
-TWICE = [{"uuid": "a"}, {"uuid": "a"}]
+DUPLICATE_GPUS = [{"uuid": "a"}, {"uuid": "a"}]
 
 
 @pytest.mark.parametrize(
     "bad_resources",
     [{"cores": float("inf")}, {"cores": float("nan")}, {"ram": -1}, {"disk": 2**63},
-     {"devices": TWICE}],
+     {"devices": DUPLICATE_GPUS}],
 )  # fmt: skip
 def test_impossible_resources_of_a_node_are_refused(bad_resources: dict[str, Any]) -> None:
     """One wrong stored node would make the list of all nodes unreadable."""
@@ -242,7 +242,7 @@ def test_impossible_resources_of_a_node_are_refused(bad_resources: dict[str, Any
 def test_impossible_values_in_a_report_are_refused(bad_values: dict[str, Any]) -> None:
     """The catalogue would refuse the files of other jobs in the same message, too."""
     file = {"name": "a", "size": 1, "checksum": "sha256:" + "0" * 64, "url": "file:///a"}
-    plain = {"id": 1, "attempt": 1, "outcome": AttemptOutcome.FINISHED, "ended_at": AT}
+    plain = {"id": 1, "attempt": 1, "outcome": AttemptOutcome.FINISHED, "ended_at": TIME}
     filled = {
         key: [{"port": "o", **file, **value[0]}] if key == "outputs"
         else {**file, **value} if key == "log" else value

@@ -38,7 +38,7 @@ def test_crawl_collects_items_and_has_a_checkpoint() -> None:
 
 def test_annotation_and_training_are_triggered_by_growth() -> None:
     annotate, train = plan_of("annotate"), plan_of("train")
-    assert annotate.due == Trigger(every=GrowthTrigger(files=100, hours=24))
+    assert annotate.trigger == Trigger(every=GrowthTrigger(files=100, hours=24))
     ask = annotate.step("ask").needs.ask
     assert ask is not None
     assert (ask.link, ask.agree, ask.gold) == (30, 2, "gold")
@@ -47,7 +47,7 @@ def test_annotation_and_training_are_triggered_by_growth() -> None:
     assert (ask.language, ask.labels) == ("pl", {"yes": "Tak", "no": "Nie"})
     [into] = [output.collect.name for output in annotate.outputs if output.collect is not None]
     assert into == "mt-answers"
-    assert train.due == Trigger(every=GrowthTrigger(files=1000, all=True))
+    assert train.trigger == Trigger(every=GrowthTrigger(files=1000, all=True))
     assert train.data_input == "answers"
     assert {step.name: step.mode for step in train.steps} == {
         "answers": TaskMode.MERGE,

@@ -13,7 +13,11 @@ from tests.unit.masstimes.answering import Response, Server, answering
 
 KEY = "k3y&="
 NONE = {"status": "ZERO_RESULTS", "results": []}
-OVER = {"status": "OVER_QUERY_LIMIT", "results": [], "error_message": f"{KEY} is over its quota"}
+OVER_QUOTA = {
+    "status": "OVER_QUERY_LIMIT",
+    "results": [],
+    "error_message": f"{KEY} is over its quota",
+}
 Run = Callable[..., int]
 
 
@@ -180,7 +184,7 @@ def test_answered_request_is_never_repeated(
 ) -> None:
     """The quota ends in between; earlier answers are kept and used by the next run."""
     site = {"status": "OK", "result": {"website": "http://a.pl/"}}
-    coming = [hits("a"), site, NONE, OVER]
+    coming = [hits("a"), site, NONE, OVER_QUOTA]
     api.answer = lambda _: as_json(coming.pop(0))
     assert run("A", "B") == 75
     stderr = capsys.readouterr().err
@@ -288,7 +292,7 @@ def error(code: int, status: str, message: str = "") -> Response:
     ("provider", "answer", "code", "message"),
     [
         ("google", as_json({"status": "REQUEST_DENIED"}), 77, "Check the key"),
-        ("google", as_json(OVER), 75, "The quota is used up"),
+        ("google", as_json(OVER_QUOTA), 75, "The quota is used up"),
         ("google", as_json({"status": "OVER_DAILY_LIMIT"}), 75, "The quota is used up"),
         ("google", as_json({"status": "UNKNOWN_ERROR"}), 75, "UNKNOWN_ERROR, 2 times in a row"),
         ("google", (200, {}, "<html>"), 76, "the answer is no JSON"),

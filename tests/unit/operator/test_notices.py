@@ -23,7 +23,7 @@ from sluice.contracts.common.states import (
     TaskState,
 )
 from sluice.contracts.data.datasets import Dataset, Stalled
-from sluice.contracts.jobs.steps import OFF, StepLoad, StepPriority
+from sluice.contracts.jobs.steps import DISABLED, StepLoad, StepPriority
 from sluice.contracts.jobs.tasks import UnschedulableTask
 from sluice.contracts.pilots.pilot_list import Pilot, PilotList
 from sluice.contracts.pilots.pilots import NodeResources
@@ -197,23 +197,23 @@ def test_jobs_without_any_pilot_have_a_notice() -> None:
     assert notices.report_missing_pilots([], waiting=None) == [], "the number is unknown"
 
 
-def test_steps_switched_off_while_jobs_wait_have_notices() -> None:
-    off = StepPriority(step="words", priority=OFF, by="Ann", reason="new model", since=NOW)
-    here = off.model_copy(update={"template": "maps"})
+def test_disabled_steps_with_waiting_jobs_have_notices() -> None:
+    words = StepPriority(step="words", priority=DISABLED, by="Ann", reason="new model", since=NOW)
+    here = words.model_copy(update={"template": "maps"})
     loads = [
-        StepLoad(step="words", template="a", waiting=1000, priority=off),
-        StepLoad(step="words", template="b", waiting=4, priority=off),
+        StepLoad(step="words", template="a", waiting=1000, priority=words),
+        StepLoad(step="words", template="b", waiting=4, priority=words),
         StepLoad(step="words", template="maps", waiting=1, priority=here),
-        StepLoad(step="words", template="c", flying=3, priority=off),
+        StepLoad(step="words", template="c", flying=3, priority=words),
         StepLoad(step="lines", template="a", waiting=9),
     ]
     since = f"since {NOW:%F %T} (new model): no job of it is given away"
     reports = notices.report_disabled_steps(loads)
     assert texts(reports) == [
-        f"Step words is switched off by Ann {since}, and 1\u202f004 jobs wait"
-        " (`sluice step release words` switches it on)",
-        f"Step words is switched off in template maps by Ann {since}, and 1 job waits"
-        " (`sluice step release words --template maps` switches it on)",
+        f"Step words is disabled by Ann {since}, and 1\u202f004 jobs wait"
+        " (`sluice step enable words` enables it)",
+        f"Step words is disabled in template maps by Ann {since}, and 1 job waits"
+        " (`sluice step enable words --template maps` enables it)",
     ]
     assert {(notice.page, notice.since, notice.id) for notice in reports} == {("steps", NOW, None)}
     assert notices.report_disabled_steps(loads[3:]) == [], "no job waits for the step"

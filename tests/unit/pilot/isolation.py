@@ -13,13 +13,13 @@ from tests.unit.pilot.sandboxes import found_sandbox
 from tests.unit.pilot.slot_runner import Runner
 
 #: Settings of a slot for each kind of isolation.
-WALLS: dict[str, Callable[[], dict[str, Any]]] = {
+ISOLATION_SETTINGS: dict[str, Callable[[], dict[str, Any]]] = {
     "sandbox": lambda: {"sandbox": found_sandbox()},
     "user": lambda: {"users": [slot_users.new_user()], "no_sandbox": "a test"},
     "open": lambda: {"no_sandbox": "a test"},
 }
 #: The kinds of isolation as parameters of tests.
-WAYS = [
+ISOLATION_PARAMETERS = [
     "sandbox",
     pytest.param(
         "user",
@@ -35,7 +35,7 @@ WAYS = [
 def slot_behind(isolation: str, folder: Path) -> Runner:
     """Start a slot with this isolation. The user of the slot must be able to enter ``folder``."""
     environment = {"PYTHONPATH": os.getcwd()} if isolation == "user" else {}
-    runner = Runner(folder, settings=WALLS[isolation](), environment=environment)
+    runner = Runner(folder, settings=ISOLATION_SETTINGS[isolation](), environment=environment)
     if isolation == "user":
         slot_users.let_pass(runner)
     return runner

@@ -31,7 +31,7 @@ def test_stored_key_proves_the_same_identity_again(tmp_path: Path) -> None:
     assert stat.S_IMODE((tmp_path / "key").stat().st_mode) == 0o600
 
 
-RUBBISH = {
+INVALID_KEYS = {
     "nothing": b"",
     "text": b"no key",
     "a key's beginning": b"-----BEGIN PRIVATE KEY-----\n",
@@ -41,10 +41,10 @@ RUBBISH = {
 }
 
 
-@pytest.mark.parametrize("rubbish", RUBBISH)
+@pytest.mark.parametrize("rubbish", INVALID_KEYS)
 def test_invalid_key_file_is_replaced(tmp_path: Path, rubbish: str) -> None:
     """The pilot goes on, and is a new pilot for the WMS."""
-    (tmp_path / "key").write_bytes(RUBBISH[rubbish])
+    (tmp_path / "key").write_bytes(INVALID_KEYS[rubbish])
     pilot_key = PilotKey.load_or_create(tmp_path / "key")
 
     assert proven_key(PilotKey.load_or_create(tmp_path / "key").proof(NOW), NOW) == proven_key(

@@ -45,7 +45,7 @@ from tests.unit.pilot.domain.cores import task
 from tests.unit.resources.things import EPOCH, Node, Started, Work
 from wms.domain.retry_rules import History, RetryLimits, decide_after_error
 from wms.domain.scheduling.capacity import (
-    RESERVATION_SPAN,
+    RESERVATION_DURATION,
     PilotCapacity,
     find_scarce_resources,
     is_reserved_for,
@@ -350,7 +350,7 @@ class World:
         if is_reserved is None:
             work.reserved_pilot, work.kept_until = (
                 node.uid,
-                self.tick + RESERVATION_SPAN.total_seconds(),
+                self.tick + RESERVATION_DURATION.total_seconds(),
             )
             return True
         return is_reserved

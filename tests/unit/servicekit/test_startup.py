@@ -136,7 +136,7 @@ async def test_server_keeps_connections_longer_than_clients() -> None:
         assert server._server.config.timeout_keep_alive > 2 * expiry
 
 
-HANGS = """
+HANGING_PROGRAM = """
 import threading
 from sluice.servicekit.running import process
 process.THREADS_LIMIT = 0.1
@@ -147,7 +147,11 @@ process._end_despite_threads(0)
 
 def test_thread_that_hangs_does_not_keep_the_process_alive() -> None:
     done = subprocess.run(
-        [sys.executable, "-c", HANGS], capture_output=True, text=True, timeout=60, check=False
+        [sys.executable, "-c", HANGING_PROGRAM],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
     )
     assert done.returncode == 0, done.stderr
     assert "storage that hangs" in done.stdout + done.stderr

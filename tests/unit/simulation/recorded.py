@@ -12,7 +12,7 @@ from sluice.contracts.pilots.pilots import NodeResources
 from sluice.contracts.templates.plan import Plan
 from sluice.cwl import compile_template
 
-BEGAN = datetime(2026, 11, 25, 8, tzinfo=UTC)
+START_TIME = datetime(2026, 11, 25, 8, tzinfo=UTC)
 
 _WORKFLOW = """\
 cwlVersion: v1.2
@@ -56,8 +56,8 @@ def pilot(name: str, **changes: Any) -> Pilot:
         "state": PilotState.ACTIVE,
         "slots": 16,
         "resources": NodeResources(cores=1, ram=8000, disk=1000),
-        "registered_at": BEGAN - timedelta(hours=1),
-        "seen_at": BEGAN + timedelta(hours=1),
+        "registered_at": START_TIME - timedelta(hours=1),
+        "seen_at": START_TIME + timedelta(hours=1),
     }
     return Pilot.model_validate(whole | changes)
 
@@ -71,13 +71,13 @@ def run(
         name="pages",
         template="joins",
         plan=plan(**more),
-        began=BEGAN,
-        ended=BEGAN + timedelta(seconds=took),
+        began=START_TIME,
+        ended=START_TIME + timedelta(seconds=took),
         steps={
             step: RecordedStep(
-                BEGAN,
+                START_TIME,
                 [
-                    RecordedJob(number, 1, who, BEGAN + timedelta(seconds=began), seconds)
+                    RecordedJob(number, 1, who, START_TIME + timedelta(seconds=began), seconds)
                     for number, (who, began, seconds) in enumerate(of_step)
                 ],
             )

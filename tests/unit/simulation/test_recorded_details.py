@@ -9,12 +9,12 @@ import pytest
 from sluice.contracts.common.states import PilotState
 from sluice.contracts.jobs.recorded_run import RecordedRun
 from sluice.contracts.pilots.pilots import NodeResources
-from tests.unit.simulation.recorded import BEGAN, FOUR_PAGES, Jobs, pilot, run
+from tests.unit.simulation.recorded import FOUR_PAGES, START_TIME, Jobs, pilot, run
 from wms.simulation.recorded import build_recorded_scenario, replay
 from wms.simulation.recorded_nodes import ReplayNodes
 from wms.simulation.recorded_workers import find_workers
 
-AS_IT_WAS = ReplayNodes()
+RECORDED_NODES = ReplayNodes()
 
 
 def joined(inputs: Sequence[int], join: str) -> RecordedRun:
@@ -97,7 +97,7 @@ def test_added_nodes_are_copies_of_the_most_common_node() -> None:
 
 def test_node_lives_until_its_last_job_has_ended() -> None:
     """The pilot was seen for the last time before that."""
-    gone_fields = {"state": PilotState.LOST, "seen_at": BEGAN + timedelta(seconds=5)}
+    gone_fields = {"state": PilotState.LOST, "seen_at": START_TIME + timedelta(seconds=5)}
     recorded_run = run({"a": [("one", 0, 10), ("two", 0, 90)]}, took=90)
     recorded_run = replace(recorded_run, pilots=[pilot("one", **gone_fields), pilot("two")])
     lives = {
@@ -128,12 +128,12 @@ def test_untimed_and_lost_jobs_of_a_run_are_reported() -> None:
     }
     report, _ = replay(
         build_recorded_scenario([replace(recorded_run, steps={**recorded_run.steps, **partly})]),
-        new_nodes=AS_IT_WAS,
+        new_nodes=RECORDED_NODES,
     )
     assert (report.untimed, report.lost) == (4, 6)
 
 
 def test_replay_uses_the_requested_seed() -> None:
     recorded = build_recorded_scenario([run(FOUR_PAGES, took=40)])
-    _, other = replay(recorded, new_nodes=AS_IT_WAS, seed=7)
+    _, other = replay(recorded, new_nodes=RECORDED_NODES, seed=7)
     assert other.scenario == recorded.scenario.model_copy(update={"seed": 7})

@@ -11,14 +11,14 @@ from sluice.contracts.jobs.recorded_run import RecordedRun
 from sluice.contracts.jobs.simulation import PolicyName
 from sluice.contracts.jobs.warm_workers import WarmWorkerState
 from sluice.contracts.pilots.pilots import NodeResources
-from tests.unit.simulation.recorded import BEGAN, FOUR_PAGES, Jobs, pilot, run
+from tests.unit.simulation.recorded import FOUR_PAGES, START_TIME, Jobs, pilot, run
 from wms.simulation.entry import read_scenario, simulate
 from wms.simulation.errors import InvalidScenario
 from wms.simulation.recorded import build_recorded_scenario, replay
 from wms.simulation.recorded_nodes import ReplayNodes
 from wms.simulation.scenario import NodeGroup
 
-AS_IT_WAS = ReplayNodes()
+RECORDED_NODES = ReplayNodes()
 
 
 def nodes_of(recorded: RecordedRun) -> dict[str, NodeGroup]:
@@ -27,7 +27,9 @@ def nodes_of(recorded: RecordedRun) -> dict[str, NodeGroup]:
 
 def test_replay_on_the_same_nodes_takes_as_long() -> None:
     """Two pilots work on two pages each, and the joining step starts after the last page."""
-    report, _ = replay(build_recorded_scenario([run(FOUR_PAGES, took=40)]), new_nodes=AS_IT_WAS)
+    report, _ = replay(
+        build_recorded_scenario([run(FOUR_PAGES, took=40)]), new_nodes=RECORDED_NODES
+    )
     assert (report.same.end, report.measured, report.ratio) == (37, 40, 37 / 40)
     assert report.asked is None
     assert {kind.kind: kind.jobs for kind in report.same.kinds} == {"a": 4, "b": 4, "join": 1}
@@ -55,7 +57,7 @@ def test_replay_uses_another_policy() -> None:
     """The places of the watchdog start and change only with its rounds."""
     recorded = build_recorded_scenario([run(FOUR_PAGES, took=40)])
     report, _ = replay(
-        recorded, new_nodes=AS_IT_WAS, policy=PolicyName.WATCHDOG, with_timeline=True
+        recorded, new_nodes=RECORDED_NODES, policy=PolicyName.WATCHDOG, with_timeline=True
     )
     assert report.asked is not None
     assert report.asked.policy is PolicyName.WATCHDOG
@@ -83,9 +85,9 @@ def test_loading_time_is_separated_from_working_time() -> None:
     recorded = build_recorded_scenario([warm])
     assert recorded.scenario.kinds[0].loading == 10
     assert [row.times for row in recorded.tables["run.1.csv"]] == [(3,)] * 4
-    report, _ = replay(recorded, new_nodes=AS_IT_WAS)
+    report, _ = replay(recorded, new_nodes=RECORDED_NODES)
     assert (report.same.end, report.same.kinds[0].loads) == (22, 1)
-    has_it = WarmWorkerState(kind="k", step="a", since=BEGAN, loading=8)
+    has_it = WarmWorkerState(kind="k", step="a", since=START_TIME, loading=8)
     run_with_loaded_worker = replace(warm, pilots=[pilot("one", loaded=[has_it])])
     assert build_recorded_scenario([run_with_loaded_worker]).scenario.kinds[0].loading == 8
     assert build_recorded_scenario([run(jobs, took=22)]).scenario.kinds[0].loading == 0
@@ -106,12 +108,12 @@ def test_pilot_with_longer_jobs_is_a_slower_node() -> None:
 
 def test_nodes_join_and_leave_as_recorded() -> None:
     """Two pilots of the same name get the jobs of their own times."""
-    late = pilot("late", registered_at=BEGAN + timedelta(seconds=200))
-    gone_fields = {"state": PilotState.GONE, "seen_at": BEGAN + timedelta(seconds=30)}
+    late = pilot("late", registered_at=START_TIME + timedelta(seconds=200))
+    gone_fields = {"state": PilotState.GONE, "seen_at": START_TIME + timedelta(seconds=30)}
     pilots = [
         late,
         pilot("one", **gone_fields),
-        pilot("one", registered_at=BEGAN + timedelta(seconds=190)),
+        pilot("one", registered_at=START_TIME + timedelta(seconds=190)),
     ]
     jobs: Jobs = {"a": [("one", 0, 10), ("one", 195, 10), ("late", 200, 10)]}
     nodes = nodes_of(run(jobs, took=210, pilots=pilots))
@@ -134,7 +136,7 @@ def test_concurrent_jobs_of_a_node_are_limited_by_its_capacity() -> None:
     big = pilot("one", resources=NodeResources(cores=4, ram=8000, disk=0))
     four = run({"a": [("one", 0, 10)] * 8}, took=20, pilots=[big])
     assert (nodes_of(four)["one"].places, nodes_of(four)["one"].shared) == (4, True)
-    assert replay(build_recorded_scenario([four]), new_nodes=AS_IT_WAS)[0].same.end == 20
+    assert replay(build_recorded_scenario([four]), new_nodes=RECORDED_NODES)[0].same.end == 20
     unknown = nodes_of(replace(four, pilots=[]))["one"]
     assert (unknown.places, unknown.shared, unknown.cores) == (8, False, 0)
 
@@ -180,11 +182,11 @@ def test_steps_that_did_not_run_are_left_out() -> None:
 def test_several_chains_arrive_at_their_recorded_times() -> None:
     first = run(FOUR_PAGES, took=40)
     later = replace(
-        first, began=BEGAN + timedelta(seconds=100), ended=BEGAN + timedelta(seconds=140)
+        first, began=START_TIME + timedelta(seconds=100), ended=START_TIME + timedelta(seconds=140)
     )
     recorded = build_recorded_scenario([first, later])
     assert recorded.tables["run.3.csv"][0].at == 100
-    report, _ = replay(recorded, new_nodes=AS_IT_WAS)
+    report, _ = replay(recorded, new_nodes=RECORDED_NODES)
     assert (report.same.end, report.measured) == (137, 140)
     other = build_recorded_scenario([first, replace(later, template="others")])
     assert {kind.name for kind in other.scenario.kinds} >= {"joins.a", "others.a"}

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sluice.contracts.jobs.job_inputs import InputFile
-from tests.integration.wms.stage import CHECKSUM
+from tests.integration.wms.wms_fixture import CHECKSUM
 from wms.domain.splitting.dotproduct import FileStream, is_over, join_streams
 
 

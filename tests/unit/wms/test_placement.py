@@ -56,7 +56,7 @@ def test_place_is_only_sent_to_an_enabled_kind_with_ready_jobs(
     answers = [policy.next_kind(kinds, place, NOW) for place in places if place.is_idle]
     for number in (*answers, *(move.kind for move in policy.moves(kinds, places, NOW))):
         if number is not None:
-            assert kinds[number].is_on
+            assert kinds[number].is_enabled
             assert kinds[number].ready
 
 
@@ -71,7 +71,7 @@ def test_idle_place_takes_a_job_that_no_other_place_comes_for(
     system: tuple[list[Kind], list[Place]],
 ) -> None:
     kinds, places = system
-    left = [each for each in kinds if each.is_on and each.ready > each.coming]
+    left = [each for each in kinds if each.is_enabled and each.ready > each.coming]
     for place in places:
         if left:
             assert RewardRate().next_kind(kinds, place, NOW) is not None

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from sluice.contracts.common.states import InputMode, TaskMode
 from sluice.contracts.jobs.tasks import Task, TaskInput
 from sluice.contracts.templates.plan import MergeGroups
-from tests.integration.wms.stage import input_file, make_task
+from tests.integration.wms.wms_fixture import input_file, make_task
 from wms.domain.releasing import ReleasableFiles, find_releasable_files
 from wms.domain.splitting.tree_merge import SPAN
 

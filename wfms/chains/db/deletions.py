@@ -93,16 +93,16 @@ async def store_request(connection: Connection, uid: UUID, *, force: bool, now: 
 
 
 async def claim(
-    connection: Connection, token: UUID, *, hold: timedelta, limit: int
+    connection: Connection, token: UUID, *, claim_duration: timedelta, limit: int
 ) -> list[tuple[UUID, bool]]:
-    """Claim deletions that can be carried out now, for the time ``hold``.
+    """Claim deletions that can be carried out now, for the time ``claim_duration``.
 
     Returns:
         Each data set, and whether its deletion is forced.
     """
     return [
         (row["dataset_uid"], row["force"])
-        for row in await connection.fetch(CLAIM, token, hold, limit)
+        for row in await connection.fetch(CLAIM, token, claim_duration, limit)
     ]
 
 

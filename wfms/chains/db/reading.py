@@ -85,7 +85,7 @@ ORDER BY chains.position DESC, steps.ordinal LIMIT $4
 """
 
 
-RELIEVING_TASKS = f"""
+SPACE_FREEING_TASKS = f"""
 -- Running tasks of the oldest chains whose input is deleted at the end, each with its input.
 SELECT steps.task_uid, chains.dataset_uid FROM steps JOIN chains ON chains.uid = steps.chain_uid
 WHERE chains.state = '{ChainState.IN_PROGRESS}' AND steps.state = '{StepState.IN_PROGRESS}'
@@ -96,11 +96,13 @@ ORDER BY chains.position, steps.ordinal LIMIT $1
 """
 
 
-async def relieving_tasks(connection: Connection, *, limit: int) -> list[tuple[UUID, UUID]]:
+async def list_space_freeing_tasks(
+    connection: Connection, *, limit: int
+) -> list[tuple[UUID, UUID]]:
     """Return running tasks of chains that delete their input, each with this input."""
     return [
         (row["task_uid"], row["dataset_uid"])
-        for row in await connection.fetch(RELIEVING_TASKS, limit)
+        for row in await connection.fetch(SPACE_FREEING_TASKS, limit)
     ]
 
 

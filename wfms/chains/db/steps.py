@@ -104,10 +104,10 @@ class CancelClaim:
 
 
 async def claim_steps(
-    connection: Connection, token: UUID, *, hold: timedelta, limit: int
+    connection: Connection, token: UUID, *, claim_duration: timedelta, limit: int
 ) -> list[StepClaim]:
     """Claim steps that are due to be started."""
-    rows = await connection.fetch(CLAIM_STEPS, token, hold, limit)
+    rows = await connection.fetch(CLAIM_STEPS, token, claim_duration, limit)
     return [
         StepClaim(row["chain_uid"], row["name"], row["task_uid"], token, row["attempts"])
         for row in rows

@@ -4,8 +4,8 @@ A step is taken over with the data sets that it wrote, which then belong to both
 runs again reads such data sets, or those of other steps that run. Where a data set that it would
 read is gone, the step that wrote it runs again too, and so on up to the first input. Steps whose
 outputs are not on the output storage run again too. Jobs of these steps, and with ``failed_only``
-of all steps, are taken over one by one. This needs unchanged dependencies and jobs with outputs of
-their own: a map with one entry per job.
+of all steps, are taken over one by one. This needs unchanged dependencies and jobs with their own
+outputs: a map with one entry per job.
 
 Files of an intermediate data set may be released: deleted, because all jobs that read them have
 finished. A step that surely takes over its finished jobs one by one does not need them. So a step

@@ -16,13 +16,13 @@ class StartRules:
     """How steps are started.
 
     Attributes:
-        hold: How long a claim lasts.
+        claim_duration: How long a claim lasts.
         batch: Number of steps started at the same time.
         first_pause: Pause after the first start that failed. It doubles with each attempt.
         longest_pause: The longest such pause.
     """
 
-    hold: timedelta = timedelta(seconds=30)
+    claim_duration: timedelta = timedelta(seconds=30)
     batch: int = 16
     first_pause: timedelta = timedelta(seconds=0.5)
     longest_pause: timedelta = timedelta(seconds=30)
@@ -34,7 +34,7 @@ class StartRules:
 
 
 @dataclass(slots=True)
-class ReliefState:
+class WatermarkState:
     """What this instance knows of the ranks that it has raised.
 
     Attributes:
@@ -54,9 +54,9 @@ class ChainsContext:
     Attributes:
         keep_failed: How long intermediate data of a chain that does not finish is kept.
         cancel_again: Time after which a task that has not stopped is asked again.
-        relief_rank: Added to the rank of tasks that free space on storages that fill up. 0: ranks
-            do not change.
-        relief: The ranks that are raised.
+        watermark_rank: Added to the rank of tasks that free space on storages that fill up. 0:
+            ranks do not change.
+        watermark_state: The ranks that are raised.
     """
 
     database: Database
@@ -67,5 +67,5 @@ class ChainsContext:
     start_rules: StartRules = field(default_factory=StartRules)
     keep_failed: timedelta = timedelta(0)
     cancel_again: timedelta = timedelta(seconds=5)
-    relief_rank: float = 0.0
-    relief: ReliefState = field(default_factory=ReliefState)
+    watermark_rank: float = 0.0
+    watermark_state: WatermarkState = field(default_factory=WatermarkState)

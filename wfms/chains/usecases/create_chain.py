@@ -58,8 +58,8 @@ async def create_chain(
 ) -> tuple[UUID, bool]:
     """Create a chain, or find the existing one with the same data set, template and parameters.
 
-    Invariant 1: there is one such chain. Without given parameters it is the chain that starts by
-    itself. It gets the newest versions of the assets that its template is bound to.
+    Invariant 1: there is one such chain. Without given parameters it is the chain that starts
+    automatically. It gets the newest versions of the assets that its template is bound to.
 
     Args:
         context: Clients and settings.

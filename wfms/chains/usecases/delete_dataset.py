@@ -31,7 +31,7 @@ log = structlog.get_logger(__name__)
 
 BATCH = 50
 #: How long a claim of an instance that died blocks the others.
-HOLD = timedelta(seconds=30)
+CLAIM_DURATION = timedelta(seconds=30)
 #: Number of chains named in a refusal; further ones are only counted.
 MAX_NAMED = 20
 
@@ -111,10 +111,12 @@ async def delete_dataset(
     return await _carry_out(context, uid, force=force) or dataset
 
 
-async def delete_requested(context: ChainsContext, *, hold: timedelta = HOLD) -> bool:
+async def delete_requested(
+    context: ChainsContext, *, claim_duration: timedelta = CLAIM_DURATION
+) -> bool:
     """Carry out granted deletions where possible now, and return whether there may be more.
 
-    A deletion that fails does not block others. It is tried again after ``hold``.
+    A deletion that fails does not block others. It is tried again after ``claim_duration``.
 
     Raises:
         NotAvailable: The DMS does not answer. The loop tries again.
@@ -123,7 +125,9 @@ async def delete_requested(context: ChainsContext, *, hold: timedelta = HOLD) ->
     token = uuid4()
     try:
         async with database.connection() as connection:
-            claimed = await deletions.claim(connection, token, hold=hold, limit=BATCH)
+            claimed = await deletions.claim(
+                connection, token, claim_duration=claim_duration, limit=BATCH
+            )
         for uid, force in claimed:
             await _try(context, uid, force=force, token=token)
     except (asyncio.CancelledError, NotAvailable):  # another instance can continue at once

@@ -37,7 +37,7 @@ async def find_given_assets(operator: OperatorClient, new: NewChain) -> NewChain
 
 
 async def find_bound_assets(operator: OperatorClient, new: NewChain) -> dict[str, Any]:
-    """Return the values of assets that the plan binds and nobody gave, by parameter.
+    """Return the values of assets that the plan binds and the request lacks, by parameter.
 
     Raises:
         ChainRefused: An asset does not exist or does not fit its parameter.

@@ -91,7 +91,10 @@ async def start_steps(context: ChainsContext) -> bool:
     try:
         async with context.database.connection() as connection:
             claims = await steps.claim_steps(
-                connection, token, hold=context.start_rules.hold, limit=context.start_rules.batch
+                connection,
+                token,
+                claim_duration=context.start_rules.claim_duration,
+                limit=context.start_rules.batch,
             )
         started = await asyncio.gather(*(_start(context, claim) for claim in claims))
     except asyncio.CancelledError:  # at a stop, another instance continues at once

@@ -113,10 +113,10 @@ async def insert_handover(connection: Connection, chain: NewChain) -> None:
 
 
 async def claim_handovers(
-    connection: Connection, token: UUID, *, hold: timedelta, limit: int
+    connection: Connection, token: UUID, *, claim_duration: timedelta, limit: int
 ) -> list[Handover]:
-    """Claim handovers that are due, for the time ``hold``."""
-    rows = await connection.fetch(CLAIM_HANDOVERS, hold, limit, token)
+    """Claim handovers that are due, for the time ``claim_duration``."""
+    rows = await connection.fetch(CLAIM_HANDOVERS, claim_duration, limit, token)
     return [
         Handover(row["dataset_uid"], NewChain.model_validate(row["chain"]), row["attempts"])
         for row in rows

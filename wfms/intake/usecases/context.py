@@ -17,7 +17,7 @@ class IntakeContext:
 
     Attributes:
         page: Number of data sets matched in one transaction.
-        hold: How long a claim on a handover lasts.
+        claim_duration: How long a claim on a handover lasts.
         longest_pause: Longest pause between two attempts to hand a data set over.
         generations: Number of chains that start one after the other in a trigger cycle.
     """
@@ -27,6 +27,6 @@ class IntakeContext:
     operator: OperatorClient
     chains: ChainsClient
     page: int = 100
-    hold: timedelta = timedelta(seconds=10)
+    claim_duration: timedelta = timedelta(seconds=10)
     longest_pause: timedelta = timedelta(seconds=30)
     generations: int = 20

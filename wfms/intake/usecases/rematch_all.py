@@ -23,8 +23,8 @@ async def rematch_all(context: IntakeContext, visibility: Visibility = ALL) -> R
     counted.
 
     Raises:
-        NotAvailable: Another service does not answer. Earlier decisions stay, and a repetition goes
-            on with the rest.
+        NotAvailable: Another service does not answer. Earlier decisions stay, and a repetition
+            continues with the rest.
     """
     database = context.database
     templates = (await context.operator.templates()).templates

@@ -35,7 +35,7 @@ async def start_chains(context: IntakeContext) -> bool:
     try:
         async with database.connection() as connection:
             claimed = await intake.claim_handovers(
-                connection, token, hold=context.hold, limit=BATCH
+                connection, token, claim_duration=context.claim_duration, limit=BATCH
             )
         await asyncio.gather(*(_hand_over(context, handover) for handover in claimed))
     except asyncio.CancelledError:  # at a stop, another instance continues at once

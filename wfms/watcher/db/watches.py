@@ -105,10 +105,10 @@ async def list_watches(
 
 
 async def claim_watches(
-    connection: Connection, token: UUID, *, hold: timedelta, after: UUID, limit: int
+    connection: Connection, token: UUID, *, claim_duration: timedelta, after: UUID, limit: int
 ) -> list[OpenWatch]:
     """Claim the next watches after a uid that are not reported, in the order of their uids."""
-    rows = await connection.fetch(CLAIM_WATCHES, token, hold, after, limit)
+    rows = await connection.fetch(CLAIM_WATCHES, token, claim_duration, after, limit)
     return sorted((_open_watch(row) for row in rows), key=lambda watch: watch.uid)
 
 

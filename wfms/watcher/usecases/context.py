@@ -14,12 +14,12 @@ class FollowRules:
     """Rules for following watches.
 
     Attributes:
-        hold: How long a claim lasts.
+        claim_duration: How long a claim lasts.
         unknown_after: After this time the chain service is asked about a task that the WMS does not
             know, because it may never have been sent.
     """
 
-    hold: timedelta = timedelta(seconds=10)
+    claim_duration: timedelta = timedelta(seconds=10)
     unknown_after: timedelta = timedelta(seconds=30)
 
 

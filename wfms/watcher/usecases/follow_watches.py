@@ -46,7 +46,11 @@ async def follow_watches(context: WatcherContext) -> None:
         try:
             async with context.database.connection() as connection:
                 page = await watches.claim_watches(
-                    connection, token, hold=context.rules.hold, after=after, limit=PAGE
+                    connection,
+                    token,
+                    claim_duration=context.rules.claim_duration,
+                    after=after,
+                    limit=PAGE,
                 )
             ended = await _find_ended(context, page)
             await asyncio.gather(*(_report(context, watch) for watch in ended))

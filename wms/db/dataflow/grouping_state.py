@@ -224,14 +224,16 @@ async def add_grouped_jobs(
 
 
 async def lock_grouping(
-    connection: Connection, claim: SplitClaim, *, last: bool, span: timedelta
+    connection: Connection, claim: SplitClaim, *, last: bool, claim_duration: timedelta
 ) -> bool:
     """Renew the claim, or activate the task if these are its ``last`` jobs.
 
     Returns:
         False if the claim has expired or the task has ended.
     """
-    locked_uid = await connection.fetchval(_LOCK_GROUPING, claim.uid, claim.token, span, last)
+    locked_uid = await connection.fetchval(
+        _LOCK_GROUPING, claim.uid, claim.token, claim_duration, last
+    )
     return locked_uid is not None
 
 

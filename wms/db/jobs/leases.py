@@ -265,14 +265,14 @@ async def find_larger_request(
 
 
 async def reserve_pilot(
-    connection: Connection, task: UUID, *, pilot: UUID, span: timedelta
+    connection: Connection, task: UUID, *, pilot: UUID, duration: timedelta
 ) -> bool:
     """Reserve the pilot for a job of the task.
 
     Returns:
         False if the task has a reservation already, or no job is ready.
     """
-    return await connection.fetchval(_KEEP_FREE, task, pilot, span) is not None
+    return await connection.fetchval(_KEEP_FREE, task, pilot, duration) is not None
 
 
 async def extend_leases(

@@ -108,16 +108,16 @@ class SplitClaim:
 
 
 async def claim_task(
-    connection: Connection, token: UUID, *, before: datetime | None, span: timedelta
+    connection: Connection, token: UUID, *, before: datetime | None, claim_duration: timedelta
 ) -> SplitClaim | None:
-    """Claim the highest-ranked task that is to be split, for the time ``span``.
+    """Claim the highest-ranked task that is to be split, for the time ``claim_duration``.
 
     ``before`` excludes tasks that were looked at since then, by the database's clock.
 
     Returns:
         None if no such task is left.
     """
-    row = await connection.fetchrow(_CLAIM_TASK, token, before, span)
+    row = await connection.fetchrow(_CLAIM_TASK, token, before, claim_duration)
     if row is None:
         return None
     return SplitClaim(
@@ -161,7 +161,7 @@ async def count_page(
     jobs: int,
     place: SplitPlace,
     last: bool,
-    span: timedelta,
+    claim_duration: timedelta,
 ) -> bool:
     """Lock the task and count the jobs that this transaction adds.
 
@@ -180,7 +180,7 @@ async def count_page(
         place.group,
         place.last_seq,
         last,
-        span,
+        claim_duration,
     )
     return uid is not None
 

@@ -33,7 +33,7 @@ class WorkKind(NamedTuple):
 
 _SELECT_RUNNING = statement(f"""
 -- Up to $1 running jobs without a duplicate attempt, the longest first. Their tasks have no ready
--- jobs, and their steps are not held. Uses the index jobs_in_flight.
+-- jobs, and their steps are not disabled. Uses the index jobs_in_flight.
 SELECT j.id, j.attempt, j.task_uid, j.pilot, j.ram, j.gpu_memory, t.template, t.step, p.name,
     p.host, extract(epoch FROM now() - j.started_at)::float8 AS ran, coalesce(s.tried, 0) AS tried
 FROM {TASKS_WITH_PRIORITY} JOIN jobs AS j ON j.task_uid = t.uid

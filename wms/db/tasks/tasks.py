@@ -53,7 +53,7 @@ DEMAND = f"""t.uid, t.template, t.step, t.owner_group, t.rank + {PRIORITY} AS ra
     {WAITS_FOR_SPACE} AS is_trial"""
 
 #: SQL: whether task ``t`` may get pilots. It reads only live tasks and no jobs. A negative priority
-#: switches a step off. A task whose storage is full gets none.
+#: disables a step. A task whose storage is full gets none.
 IN_DEMAND = f"""t.state IN ('{{task.SPLITTING}}', '{{task.ACTIVE}}') AND t.ready > 0
     AND {PRIORITY} >= 0 AND NOT {CLOSED_FOR_SPACE}"""
 

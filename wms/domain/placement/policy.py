@@ -19,7 +19,7 @@ class Kind:
 
     Attributes:
         loading: Time to load it.
-        priority: The administrator's priority; below 0 it is switched off.
+        priority: The administrator's priority; below 0 it is disabled.
         mean: Mean time of its jobs; 0 while unknown.
         after: Work that is left for a page after this kind.
         ready: Number of waiting jobs.
@@ -49,8 +49,8 @@ class Kind:
         self.after += (seconds - self.after) * NEWEST if self.after else seconds
 
     @property
-    def is_on(self) -> bool:
-        """Whether it is not switched off."""
+    def is_enabled(self) -> bool:
+        """Whether it is not disabled."""
         return self.priority >= 0
 
 

@@ -51,7 +51,7 @@ class RewardRate:
         """Return the kind that earns most for this place."""
         loaded = place.loaded
         loaded_kind = None if loaded is None else kinds[loaded]
-        can_continue = loaded_kind is not None and loaded_kind.ready > 0 and loaded_kind.is_on
+        can_continue = loaded_kind is not None and loaded_kind.ready > 0 and loaded_kind.is_enabled
         loaded_worth = (
             compute_worth(loaded_kind) if loaded_kind is not None and can_continue else 0.0
         )
@@ -61,7 +61,7 @@ class RewardRate:
         for number in place.suits:
             kind = kinds[number]
             waiting = kind.ready - kind.coming
-            if number == loaded or waiting <= 0 or not kind.is_on:
+            if number == loaded or waiting <= 0 or not kind.is_enabled:
                 continue
             if is_neglected(kind, backlog, now):
                 return number
@@ -92,7 +92,9 @@ def compute_worth(kind: Kind) -> float:
 
 def compute_backlog(kinds: Sequence[Kind]) -> float:
     """Return the seconds that each place has to work until all waiting work is done."""
-    work = sum(kind.ready * (get_job_seconds(kind) + kind.after) for kind in kinds if kind.is_on)
+    work = sum(
+        kind.ready * (get_job_seconds(kind) + kind.after) for kind in kinds if kind.is_enabled
+    )
     return work / max(sum(kind.serving for kind in kinds), 1)
 
 

@@ -8,12 +8,12 @@ The priority of kind q is
 - AMT: mean time of its jobs.
 - NW: number of places that serve it.
 - WT: waiting time of its oldest job while no worker serves it.
-- AP: the administrator's priority; -1 switches the kind off.
+- AP: the administrator's priority; -1 disables the kind.
 
 Idle places go, one by one, to the kind with the highest value. If all places are busy, one place a
 round moves to the highest kind. It is the first, from the lowest kind up, whose unlock time, AMT·10
-+ 10 s, has passed since its last move. The times are running averages. A kind that is switched off
-does not lock its places.
++ 10 s, has passed since its last move. The times are running averages. A disabled kind does not
+lock its places.
 """
 
 from collections.abc import Sequence
@@ -37,7 +37,7 @@ class Watchdog:
     def next_kind(self, kinds: Sequence[Kind], place: Place, now: float) -> int | None:
         """Return the loaded kind if it has jobs; only rounds move a place."""
         loaded = place.loaded
-        if loaded is None or not kinds[loaded].ready or not kinds[loaded].is_on:
+        if loaded is None or not kinds[loaded].ready or not kinds[loaded].is_enabled:
             return None
         return loaded
 
@@ -76,7 +76,7 @@ def _find_best_kind(
     best, best_value = None, 0.0
     for number in suitable:
         if (
-            kinds[number].is_on
+            kinds[number].is_enabled
             and (value := priority(kinds[number], serving[number], now)) > best_value
         ):
             best, best_value = number, value
@@ -91,7 +91,7 @@ def _move_busy_place(
     for place in sorted(waiting, key=lambda place: (values[place.loaded or 0], place.number)):
         loaded = place.loaded or 0
         kind = kinds[loaded]
-        if kind.is_on and now - place.moved < unlock_time(kind):
+        if kind.is_enabled and now - place.moved < unlock_time(kind):
             continue
         best = _find_best_kind(kinds, serving, place.suits, now)
         if best is not None and best != loaded and values[best] > values[loaded]:

@@ -14,7 +14,7 @@ from wms.domain.scheduling.matching import Demand, sort_demands
 
 #: Seconds without a lease of a task after which a pilot is reserved for it, and how long at most.
 PATIENCE = 30.0
-RESERVATION_SPAN = timedelta(seconds=300)
+RESERVATION_DURATION = timedelta(seconds=300)
 #: MiB: more than any node has.
 _UNLIMITED = 2**40
 

@@ -5,7 +5,7 @@ It should if the job takes longer than it should and the other worker is expecte
 
 from wms.domain.scheduling.worker_times import SUSPECT, WorkerTimes
 
-#: Another worker must gain at least these seconds, plus this share of its own time for the job.
+#: Another worker must gain at least these seconds, plus this share of its time for the job.
 _MIN_GAIN, _GAIN_SHARE = 0.5, 0.25
 
 

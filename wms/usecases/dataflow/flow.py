@@ -26,7 +26,13 @@ from wms.domain.splitting.flow import (
 from wms.domain.splitting.grouping import JobDraft
 from wms.usecases.context import WmsContext
 from wms.usecases.dataflow.group_files import continue_grouping
-from wms.usecases.splitting.claimed_task import CLAIM_SPAN, SplitClaimLost, announce, decide, park
+from wms.usecases.splitting.claimed_task import (
+    CLAIM_DURATION,
+    SplitClaimLost,
+    announce,
+    decide,
+    park,
+)
 from wms.usecases.splitting.read_inputs import find_usable_datasets, read_drafts, read_shared_inputs
 
 
@@ -166,7 +172,12 @@ async def _find_open_upstream(
         match upstream.state:
             case TaskState.FINISHED:
                 if not await count_page(
-                    connection, claim, jobs=0, place=claim.place, last=True, span=CLAIM_SPAN
+                    connection,
+                    claim,
+                    jobs=0,
+                    place=claim.place,
+                    last=True,
+                    claim_duration=CLAIM_DURATION,
                 ):
                     raise SplitClaimLost
                 ended = await decide(transaction, claim.uid, cached_task)
@@ -196,7 +207,7 @@ async def _add_jobs(
     async with context.database.transaction() as transaction:
         connection = transaction.connection
         if not await count_page(
-            connection, claim, jobs=0, place=claim.place, last=last, span=CLAIM_SPAN
+            connection, claim, jobs=0, place=claim.place, last=last, claim_duration=CLAIM_DURATION
         ):
             raise SplitClaimLost
         if await flows.add_jobs(connection, claim.uid, drafts):

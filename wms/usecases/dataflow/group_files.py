@@ -29,7 +29,13 @@ from wms.db.tasks.tasks import LockedTask, UpstreamRead, lock_tasks
 from wms.domain.splitting.flow import group_entries, list_streamed_inputs
 from wms.domain.splitting.grouping import JobDraft
 from wms.usecases.context import WmsContext
-from wms.usecases.splitting.claimed_task import CLAIM_SPAN, SplitClaimLost, announce, decide, park
+from wms.usecases.splitting.claimed_task import (
+    CLAIM_DURATION,
+    SplitClaimLost,
+    announce,
+    decide,
+    park,
+)
 from wms.usecases.splitting.read_files import NotSplittable
 from wms.usecases.splitting.read_inputs import read_job_entries
 
@@ -195,7 +201,7 @@ async def _advance(
             if new_jobs.jobs:
                 await notify_ready(connection)
             if more or last:
-                await lock_grouping(connection, claim, last=not more, span=CLAIM_SPAN)
+                await lock_grouping(connection, claim, last=not more, claim_duration=CLAIM_DURATION)
             else:
                 await set_caught_up(connection, claim.uid)
                 await park_task(connection, claim, reason="")
@@ -215,6 +221,8 @@ async def _keep_entries(
         SplitClaimLost: The claim or the task has ended.
     """
     async with context.database.transaction() as transaction:
-        if not await lock_grouping(transaction.connection, claim, last=False, span=CLAIM_SPAN):
+        if not await lock_grouping(
+            transaction.connection, claim, last=False, claim_duration=CLAIM_DURATION
+        ):
             raise SplitClaimLost
         await keep_entries(transaction.connection, claim.uid, new_entries)

@@ -26,7 +26,7 @@ from wms.db.tasks.task_cache import CachedTask
 from wms.db.tasks.tasks import read_shared_inputs_json
 from wms.domain.placement.loading import subtract_priorities
 from wms.domain.scheduling.capacity import (
-    RESERVATION_SPAN,
+    RESERVATION_DURATION,
     PilotCapacity,
     find_scarce_resources,
     is_reserved_for,
@@ -214,7 +214,7 @@ class _LeaseRound:
                 jobs=offered_jobs,
                 pilot=self.pilot,
                 most=LargestFreeAmounts(self._most_ram, self.capacity.most_gpu(demand)),
-                lease=self.context.rules.span,
+                lease=self.context.rules.lease_duration,
             )
             for job in jobs:
                 self.capacity.take(demand, job.ram, job.gpu_memory)
@@ -255,7 +255,7 @@ class _LeaseRound:
         is_reserved = is_reserved_for(demand, self.pilot)
         if is_reserved is None:
             is_reserved = await reserve_pilot(
-                self.connection, demand.uid, pilot=self.pilot, span=RESERVATION_SPAN
+                self.connection, demand.uid, pilot=self.pilot, duration=RESERVATION_DURATION
             )
             log.info(
                 "pilot.kept_free", pilot=str(self.pilot), task=str(demand.uid), kept=is_reserved

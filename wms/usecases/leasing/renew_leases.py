@@ -56,14 +56,18 @@ async def renew_leases(context: WmsContext, pilot: UUID, heartbeat: Heartbeat) -
             connection = transaction.connection
             await lock_tasks_of_jobs(connection, [job.id for job in tokens])
             leases = await extend_leases(
-                connection, pilot=pilot, running=running, waiting=waiting, lease=context.rules.span
+                connection,
+                pilot=pilot,
+                running=running,
+                waiting=waiting,
+                lease=context.rules.lease_duration,
             )
             renewed = {(lease.id, lease.attempt) for lease in leases}
             others = [
                 (job, job in running) for job in tokens if (job.id, job.attempt) not in renewed
             ]
             leases += await extend_duplicates(
-                connection, pilot=pilot, tokens=others, lease=context.rules.span
+                connection, pilot=pilot, tokens=others, lease=context.rules.lease_duration
             )
             renewed = {(lease.id, lease.attempt) for lease in leases}
             if pilot_row.stopping:

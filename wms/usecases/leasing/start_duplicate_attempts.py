@@ -59,7 +59,7 @@ async def start_duplicate_attempts(
             JobToken(id=job.id, attempt=job.attempt),
             task=job.task_uid,
             pilot=pilot,
-            lease=context.rules.span,
+            lease=context.rules.lease_duration,
             most=task.retry,
         )
         if claimed is None:

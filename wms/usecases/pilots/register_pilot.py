@@ -59,7 +59,7 @@ async def register_pilot(
     """
     async with context.database.transaction() as transaction:
         if site is not None:
-            lease = context.rules.span
+            lease = context.rules.lease_duration
             name = await _require_space(
                 transaction.connection, pilot, key=key, site=site, lease=lease
             )

@@ -16,7 +16,7 @@ from wms.usecases.dataflow.extend_tree import extend_tree
 from wms.usecases.tasks.end_task import end_task
 
 #: Duration of a claim without a page added.
-CLAIM_SPAN = timedelta(seconds=60)
+CLAIM_DURATION = timedelta(seconds=60)
 
 
 class SplitClaimLost(Exception):

@@ -35,7 +35,7 @@ from wms.domain.splitting.human_tasks import explain_no_human_task
 from wms.usecases.context import WmsContext
 from wms.usecases.dataflow.flow import begin_flow, continue_flow
 from wms.usecases.splitting.claimed_task import (
-    CLAIM_SPAN,
+    CLAIM_DURATION,
     SplitClaimLost,
     announce,
     decide,
@@ -75,7 +75,9 @@ async def split_waiting_tasks(
     before: datetime | None = None
     while True:
         async with context.database.connection() as connection:
-            claim = await claim_task(connection, uuid4(), before=before, span=CLAIM_SPAN)
+            claim = await claim_task(
+                connection, uuid4(), before=before, claim_duration=CLAIM_DURATION
+            )
             if claim is None:
                 return
             cached_task = (await context.tasks.get(connection, [claim.uid]))[claim.uid]
@@ -273,7 +275,12 @@ async def _add_page(
         waiting = 0 if is_human else len(drafts) - len(reused.jobs)
         await require_capacity(connection, claim.holders, jobs=waiting)
         if not await count_page(
-            connection, claim, jobs=len(drafts), place=place, last=last, span=CLAIM_SPAN
+            connection,
+            claim,
+            jobs=len(drafts),
+            place=place,
+            last=last,
+            claim_duration=CLAIM_DURATION,
         ):
             raise SplitClaimLost
         if drafts:

@@ -1,4 +1,4 @@
-"""Set the priority of a step across all chains, or switch it off."""
+"""Set the priority of a step across all chains, or disable it."""
 
 import structlog
 

@@ -11,7 +11,7 @@ from sluice.cli.moments import local_time
 from sluice.cli.output import err, format_bytes, out, print_json, print_table
 from sluice.cli.system import System, with_system
 from sluice.contracts.common.states import StorageType
-from sluice.contracts.data.datasets import NewStorage, Storage, WaterMarks
+from sluice.contracts.data.datasets import NewStorage, Storage, Watermarks
 from sluice.storage import local_url
 from sluice.text.visible_text import quoted
 
@@ -147,7 +147,7 @@ def set_marks(
     stored = system.ask(
         lambda c: c.dms.unmark_storage(name) if marks is None else c.dms.mark_storage(name, marks),
     )
-    system.answer(stored, f"{stored.name}: {_format_watermarks(stored.marks) or 'no water marks'}")
+    system.answer(stored, f"{stored.name}: {_format_watermarks(stored.marks) or 'no watermarks'}")
 
 
 @app.command("disable")
@@ -214,13 +214,13 @@ def init(
         out.print(f"{storage.name}: {storage.url}")
 
 
-def _parse_watermarks(low: str | None, high: str | None) -> WaterMarks | None:
+def _parse_watermarks(low: str | None, high: str | None) -> Watermarks | None:
     """Return the watermarks of the command line, or None if it has none."""
     if low is None and high is None:
         return None
     if low is None or high is None:
         raise typer.BadParameter("--low and --high belong together")
-    return WaterMarks(low=_parse_watermark(low, "--low"), high=_parse_watermark(high, "--high"))
+    return Watermarks(low=_parse_watermark(low, "--low"), high=_parse_watermark(high, "--high"))
 
 
 def _parse_watermark(text: str, option: str) -> float:
@@ -238,7 +238,7 @@ def _parse_watermark(text: str, option: str) -> float:
     return number
 
 
-def _format_watermarks(marks: WaterMarks | None) -> str:
+def _format_watermarks(marks: Watermarks | None) -> str:
     """Return watermarks in words: ``60% to 80%``."""
     if marks is None:
         return ""

@@ -10,7 +10,13 @@ from sluice.cli.moments import local_time
 from sluice.cli.output import print_json, print_table
 from sluice.cli.system import System, with_system
 from sluice.contracts.common.numbers import in_full
-from sluice.contracts.jobs.steps import OFF, SetStepPriority, StepLoad, StepPriority, off_in_words
+from sluice.contracts.jobs.steps import (
+    DISABLED,
+    SetStepPriority,
+    StepLoad,
+    StepPriority,
+    describe_disabled_step,
+)
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -54,7 +60,7 @@ def priority(
     priority: Annotated[
         float,
         typer.Argument(
-            help="0 or more, which is added to the rank of its tasks. -1 switches the step off."
+            help="0 or more, which is added to the rank of its tasks. -1 disables the step."
         ),
     ],
     *,
@@ -63,29 +69,29 @@ def priority(
 ) -> None:
     """Set the priority of a step, which ranks it against others in all chains, even running ones.
 
-    With -1, the step is switched off: running jobs finish, and no other job of it starts until it
+    With -1, the step is disabled: running jobs finish, and no other job of it starts until it
     has another priority.
     """
     _set(system, step, priority, template=template, reason=reason)
 
 
-@app.command("hold")
+@app.command("disable")
 @with_system
-def hold(
+def disable(
     system: System,
     step: StepArgument,
     *,
     template: TemplateOption = None,
     reason: ReasonOption = "",
 ) -> None:
-    """Switch a step off, like priority -1."""
-    _set(system, step, OFF, template=template, reason=reason)
+    """Disable a step, like priority -1."""
+    _set(system, step, DISABLED, template=template, reason=reason)
 
 
-@app.command("release")
+@app.command("enable")
 @with_system
-def release(system: System, step: StepArgument, *, template: TemplateOption = None) -> None:
-    """Switch a step on again, like priority 0."""
+def enable(system: System, step: StepArgument, *, template: TemplateOption = None) -> None:
+    """Enable a step again, like priority 0."""
     _set(system, step, 0.0, template=template, reason="")
 
 
@@ -106,8 +112,8 @@ def _priority_text(step: str, own: StepPriority | None) -> str:
     if own is None or own.priority == 0:
         return f"step {step}: no priority of its own"
     return (
-        f"{off_in_words(own)}; what runs is finished"
-        if own.is_off
+        f"{describe_disabled_step(own)}; what runs is finished"
+        if own.is_disabled
         else f"step {step}: {in_full(own.priority)} is added to the rank of its tasks"
     )
 
@@ -115,8 +121,8 @@ def _priority_text(step: str, own: StepPriority | None) -> str:
 def _row(load: StepLoad) -> tuple[object, ...]:
     oldest = local_time(load.oldest)
     mean = "" if load.mean is None else f"{load.mean:.1f} s"
-    priority = (
-        "off" if load.is_off else "" if load.priority is None else in_full(load.priority.priority)
-    )
+    priority = "" if load.priority is None else in_full(load.priority.priority)
+    if load.is_disabled:
+        priority = "disabled"
     counts = (load.waiting, oldest, load.flying, load.pilots)
     return (load.step, load.template, *counts, mean, priority)

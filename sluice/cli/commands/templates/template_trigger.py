@@ -15,8 +15,8 @@ from sluice.contracts.templates.templates import RUN_VERSION, Template
 def accepted_dataset_lines(plan: Plan) -> Iterator[str]:
     """Yield which data sets a template takes, with a line for each condition."""
     conditions = [f"{key} {condition_text(condition)}" for key, condition in plan.match.items()]
-    if plan.due is not None:
-        yield f"runs automatically {describe_trigger(plan.due)}"
+    if plan.trigger is not None:
+        yield f"runs automatically {describe_trigger(plan.trigger)}"
         if conditions:
             yield "takes what is new in append-only data sets where:"
     else:
@@ -27,10 +27,10 @@ def accepted_dataset_lines(plan: Plan) -> Iterator[str]:
 
 def trigger_lines(system: System, template: Template) -> Iterator[str]:
     """Yield when a template with a trigger runs next, and when it ran last."""
-    if template.plan.due is None or template.version == RUN_VERSION:
+    if template.plan.trigger is None or template.version == RUN_VERSION:
         return
     try:
-        trigger = system.ask(lambda c: c.operator.template_due(template.name))
+        trigger = system.ask(lambda c: c.operator.template_trigger(template.name))
     except NotFound:  # it was published again
         return
     yield from _time_lines(trigger)

@@ -10,7 +10,7 @@ from sluice.contracts.data.datasets import NewDataset
 from tests.integration.dms.conftest import Dms
 
 #: Files that attempts leave: outputs, logs, checkpoints and half-written files.
-LEFT = [
+LEFTOVER_FILES = [
     "00000001.2-data.bin",
     "00000077.1.log",
     "00000077.1-checkpoint.12",
@@ -38,7 +38,7 @@ async def test_unregistered_files_of_attempts_are_removed_when_the_data_set_clos
     dms: Dms,
 ) -> None:
     uid, files = await dms.filled("set", 3, close=False)
-    leave(dms, "set", [*LEFT, *OTHERS])
+    leave(dms, "set", [*LEFTOVER_FILES, *OTHERS])
     assert not await sweep_once(dms.context), "an open data set was swept"
     await dms.client.close_dataset(uid)
     await sweep_all(dms)
@@ -68,7 +68,7 @@ async def test_folder_is_swept_a_second_time_and_no_third_time(dms: Dms) -> None
     uid, _ = await dms.filled("set", 1)
     await sweep_all(dms)
     assert (await dms.row(uid))["sweep_at"] is not None
-    leave(dms, "set", LEFT)
+    leave(dms, "set", LEFTOVER_FILES)
     await dms.fetch(
         "UPDATE datasets SET sweep_at = now(), closed_at = closed_at - interval '1 h' WHERE uid"
         " = $1",
@@ -83,7 +83,7 @@ async def test_folder_recreated_by_a_late_attempt_after_the_deletion_is_removed(
     uid, _ = await dms.filled("set", 1)
     await dms.client.delete_dataset(uid)
     assert await delete_once(dms.context)
-    leave(dms, "set", LEFT)
+    leave(dms, "set", LEFTOVER_FILES)
     await dms.fetch("UPDATE datasets SET sweep_at = now() WHERE uid = $1", uid)
     await sweep_all(dms)
     assert not dms.path("set", "").exists()
@@ -91,7 +91,7 @@ async def test_folder_recreated_by_a_late_attempt_after_the_deletion_is_removed(
 
 async def test_folder_of_an_input_loses_only_half_written_files(dms: Dms) -> None:
     """The other files belong to the owner of the folder."""
-    *others, half = LEFT
+    *others, half = LEFTOVER_FILES
     others.append(".part-of-mine")
     uid, _ = await dms.filled("given", 1, DatasetType.INPUT)
     leave(dms, "given", [*others, half], DatasetType.INPUT)
@@ -130,9 +130,9 @@ async def test_read_only_storages_are_not_swept_and_disabled_storages_are(
     dms: Dms, column: str
 ) -> None:
     await dms.filled("set", 1)
-    leave(dms, "set", LEFT)
+    leave(dms, "set", LEFTOVER_FILES)
     await dms.fetch("UPDATE storages SET read_only = $1, enabled = $1", column == "read_only")
     await sweep_all(dms)
     assert len(dms.files_on(StorageType.INTERMEDIATE)) == (
-        1 + len(LEFT) if column == "read_only" else 1
+        1 + len(LEFTOVER_FILES) if column == "read_only" else 1
     )

@@ -23,7 +23,7 @@ from tests.integration.ask.conftest import GROUP, STEP, TEMPLATE, Asking, asking
 from tests.integration.operator.conftest import Operator, operating
 from tests.integration.operator.templates.test_template_command import Command
 
-OF = HumanStepKey(GROUP, TEMPLATE, STEP)
+STEP_KEY = HumanStepKey(GROUP, TEMPLATE, STEP)
 PAGE = "/asking/everyone/mass%20times/look"
 ITEMS = [b"Sunday 9:00", b"Office: 8:00", b"Vespers 18:00"]
 
@@ -83,13 +83,13 @@ async def test_requests_about_human_tasks_are_forwarded_to_the_ask_service(
     watched: Watched,
 ) -> None:
     client = watched.operator.client
-    link = await client.make_ask_link(OF, NewLink(days=3))
+    link = await client.make_ask_link(STEP_KEY, NewLink(days=3))
     assert link.url is not None
     browser = await watched.asking.browser(link.url.rpartition("key=")[2])
     await browser.answer_all("yes")
     [step] = (await client.asking_steps()).steps
     assert (step.waiting, step.decided, step.finished, step.given) == (0, 3, 0, 3)
-    [device] = (await client.ask_devices(OF)).devices
+    [device] = (await client.ask_devices(STEP_KEY)).devices
     reason = SetDeviceState(state=DeviceState.EXCLUDED, reason="all alike")
     excluded = await client.set_device_state(device.uid, reason)
     assert (excluded.state, excluded.reason) == (DeviceState.EXCLUDED, "all alike")
@@ -97,13 +97,13 @@ async def test_requests_about_human_tasks_are_forwarded_to_the_ask_service(
         await client.set_device_state(device.uid, reason)
     [step] = (await client.asking_steps()).steps
     assert (step.waiting, step.excluded) == (3, 1)
-    async with client.all_answers(OF) as answers:
+    async with client.all_answers(STEP_KEY) as answers:
         lines = [json.loads(line) async for line in answers.aiter_lines()]
     assert [(line["item"], line["answer"], line["counts"]) for line in lines] == [
         (f"{seq}.txt", "yes", False) for seq in range(3)
     ]
     await client.end_ask_link(link.uid)
-    [ended] = (await client.ask_links(OF)).links
+    [ended] = (await client.ask_links(STEP_KEY)).links
     assert (ended.uid, ended.url, ended.ended_at is None) == (link.uid, None, False)
     with pytest.raises(NotFound):
         await client.end_ask_link(device.uid)
@@ -135,7 +135,7 @@ async def test_personal_link_attributes_annotations_to_its_creator(watched: Watc
     assert "noted as yours" in link_page
     [key] = re.findall(r'<input id="address" value="[^"]+key=([^"]+)"', link_page)
     await (await watched.asking.browser(key)).answer_all("no", most=1)
-    [device] = (await watched.operator.client.ask_devices(OF)).devices
+    [device] = (await watched.operator.client.ask_devices(STEP_KEY)).devices
     assert device.person is not None
     page = await watched.page(PAGE)
     assert device.person in page

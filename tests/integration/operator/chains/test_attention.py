@@ -24,7 +24,9 @@ FAILED = (
     "spd over run-0308-frames failed: step decode: 9 of 60 jobs failed permanently, the boundary"
     " allows 6 (9 × tool refused)"
 )
-LOST = "Pilot farm-03 on farm-03.example.org stopped answering; its jobs were given to others"
+LOST_PILOT_TEXT = (
+    "Pilot farm-03 on farm-03.example.org stopped answering; its jobs were given to others"
+)
 
 
 def figures(page: str) -> dict[str, str]:
@@ -75,7 +77,7 @@ async def test_failure_stays_on_the_page_until_somebody_acknowledges_it(
     page = await operator.http.get("/")
     assert "1 notice acknowledged" in page.text
     assert FAILED not in page.text
-    assert LOST in page.text
+    assert LOST_PILOT_TEXT in page.text
     assert 'value="Ann &lt;b&gt;"' in page.text, "the name is remembered"
     chain = (await operator.http.get(f"/chains/{failed(operator)}")).text
     assert "Seen by Ann &lt;b&gt;" in chain
@@ -207,14 +209,18 @@ async def test_rest_lists_and_acknowledges_notices(operator: Operator, scene: Sc
             False,
         ),
         (FAILED, True),
-        (LOST, True),
+        (LOST_PILOT_TEXT, True),
     ]
     few = await operator.client.attention(limit=1)
     assert (len(few.notices), few.more) == (1, 2)
-    [lost] = [pilot for pilot in operator.neighbours.pilots if pilot.state is PilotState.LOST]
+    [lost] = [
+        pilot for pilot in operator.neighbours.pilots if pilot.state is PilotState.LOST_PILOT_TEXT
+    ]
     answer = await operator.http.post(f"/api/v1/pilots/{lost.uid}/acknowledge", json={"by": "Ann"})
     assert answer.status_code == 204
-    assert LOST not in [notice.text for notice in (await operator.client.attention()).notices]
+    assert LOST_PILOT_TEXT not in [
+        notice.text for notice in (await operator.client.attention()).notices
+    ]
     assert "seen by Ann" in (await operator.http.get("/")).text
 
 

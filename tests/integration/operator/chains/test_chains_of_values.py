@@ -14,7 +14,7 @@ from tests.unit.cwl.samples import LINEAR, OF_VALUES
 
 __all__ = ["sluice"]
 
-GIVEN = {"cuts": [1, 2], "note": "n"}
+PARAMETERS = {"cuts": [1, 2], "note": "n"}
 
 
 @pytest.fixture
@@ -26,29 +26,29 @@ async def sweep(operator: Operator) -> Template:
 @pytest.mark.usefixtures("sweep")
 async def test_equal_values_give_the_same_chain(operator: Operator) -> None:
     """Invariant 1. The data set is empty and is not matched; other values give another chain."""
-    chain, is_new = await operator.client.request_new_chain(None, "sweep", params=GIVEN)
+    chain, is_new = await operator.client.request_new_chain(None, "sweep", params=PARAMETERS)
     assert is_new
     again = await operator.client.request_new_chain(
-        None, "sweep", params=dict(reversed(GIVEN.items()))
+        None, "sweep", params=dict(reversed(PARAMETERS.items()))
     )
     assert again == (chain, False)
     stand_in = operator.neighbours.datasets[chain.dataset_uid]
     assert stand_in.name.startswith("sweep-1-")
     assert (stand_in.on_demand, stand_in.url) == (True, None)
     assert operator.neighbours.closings == [(stand_in.uid, 0)] * 2
-    other = await operator.client.request_chain(None, "sweep", params={**GIVEN, "note": "o"})
+    other = await operator.client.request_chain(None, "sweep", params={**PARAMETERS, "note": "o"})
     assert other.dataset_uid != stand_in.uid
 
 
 async def test_chain_can_be_requested_again_after_its_placeholder_was_deleted(
     operator: Operator, sweep: Template
 ) -> None:
-    chain = await operator.client.request_chain(None, "sweep", params=GIVEN)
+    chain = await operator.client.request_chain(None, "sweep", params=PARAMETERS)
     deleted_dataset = operator.neighbours.datasets[chain.dataset_uid]
     operator.neighbours.datasets[deleted_dataset.uid] = deleted_dataset.model_copy(
         update={"state": DatasetState.DELETED}
     )
-    again = await operator.client.request_chain(None, "sweep", params=GIVEN)
+    again = await operator.client.request_chain(None, "sweep", params=PARAMETERS)
     assert again.dataset_name == f"{deleted_dataset.name}-2"
     assert sweep.plan.data_input == ""
 
@@ -88,7 +88,7 @@ async def test_chain_is_shown_without_parameters_that_have_no_value(
     operator: Operator, sluice: Command
 ) -> None:
     """A default file is part of the template: the parameter has no value."""
-    chain = await operator.client.request_chain(None, "sweep", params=GIVEN)
+    chain = await operator.client.request_chain(None, "sweep", params=PARAMETERS)
     params = {"model": None, "limit": 0}
     operator.neighbours.chains[chain.uid] = chain.model_copy(update={"params": params})
     shown = await sluice("chain", "show", str(chain.uid))

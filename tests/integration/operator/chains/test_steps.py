@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import pytest
 
 from sluice.contracts.common.problems import NotFound
-from sluice.contracts.jobs.steps import OFF, SetStepPriority, StepLoad, StepPriority
+from sluice.contracts.jobs.steps import DISABLED, SetStepPriority, StepLoad, StepPriority
 from sluice.contracts.templates.templates import NewTemplate
 from tests.integration.operator.conftest import Operator
 from tests.integration.operator.templates.test_template_command import Command, sluice
@@ -72,7 +72,7 @@ async def test_unknown_step_is_refused_with_the_known_steps(
     assert operator.neighbours.priorities == {}
 
 
-async def test_page_switches_a_step_off_and_on(operator: Operator) -> None:
+async def test_page_disables_and_enables_a_step(operator: Operator) -> None:
     operator.neighbours.steps = [BUSY]
     page = (await operator.http.get("/steps")).text
     assert "1\u202f204" in page
@@ -81,7 +81,7 @@ async def test_page_switches_a_step_off_and_on(operator: Operator) -> None:
     form = {"csrf_token": token, "step": "ocr-layout", "template": "volume"}
     answer = await operator.http.post("/steps", data={**form, "switch": "-1"})
     assert answer.status_code == 303
-    assert operator.neighbours.priorities["ocr-layout"].priority == OFF
+    assert operator.neighbours.priorities["ocr-layout"].priority == DISABLED
     assert "nothing more is started" in (await operator.http.get("/steps")).text
     for priority in ("-3", "much", ""):
         await operator.http.post("/steps", data={**form, "priority": priority})
@@ -109,12 +109,12 @@ async def test_commands_change_and_show_the_priority_of_a_step(
 ) -> None:
     operator.neighbours.steps = [BUSY]
     output = await sluice("step", "priority", "ocr-layout", "-1", "--reason", "new model")
-    assert "step ocr-layout is switched off by" in output
+    assert "step ocr-layout is disabled by" in output
     assert "(new model): no job of it is given away; what runs is finished" in output
     assert "2.5 is added" in await sluice("step", "priority", "ocr-layout", "2.5")
-    assert "switched off" in await sluice("step", "hold", "ocr-layout", "--template", "volume")
+    assert "is disabled" in await sluice("step", "disable", "ocr-layout", "--template", "volume")
     assert operator.neighbours.priorities["ocr-layout"].template == "volume"
-    assert "no priority of its own" in await sluice("step", "release", "ocr-layout")
+    assert "no priority of its own" in await sluice("step", "enable", "ocr-layout")
     [load] = json.loads(await sluice("step", "list", "--json"))["steps"]
     assert (load["waiting"], load["mean"]) == (1204, 1.25)
     assert "1204" in await sluice("step", "list")
@@ -123,9 +123,9 @@ async def test_commands_change_and_show_the_priority_of_a_step(
 async def test_disabled_step_with_waiting_jobs_needs_attention(
     operator: Operator, sluice: Command
 ) -> None:
-    off = StepPriority(step="ocr-layout", priority=OFF, by="Ann", since=datetime.now(UTC))
-    operator.neighbours.steps = [BUSY.model_copy(update={"priority": off})]
-    sentence = "Step ocr-layout is switched off by Ann"
+    disabled = StepPriority(step="ocr-layout", priority=DISABLED, by="Ann", since=datetime.now(UTC))
+    operator.neighbours.steps = [BUSY.model_copy(update={"priority": disabled})]
+    sentence = "Step ocr-layout is disabled by Ann"
     page = (await operator.http.get("/")).text
     assert sentence in page
     assert 'href="/steps"' in page

@@ -22,7 +22,7 @@ from tests.integration.operator.data.test_results import Results, filled, result
 __all__ = ["results"]
 
 
-class Unreliable(httpx.AsyncBaseTransport):
+class UnreliableTransport(httpx.AsyncBaseTransport):
     """Cut answers after ``bytes_`` bytes, ``times`` times; ``ranges`` has the requested ranges."""
 
     def __init__(self, app: httpx.AsyncBaseTransport, *, bytes_: int, times: int) -> None:
@@ -38,11 +38,11 @@ class Unreliable(httpx.AsyncBaseTransport):
             return answer
         self.left -= 1
         return httpx.Response(
-            answer.status_code, headers=answer.headers, stream=_Cut(answer, self._bytes)
+            answer.status_code, headers=answer.headers, stream=_CutStream(answer, self._bytes)
         )
 
 
-class _Cut(httpx.AsyncByteStream):
+class _CutStream(httpx.AsyncByteStream):
     def __init__(self, answer: httpx.Response, bytes_: int) -> None:
         self._answer, self._bytes = answer, bytes_
 
@@ -57,8 +57,8 @@ class _Cut(httpx.AsyncByteStream):
 
 def connection_of(
     results: Results, *, bytes_: int = 0, times: int = 0
-) -> tuple[Connection, Unreliable]:
-    transport = Unreliable(
+) -> tuple[Connection, UnreliableTransport]:
+    transport = UnreliableTransport(
         StreamingTransport(for_anybody(results.operator.service.app)), bytes_=bytes_, times=times
     )
     http = httpx.AsyncClient(transport=transport, base_url="http://operator.test")

@@ -8,7 +8,7 @@ from uuid import uuid4
 import pytest
 
 from sluice.contracts.common.states import StorageType
-from sluice.contracts.data.datasets import Storage, WaterMarks
+from sluice.contracts.data.datasets import Storage, Watermarks
 from tests.integration.operator.conftest import Operator
 from wfms.operator.web.domain.storage_lines import StorageLine
 
@@ -38,7 +38,7 @@ async def test_every_storage_is_listed_with_its_use(operator: Operator) -> None:
     operator.neighbours.storages = [
         storage(used=300),
         storage("bucket", url="s3://b/in", used=2_000_000, free=None, datasets=0, read_only=True),
-        storage("small", capacity=1000, used=500, free=500, marks=WaterMarks(low=0.6, high=900)),
+        storage("small", capacity=1000, used=500, free=500, marks=Watermarks(low=0.6, high=900)),
         storage("old", enabled=False),
     ]
     assert await rows(operator) == [
@@ -52,24 +52,23 @@ async def test_every_storage_is_listed_with_its_use(operator: Operator) -> None:
     ]
 
 
-async def test_storage_shows_its_warning_and_its_relief(operator: Operator) -> None:
+async def test_storage_shows_its_warning_and_its_watermark_state(operator: Operator) -> None:
     operator.neighbours.storages = [
         storage(warning="its folder is not there: is its file system mounted?"),
         storage(
             "full",
             used=900,
             free=100,
-            marks=WaterMarks(low=0.6, high=0.8),
+            marks=Watermarks(low=0.6, high=0.8),
             filling_since=datetime.now(UTC),
         ),
     ]
-    first, reason, second, relief = await rows(operator)
+    first, reason, second, note = await rows(operator)
     assert " refused " in first
     assert reason == "Gets no new data sets: its folder is not there: is its file system mounted?"
     assert second.endswith("60 % to 80 % filling")
     assert (
-        relief
-        == "Fills faster than it is worked off, since just now : tasks whose chains free space"
+        note == "Fills faster than it is worked off, since just now : tasks whose chains free space"
         " there are ranked higher."
     )
 
@@ -98,13 +97,13 @@ async def test_storages_page_is_in_the_navigation_and_tells_how_to_begin(
         ({"capacity": 1000, "used": 250}, 25, [50, 80]),
         ({"used": 300, "free": 700}, 30, [50, 80]),
         ({"capacity": 1000, "used": 2000}, 100, [50, 80]),
-        ({"capacity": 1000, "marks": WaterMarks(low=100, high=2000)}, 0, [10, 100]),
-        ({"free": None, "marks": WaterMarks(low=100, high=200)}, None, [None, None]),
+        ({"capacity": 1000, "marks": Watermarks(low=100, high=2000)}, 0, [10, 100]),
+        ({"free": None, "marks": Watermarks(low=100, high=200)}, None, [None, None]),
         ({"free": 0}, None, [50, 80]),
     ],
 )
 def test_use_and_watermarks_are_drawn_on_one_scale(
     more: dict[str, Any], share: float | None, places: list[float | None]
 ) -> None:
-    line = StorageLine(storage(**({"marks": WaterMarks(low=0.5, high=0.8)} | more)))
+    line = StorageLine(storage(**({"marks": Watermarks(low=0.5, high=0.8)} | more)))
     assert (line.share, [place for _, place in line.marks]) == (share, places)

@@ -5,11 +5,11 @@ import pytest
 from tests.integration.operator.conftest import Operator
 from tests.wrong.table import wrong_templates
 
-WRONG = wrong_templates()
+WRONG_TEMPLATES = wrong_templates()
 
 
 async def test_invalid_template_is_refused_with_all_findings(operator: Operator) -> None:
-    for number, (name, template) in enumerate(WRONG.items()):
+    for number, (name, template) in enumerate(WRONG_TEMPLATES.items()):
         answer = await operator.http.post(
             "/api/v1/templates",
             json={"name": f"wrong{number}", "files": template.files, "main": template.main},
@@ -27,10 +27,10 @@ async def test_invalid_template_is_refused_with_all_findings(operator: Operator)
 
 
 @pytest.mark.parametrize(
-    "name", [name for name, template in WRONG.items() if len(template.files) == 1][::10]
+    "name", [name for name, template in WRONG_TEMPLATES.items() if len(template.files) == 1][::10]
 )
 async def test_invalid_template_sent_as_text_is_refused(operator: Operator, name: str) -> None:
-    text = WRONG[name].files["workflow.cwl"]
+    text = WRONG_TEMPLATES[name].files["workflow.cwl"]
     answer = await operator.http.post(
         "/api/v1/templates?name=wrong",
         content=text.encode(),

@@ -7,7 +7,7 @@ from uuid import uuid4
 import pytest
 
 from sluice.contracts.jobs.tasks import Boost, Boosts, Task
-from tests.integration.wms.stage import Stage, make_task
+from tests.integration.wms.wms_fixture import WmsFixture, make_task
 from wms.settings import WmsSettings
 from wms.usecases.leasing.explain import explain_task
 from wms.usecases.tasks.boost_tasks import boost_tasks
@@ -21,86 +21,88 @@ def boosts(*tasks: Task, by: float = 10.0, reason: str = "storage a is full") ->
     return Boosts(by=by, boosts=[Boost(task_uid=task.uid, reason=reason) for task in tasks])
 
 
-async def rank(stage: Stage, task: Task) -> float:
+async def rank(wms: WmsFixture, task: Task) -> float:
     """Return the rank without the gain by waiting during the test."""
-    return round((await stage.status(task)).rank, 2)
+    return round((await wms.status(task)).rank, 2)
 
 
-async def test_boosted_rank_rises_is_explained_and_falls_back(stage: Stage, second: Stage) -> None:
+async def test_boosted_rank_rises_is_explained_and_falls_back(
+    wms: WmsFixture, other_wms: WmsFixture
+) -> None:
     task, other = (
-        await stage.add_task(make_task(rank=2), jobs=1),
-        await stage.add_task(make_task(rank=5), jobs=1),
+        await wms.add_task(make_task(rank=2), jobs=1),
+        await wms.add_task(make_task(rank=5), jobs=1),
     )
     answers = await asyncio.gather(
-        *(boost_tasks(at.context, boosts(task)) for at in (stage, second) for _ in range(3))
+        *(boost_tasks(at.context, boosts(task)) for at in (wms, other_wms) for _ in range(3))
     )
     assert sum(answer.raised for answer in answers) == 1, "not exactly one request raised the rank"
-    assert (await rank(stage, task), await rank(stage, other)) == (12, 5)
-    assert (await explain_task(stage.context, task.uid)).text.endswith(
+    assert (await rank(wms, task), await rank(wms, other)) == (12, 5)
+    assert (await explain_task(wms.context, task.uid)).text.endswith(
         "; its rank is raised by 10, because storage a is full."
     )
-    assert "raised" not in (await explain_task(stage.context, other.uid)).text
-    await stage.execute("UPDATE tasks SET ranked_at = now() - interval '1 hour'")
-    await update_ranks(stage.context, period=30.0)
-    assert await rank(stage, task) == 12, "the boost faded like a gain by waiting"
-    pilot = await stage.add_pilot()
-    assert [job.task_uid for job in await stage.lease(pilot)] == [task.uid]
-    assert (await boost_tasks(stage.context, boosts(other, by=4.0))).model_dump() == {
+    assert "raised" not in (await explain_task(wms.context, other.uid)).text
+    await wms.execute("UPDATE tasks SET ranked_at = now() - interval '1 hour'")
+    await update_ranks(wms.context, period=30.0)
+    assert await rank(wms, task) == 12, "the boost faded like a gain by waiting"
+    pilot = await wms.add_pilot()
+    assert [job.task_uid for job in await wms.lease(pilot)] == [task.uid]
+    assert (await boost_tasks(wms.context, boosts(other, by=4.0))).model_dump() == {
         "raised": 1,
         "lowered": 1,
     }
-    assert (await rank(stage, task), await rank(stage, other)) == (2, 9)
-    assert (await boost_tasks(stage.context, boosts())).lowered == 1
+    assert (await rank(wms, task), await rank(wms, other)) == (2, 9)
+    assert (await boost_tasks(wms.context, boosts())).lowered == 1
     assert (
-        await rank(stage, other),
-        "raised" in (await explain_task(stage.context, other.uid)).text,
+        await rank(wms, other),
+        "raised" in (await explain_task(wms.context, other.uid)).text,
     ) == (5, False)
 
 
 async def test_weights_of_the_rank_formula_are_settings(
-    stage: Stage, monkeypatch: pytest.MonkeyPatch
+    wms: WmsFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SLUICE_WMS_RANK_ALPHA", "2")
     monkeypatch.setenv("SLUICE_WMS_RANK_GAMMA", "0")
     weights = _read_rank_weights(
         WmsSettings(database_url="postgresql://none", broker_url="postgresql://none")
     )
-    task = await stage.add_task(make_task(rank=5), jobs=1)
-    await stage.execute(
+    task = await wms.add_task(make_task(rank=5), jobs=1)
+    await wms.execute(
         "UPDATE tasks SET rank = 9, ranked_at = now() - interval '10 minutes',"
         " created_at = now() - interval '10 minutes'"
     )
-    await update_ranks(replace(stage.context, rank_weights=weights), period=30.0)
-    assert round(await rank(stage, task)) == 5 + 2 * 10, "the earlier gain was kept"
+    await update_ranks(replace(wms.context, rank_weights=weights), period=30.0)
+    assert round(await rank(wms, task)) == 5 + 2 * 10, "the earlier gain was kept"
 
 
-async def test_rank_set_by_a_person_is_not_boosted(stage: Stage) -> None:
+async def test_rank_set_by_a_person_is_not_boosted(wms: WmsFixture) -> None:
     before, after = (
-        await stage.add_task(make_task(), jobs=1),
-        await stage.add_task(make_task(), jobs=1),
+        await wms.add_task(make_task(), jobs=1),
+        await wms.add_task(make_task(), jobs=1),
     )
-    await prioritise_task(stage.context, before.uid, 3)
-    assert (await boost_tasks(stage.context, boosts(before, after))).raised == 1
-    await prioritise_task(stage.context, after.uid, 4)
+    await prioritise_task(wms.context, before.uid, 3)
+    assert (await boost_tasks(wms.context, boosts(before, after))).raised == 1
+    await prioritise_task(wms.context, after.uid, 4)
     for request in (boosts(before, after), boosts()):
-        assert (await boost_tasks(stage.context, request)).model_dump() == {
+        assert (await boost_tasks(wms.context, request)).model_dump() == {
             "raised": 0,
             "lowered": 0,
         }
-        assert (await rank(stage, before), await rank(stage, after)) == (3, 4)
-    assert "raised" not in (await explain_task(stage.context, after.uid)).text
+        assert (await rank(wms, before), await rank(wms, after)) == (3, 4)
+    assert "raised" not in (await explain_task(wms.context, after.uid)).text
 
 
-async def test_boosts_of_ended_or_unknown_tasks_are_ignored(stage: Stage) -> None:
+async def test_boosts_of_ended_or_unknown_tasks_are_ignored(wms: WmsFixture) -> None:
     ended, raised = (
-        await stage.add_task(make_task(), jobs=1),
-        await stage.add_task(make_task(), jobs=1),
+        await wms.add_task(make_task(), jobs=1),
+        await wms.add_task(make_task(), jobs=1),
     )
-    await cancel_task(stage.context, ended.uid)
+    await cancel_task(wms.context, ended.uid)
     request = boosts(ended, raised)
     unknown = request.model_copy(
         update={"boosts": [*request.boosts, Boost(task_uid=uuid4(), reason="it is not here yet")]}
     )
-    assert (await boost_tasks(stage.context, unknown)).raised == 1
-    await cancel_task(stage.context, raised.uid)
-    assert (await explain_task(stage.context, raised.uid)).text == "Canceled: canceled by request."
+    assert (await boost_tasks(wms.context, unknown)).raised == 1
+    await cancel_task(wms.context, raised.uid)
+    assert (await explain_task(wms.context, raised.uid)).text == "Canceled: canceled by request."

@@ -15,7 +15,7 @@ from sluice.contracts.data.storage_space import MAX_NEEDED, FullStorage
 from sluice.contracts.jobs.tasks import Task
 from sluice.contracts.pilots.pilots import Heartbeat
 from sluice.servicekit.database import Database
-from tests.integration.wms.stage import Stage, make_task
+from tests.integration.wms.wms_fixture import WmsFixture, make_task
 from wms.db.jobs.leases import ClaimedJob
 from wms.db.pilots.pilot_pages import PilotQuery
 from wms.db.tasks.ranking import lock_tasks_to_rank
@@ -46,27 +46,27 @@ def writing_to(url: str, **changes: object) -> Task:
 
 
 async def find_no_space(
-    stage: Stage, pilot: UUID, jobs: Sequence[ClaimedJob], *, needed: int = NEEDED
+    wms: WmsFixture, pilot: UUID, jobs: Sequence[ClaimedJob], *, needed: int = NEEDED
 ) -> None:
     """Report that the attempts could not store their outputs."""
     reports = []
     for job in jobs:
-        storage = f"{stage.tasks[job.task_uid].main_output.dat_out_url}/file"
+        storage = f"{wms.tasks[job.task_uid].main_output.dat_out_url}/file"
         reports.append(
-            stage.report_of(
+            wms.make_report(
                 job,
                 AttemptOutcome.FAILED,
                 error=ErrorClass.NO_SPACE,
                 no_space=FullStorage(storage=storage, needed=needed),
             )
         )
-    await stage.report(pilot, *reports)
+    await wms.report(pilot, *reports)
 
 
-async def end_pauses(stage: Stage) -> None:
+async def end_pauses(wms: WmsFixture) -> None:
     """End all pauses."""
-    await stage.execute("UPDATE jobs SET not_before = now() WHERE attempt > 0")
-    await stage.execute("UPDATE storage_waits SET try_at = now()")
+    await wms.execute("UPDATE jobs SET not_before = now() WHERE attempt > 0")
+    await wms.execute("UPDATE storage_waits SET try_at = now()")
 
 
 async def free_space(catalogue: Database, capacity: int = 1000 * CAPACITY) -> None:
@@ -75,164 +75,162 @@ async def free_space(catalogue: Database, capacity: int = 1000 * CAPACITY) -> No
 
 
 async def test_jobs_wait_while_their_storage_is_full_and_go_on_when_it_has_space(
-    stage: Stage, dms: DmsClient, catalogue: Database, url: str
+    wms: WmsFixture, dms: DmsClient, catalogue: Database, url: str
 ) -> None:
-    task = await stage.add_task(writing_to(url, retry=1), jobs=4)
-    pilot = await stage.add_pilot()
-    await find_no_space(stage, pilot, await stage.lease(pilot, 2))
+    task = await wms.add_task(writing_to(url, retry=1), jobs=4)
+    pilot = await wms.add_pilot()
+    await find_no_space(wms, pilot, await wms.lease(pilot, 2))
     for _ in range(3):
-        await end_pauses(stage)
-        await watch_space(stage.context, dms)
-        assert await stage.lease(pilot, 4) == [], "a job was leased for a full storage"
-    status = await stage.status(task)
+        await end_pauses(wms)
+        await watch_space(wms.context, dms)
+        assert await wms.lease(pilot, 4) == [], "a job was leased for a full storage"
+    status = await wms.status(task)
     assert (status.ready, status.failed, status.failed_attempts) == (4, 0, 0)
 
     await free_space(catalogue)
-    await end_pauses(stage)
-    await watch_space(stage.context, dms)
-    (trial,) = await stage.lease(pilot, 4)
-    assert await stage.lease(pilot, 4) == [], "more than one trial was leased"
-    await stage.finish(pilot, trial)
-    rest = await stage.lease(pilot, 4)
+    await end_pauses(wms)
+    await watch_space(wms.context, dms)
+    (trial,) = await wms.lease(pilot, 4)
+    assert await wms.lease(pilot, 4) == [], "more than one trial was leased"
+    await wms.finish(pilot, trial)
+    rest = await wms.lease(pilot, 4)
     assert len(rest) == 3
-    await stage.finish(pilot, *rest)
-    assert (await stage.status(task)).finished == 4
-    assert (await list_storage_waits(stage.context)).waits == []
+    await wms.finish(pilot, *rest)
+    assert (await wms.status(task)).finished == 4
+    assert (await list_storage_waits(wms.context)).waits == []
 
 
 async def test_trials_on_a_full_storage_become_rarer(
-    stage: Stage, dms: DmsClient, catalogue: Database, url: str
+    wms: WmsFixture, dms: DmsClient, catalogue: Database, url: str
 ) -> None:
     """A quota is exhausted, but the file system reports free space."""
     await free_space(catalogue)
-    await stage.add_task(writing_to(url), jobs=3)
-    pilot = await stage.add_pilot()
-    await find_no_space(stage, pilot, await stage.lease(pilot, 2))
+    await wms.add_task(writing_to(url), jobs=3)
+    pilot = await wms.add_pilot()
+    await find_no_space(wms, pilot, await wms.lease(pilot, 2))
     pauses = []
     for _ in range(4):
-        await end_pauses(stage)
-        await watch_space(stage.context, dms)
-        trials = await stage.lease(pilot, 3)
+        await end_pauses(wms)
+        await watch_space(wms.context, dms)
+        trials = await wms.lease(pilot, 3)
         assert len(trials) == 1
-        await find_no_space(stage, pilot, trials)
-        async with stage.database.connection() as connection:
+        await find_no_space(wms, pilot, trials)
+        async with wms.database.connection() as connection:
             pauses.append(await connection.fetchval("SELECT try_at - now() FROM storage_waits"))
-        await watch_space(stage.context, dms)
-        assert await stage.lease(pilot, 3) == [], "the next trial came without a pause"
+        await watch_space(wms.context, dms)
+        assert await wms.lease(pilot, 3) == [], "the next trial came without a pause"
     assert all(one * 1.5 < next_one < one * 2.5 for one, next_one in pairwise(pauses))
 
 
 async def test_false_size_from_a_pilot_stops_a_task_for_ten_minutes_at_most(
-    stage: Stage, dms: DmsClient, catalogue: Database, url: str
+    wms: WmsFixture, dms: DmsClient, catalogue: Database, url: str
 ) -> None:
     await free_space(catalogue)
-    await stage.add_task(writing_to(url), jobs=3)
-    liar, honest = await stage.add_pilot(), await stage.add_pilot()
-    await find_no_space(stage, liar, await stage.lease(liar), needed=MAX_NEEDED)
-    await end_pauses(stage)
-    await watch_space(stage.context, dms)
-    assert await stage.lease(honest, 3) == [], "a job was leased although its size does not fit"
+    await wms.add_task(writing_to(url), jobs=3)
+    liar, honest = await wms.add_pilot(), await wms.add_pilot()
+    await find_no_space(wms, liar, await wms.lease(liar), needed=MAX_NEEDED)
+    await end_pauses(wms)
+    await watch_space(wms.context, dms)
+    assert await wms.lease(honest, 3) == [], "a job was leased although its size does not fit"
 
-    await stage.execute("UPDATE storage_waits SET tried_at = now() - interval '10 minutes'")
+    await wms.execute("UPDATE storage_waits SET tried_at = now() - interval '10 minutes'")
     for _ in range(2):
-        await watch_space(stage.context, dms)
-        assert await stage.lease(liar, 3) == [], (
-            "the trial went to the pilot that reported the size"
-        )
-    (trial,) = await stage.lease(honest, 3)
-    await watch_space(stage.context, dms)
-    assert await stage.lease(honest, 3) == [], "a second trial came within ten minutes"
-    await stage.finish(honest, trial)
-    assert len(await stage.lease(honest, 3)) == 2
+        await watch_space(wms.context, dms)
+        assert await wms.lease(liar, 3) == [], "the trial went to the pilot that reported the size"
+    (trial,) = await wms.lease(honest, 3)
+    await watch_space(wms.context, dms)
+    assert await wms.lease(honest, 3) == [], "a second trial came within ten minutes"
+    await wms.finish(honest, trial)
+    assert len(await wms.lease(honest, 3)) == 2
 
 
 async def test_trial_goes_to_the_reporting_pilot_when_no_other_pilot_takes_it(
-    stage: Stage, dms: DmsClient, catalogue: Database, url: str
+    wms: WmsFixture, dms: DmsClient, catalogue: Database, url: str
 ) -> None:
     await free_space(catalogue)
-    await stage.add_task(writing_to(url), jobs=2)
-    pilot, _busy = await stage.add_pilot(), await stage.add_pilot()
-    await find_no_space(stage, pilot, await stage.lease(pilot))
-    await end_pauses(stage)
-    await watch_space(stage.context, dms)
-    assert await stage.lease(pilot) == []
-    await stage.execute("UPDATE storage_waits SET opened_at = opened_at - interval '30 seconds'")
-    assert len(await stage.lease(pilot)) == 1
+    await wms.add_task(writing_to(url), jobs=2)
+    pilot, _busy = await wms.add_pilot(), await wms.add_pilot()
+    await find_no_space(wms, pilot, await wms.lease(pilot))
+    await end_pauses(wms)
+    await watch_space(wms.context, dms)
+    assert await wms.lease(pilot) == []
+    await wms.execute("UPDATE storage_waits SET opened_at = opened_at - interval '30 seconds'")
+    assert len(await wms.lease(pilot)) == 1
 
 
 async def test_size_needed_by_a_trial_replaces_the_earlier_size(
-    stage: Stage, dms: DmsClient, catalogue: Database, url: str
+    wms: WmsFixture, dms: DmsClient, catalogue: Database, url: str
 ) -> None:
     await free_space(catalogue)
-    await stage.add_task(writing_to(url), jobs=3)
-    pilot = await stage.add_pilot()
-    first, second = await stage.lease(pilot, 2)
-    await find_no_space(stage, pilot, [first], needed=MAX_NEEDED)
-    await find_no_space(stage, pilot, [second])
-    (wait,) = (await list_storage_waits(stage.context)).waits
+    await wms.add_task(writing_to(url), jobs=3)
+    pilot = await wms.add_pilot()
+    first, second = await wms.lease(pilot, 2)
+    await find_no_space(wms, pilot, [first], needed=MAX_NEEDED)
+    await find_no_space(wms, pilot, [second])
+    (wait,) = (await list_storage_waits(wms.context)).waits
     assert wait.needed == MAX_NEEDED, "the largest reported size does not count"
-    await stage.execute("UPDATE storage_waits SET tried_at = now() - interval '10 minutes'")
-    await end_pauses(stage)
-    await watch_space(stage.context, dms)
-    await find_no_space(stage, pilot, await stage.lease(pilot))
-    (wait,) = (await list_storage_waits(stage.context)).waits
+    await wms.execute("UPDATE storage_waits SET tried_at = now() - interval '10 minutes'")
+    await end_pauses(wms)
+    await watch_space(wms.context, dms)
+    await find_no_space(wms, pilot, await wms.lease(pilot))
+    (wait,) = (await list_storage_waits(wms.context)).waits
     assert wait.needed == NEEDED
 
 
 async def test_report_about_a_storage_of_another_task_is_ignored(
-    stage: Stage, dms: DmsClient, url: str
+    wms: WmsFixture, dms: DmsClient, url: str
 ) -> None:
-    await stage.add_task(make_task(), jobs=2)
-    pilot = await stage.add_pilot()
-    (job,) = await stage.lease(pilot)
+    await wms.add_task(make_task(), jobs=2)
+    pilot = await wms.add_pilot()
+    (job,) = await wms.lease(pilot)
     foreign = FullStorage(storage=f"{url}/set/file", needed=MAX_NEEDED)
-    report = stage.report_of(
+    report = wms.make_report(
         job, AttemptOutcome.FAILED, error=ErrorClass.NO_SPACE, no_space=foreign
     )
-    await stage.report(pilot, report)
-    await watch_space(stage.context, dms)
-    assert (await list_storage_waits(stage.context)).waits == []
+    await wms.report(pilot, report)
+    await watch_space(wms.context, dms)
+    assert (await list_storage_waits(wms.context)).waits == []
     assert [storage.full for storage in await dms.storages(everything=True)] == [None, None]
 
 
-async def test_full_storage_raises_no_rank(stage: Stage, dms: DmsClient, url: str) -> None:
-    task = await stage.add_task(writing_to(url), jobs=4)
-    pilot = await stage.add_pilot()
-    await find_no_space(stage, pilot, await stage.lease(pilot, 4))
-    await watch_space(stage.context, dms)
-    await stage.execute("UPDATE tasks SET served_at = now() - interval '1 hour', ranked_at = now()")
-    async with stage.database.transaction() as transaction:
+async def test_full_storage_raises_no_rank(wms: WmsFixture, dms: DmsClient, url: str) -> None:
+    task = await wms.add_task(writing_to(url), jobs=4)
+    pilot = await wms.add_pilot()
+    await find_no_space(wms, pilot, await wms.lease(pilot, 4))
+    await watch_space(wms.context, dms)
+    await wms.execute("UPDATE tasks SET served_at = now() - interval '1 hour', ranked_at = now()")
+    async with wms.database.transaction() as transaction:
         (ranked,) = await lock_tasks_to_rank(transaction.connection, age=timedelta())
     assert (ranked.uid, ranked.failed_attempts, ranked.waited) == (task.uid, 0, 0.0)
 
 
 async def test_full_storage_is_explained_to_people_and_shown_in_the_catalogue(
-    stage: Stage, dms: DmsClient, catalogue: Database, url: str
+    wms: WmsFixture, dms: DmsClient, catalogue: Database, url: str
 ) -> None:
-    task = await stage.add_task(writing_to(url), jobs=4)
-    pilot = await stage.add_pilot()
-    jobs = await stage.lease(pilot, 4)
-    await find_no_space(stage, pilot, jobs)
-    await watch_space(stage.context, dms)
-    (wait,) = (await list_storage_waits(stage.context)).waits
+    task = await wms.add_task(writing_to(url), jobs=4)
+    pilot = await wms.add_pilot()
+    jobs = await wms.lease(pilot, 4)
+    await find_no_space(wms, pilot, jobs)
+    await watch_space(wms.context, dms)
+    (wait,) = (await list_storage_waits(wms.context)).waits
     assert (wait.name, wait.needed, wait.free, wait.jobs) == ("small", NEEDED, CAPACITY, 4)
     assert wait.tasks == [task.uid]
     explanation = (
         "Waiting for space: storage small is full: a job needs 300 B, 100 B free; free space there,"
         " and they go on by themselves"
     )
-    assert (await explain_task(stage.context, task.uid)).text.startswith(explanation)
-    assert (await explain_job(stage.context, jobs[0].id)).text.startswith(explanation)
+    assert (await explain_task(wms.context, task.uid)).text.startswith(explanation)
+    assert (await explain_job(wms.context, jobs[0].id)).text.startswith(explanation)
     (small,) = [one for one in await dms.storages(everything=True) if one.name == "small"]
     assert small.full == "100 B free of 100 B, 300 B needed"
     assert (small.full_for, small.objection) == (NEEDED, None), "the storage refuses smaller files"
 
     await free_space(catalogue)
-    await watch_space(stage.context, dms)
-    await end_pauses(stage)
-    await watch_space(stage.context, dms)
-    await stage.finish(pilot, *await stage.lease(pilot))
-    await watch_space(stage.context, dms)
+    await watch_space(wms.context, dms)
+    await end_pauses(wms)
+    await watch_space(wms.context, dms)
+    await wms.finish(pilot, *await wms.lease(pilot))
+    await watch_space(wms.context, dms)
     (small,) = [one for one in await dms.storages(everything=True) if one.name == "small"]
     assert small.full is None
 
@@ -247,69 +245,69 @@ async def use_up_capacity(catalogue: Database) -> None:
 
 
 async def test_full_storage_without_waiting_jobs_is_shown_until_it_has_space(
-    stage: Stage, dms: DmsClient, catalogue: Database, url: str
+    wms: WmsFixture, dms: DmsClient, catalogue: Database, url: str
 ) -> None:
     await use_up_capacity(catalogue)
-    await stage.add_task(make_task(), jobs=1)
-    await watch_space(stage.context, dms)
+    await wms.add_task(make_task(), jobs=1)
+    await watch_space(wms.context, dms)
     assert url in {one.url for one in await dms.storages(everything=True) if one.full}
     await free_space(catalogue)
     for _ in range(2):
-        await watch_space(stage.context, dms)
+        await watch_space(wms.context, dms)
         assert not any(one.full for one in await dms.storages(everything=True))
 
 
 async def test_full_storage_stops_the_jobs_of_other_tasks_too(
-    stage: Stage, dms: DmsClient, catalogue: Database, url: str
+    wms: WmsFixture, dms: DmsClient, catalogue: Database, url: str
 ) -> None:
     await use_up_capacity(catalogue)
-    await stage.add_task(writing_to(url), jobs=2)
-    elsewhere = await stage.add_task(make_task(), jobs=2)
-    await watch_space(stage.context, dms)
-    pilot = await stage.add_pilot()
-    assert {job.task_uid for job in await stage.lease(pilot, 4)} == {elsewhere.uid}
+    await wms.add_task(writing_to(url), jobs=2)
+    elsewhere = await wms.add_task(make_task(), jobs=2)
+    await watch_space(wms.context, dms)
+    pilot = await wms.add_pilot()
+    assert {job.task_uid for job in await wms.lease(pilot, 4)} == {elsewhere.uid}
 
 
 async def test_smaller_outputs_still_go_to_a_storage_too_full_for_large_outputs(
-    stage: Stage, dms: DmsClient, url: str
+    wms: WmsFixture, dms: DmsClient, url: str
 ) -> None:
     """Downstream tasks may read the smaller files and free the missing space."""
-    await stage.add_task(writing_to(url), jobs=1)
-    pilot = await stage.add_pilot()
-    await find_no_space(stage, pilot, await stage.lease(pilot))
-    small = await stage.add_task(writing_to(url), jobs=2)
-    await watch_space(stage.context, dms)
-    assert {job.task_uid for job in await stage.lease(pilot, 4)} == {small.uid}
+    await wms.add_task(writing_to(url), jobs=1)
+    pilot = await wms.add_pilot()
+    await find_no_space(wms, pilot, await wms.lease(pilot))
+    small = await wms.add_task(writing_to(url), jobs=2)
+    await watch_space(wms.context, dms)
+    assert {job.task_uid for job in await wms.lease(pilot, 4)} == {small.uid}
 
 
 async def test_full_disk_of_a_node_is_not_taken_for_a_full_storage(
-    stage: Stage, dms: DmsClient, url: str
+    wms: WmsFixture, dms: DmsClient, url: str
 ) -> None:
     """A longer pause follows each attempt on the node."""
-    task = await stage.add_task(writing_to(url, retry=1), jobs=1)
-    pilot = await stage.add_pilot()
+    task = await wms.add_task(writing_to(url, retry=1), jobs=1)
+    pilot = await wms.add_pilot()
     pauses = []
     for _ in range(5):
-        (job,) = await stage.lease(pilot)
-        await stage.fail(pilot, job, error=ErrorClass.NO_SPACE)
-        async with stage.database.connection() as connection:
+        (job,) = await wms.lease(pilot)
+        await wms.fail(pilot, job, error=ErrorClass.NO_SPACE)
+        async with wms.database.connection() as connection:
             pauses.append(
                 await connection.fetchval(
                     "SELECT extract(epoch FROM not_before - now())::float FROM jobs"
                 )
             )
-        await end_pauses(stage)
+        await end_pauses(wms)
     assert [round(pause / 5) for pause in pauses] == [1, 2, 4, 8, 16]
-    assert (await list_storage_waits(stage.context)).waits == []
-    assert (await stage.status(task)).failed_attempts == 0
+    assert (await list_storage_waits(wms.context)).waits == []
+    assert (await wms.status(task)).failed_attempts == 0
 
 
 async def test_pilot_with_a_full_disk_is_shown_as_such_until_it_recovers(
-    stage: Stage,
+    wms: WmsFixture,
 ) -> None:
-    pilot = await stage.add_pilot()
+    pilot = await wms.add_pilot()
     for trouble in ("its disk is full", ""):
-        await renew_leases(stage.context, pilot, Heartbeat(trouble=trouble))
-        (shown,) = (await list_pilots(stage.context, PilotQuery(limit=10))).pilots
+        await renew_leases(wms.context, pilot, Heartbeat(trouble=trouble))
+        (shown,) = (await list_pilots(wms.context, PilotQuery(limit=10))).pilots
         assert shown.trouble == trouble
-        assert (await read_pilot(stage.context, pilot)).pilot.trouble == trouble
+        assert (await read_pilot(wms.context, pilot)).pilot.trouble == trouble

@@ -8,7 +8,7 @@ from uuid import uuid4
 import pytest
 
 from sluice.contracts.common.states import JobState
-from tests.integration.wms.stage import Stage, make_task
+from tests.integration.wms.wms_fixture import WmsFixture, make_task
 from wms.db.dataflow.grouping_state import SELECT_COMPLETE_BELOW
 from wms.db.dataflow.tree_parts import SELECT_FIRST_OPEN
 from wms.db.jobs.attempts import CANCEL_IN_FLIGHT
@@ -18,9 +18,9 @@ from wms.db.tasks.explanations import SELECT_PAUSED
 LEASE = timedelta(seconds=60)
 
 
-async def plan(stage: Stage, query: str, *arguments: Any) -> dict[str, Any]:
+async def plan(wms: WmsFixture, query: str, *arguments: Any) -> dict[str, Any]:
     """Return the plan of a statement as it is executed, and roll the statement back."""
-    async with stage.database.connection() as connection:
+    async with wms.database.connection() as connection:
         transaction = connection.transaction()
         await transaction.start()
         try:
@@ -54,65 +54,65 @@ def buffers(tree: dict[str, Any]) -> int:
 
 
 @pytest.mark.parametrize("analysed", [True, False])
-async def test_claim_and_expiry_use_their_indexes(stage: Stage, analysed: bool) -> None:
+async def test_claim_and_expiry_use_their_indexes(wms: WmsFixture, analysed: bool) -> None:
     """Statistics may be fresh or missing."""
     if not analysed:
-        await stage.execute("ALTER TABLE jobs SET (autovacuum_enabled = off)")
-    tasks = [await stage.add_task(make_task(), jobs=4000) for _ in range(3)]
-    pilot = await stage.add_pilot()
+        await wms.execute("ALTER TABLE jobs SET (autovacuum_enabled = off)")
+    tasks = [await wms.add_task(make_task(), jobs=4000) for _ in range(3)]
+    pilot = await wms.add_pilot()
     for _ in range(2):
-        await stage.lease(pilot, 1000)
+        await wms.lease(pilot, 1000)
     if analysed:
-        await stage.execute("ANALYZE")
-    claim = await plan(stage, CLAIM_JOBS, tasks[1].uid, 64, uuid4(), 1000, LEASE, 0)
+        await wms.execute("ANALYZE")
+    claim = await plan(wms, CLAIM_JOBS, tasks[1].uid, 64, uuid4(), 1000, LEASE, 0)
     assert "jobs_ready" in scans(claim)
     assert "Seq Scan" not in scans(claim)
-    expired = await plan(stage, SELECT_EXPIRED, timedelta(seconds=1), 100)
+    expired = await plan(wms, SELECT_EXPIRED, timedelta(seconds=1), 100)
     assert "jobs_in_flight" in scans(expired)
     assert "Seq Scan" not in scans(expired)
-    cancel = await plan(stage, CANCEL_IN_FLIGHT, tasks[1].uid, "")
+    cancel = await plan(wms, CANCEL_IN_FLIGHT, tasks[1].uid, "")
     assert "Seq Scan" not in scans(cancel)
-    paused = await plan(stage, SELECT_PAUSED, tasks[1].uid)
+    paused = await plan(wms, SELECT_PAUSED, tasks[1].uid)
     assert "Seq Scan" not in scans(paused)
 
 
-async def test_claim_costs_the_same_with_any_number_of_waiting_jobs(stage: Stage) -> None:
+async def test_claim_costs_the_same_with_any_number_of_waiting_jobs(wms: WmsFixture) -> None:
     """64 of 50 000 jobs are claimed. 10 000 jobs were leased before, without a vacuum since."""
-    await stage.execute("ALTER TABLE jobs SET (autovacuum_enabled = off)")
-    small = await stage.add_task(make_task(rank=0), jobs=200)
-    large = await stage.add_task(make_task(rank=1), jobs=50_000)
-    pilot = await stage.add_pilot()
+    await wms.execute("ALTER TABLE jobs SET (autovacuum_enabled = off)")
+    small = await wms.add_task(make_task(rank=0), jobs=200)
+    large = await wms.add_task(make_task(rank=1), jobs=50_000)
+    pilot = await wms.add_pilot()
     for _ in range(10):
-        assert len(await stage.lease(pilot, 1000)) == 1000
-    await stage.execute("ANALYZE")
-    async with stage.database.connection() as connection:
+        assert len(await wms.lease(pilot, 1000)) == 1000
+    await wms.execute("ANALYZE")
+    async with wms.database.connection() as connection:
         floor = await connection.fetchval("SELECT claimed_seq FROM tasks WHERE uid = $1", large.uid)
     assert floor == 9_999
-    few = await plan(stage, CLAIM_JOBS, small.uid, 64, pilot, 1000, LEASE, 0)
-    many = await plan(stage, CLAIM_JOBS, large.uid, 64, pilot, 1000, LEASE, 0)
+    few = await plan(wms, CLAIM_JOBS, small.uid, 64, pilot, 1000, LEASE, 0)
+    many = await plan(wms, CLAIM_JOBS, large.uid, 64, pilot, 1000, LEASE, 0)
     assert buffers(many) <= 1.5 * buffers(few)
 
 
 @pytest.mark.parametrize("analysed", [True, False])
 async def test_end_of_a_group_is_found_without_reading_all_jobs(
-    stage: Stage, analysed: bool
+    wms: WmsFixture, analysed: bool
 ) -> None:
     """Of 40 000 jobs, the first open job is the 10 001st, and 9 990 are in groups."""
     if not analysed:
-        await stage.execute("ALTER TABLE jobs SET (autovacuum_enabled = off)")
-    task = await stage.add_task(make_task(), jobs=40_000)
-    pilot = await stage.add_pilot()
+        await wms.execute("ALTER TABLE jobs SET (autovacuum_enabled = off)")
+    task = await wms.add_task(make_task(), jobs=40_000)
+    pilot = await wms.add_pilot()
     for _ in range(10):
-        await stage.lease(pilot, 1000)
-    await stage.execute(
+        await wms.lease(pilot, 1000)
+    await wms.execute(
         "UPDATE jobs SET state = $1, ended_at = now(), lease_until = NULL WHERE state = $2",
         JobState.FINISHED,
         JobState.LEASED,
     )
     if analysed:
-        await stage.execute("ANALYZE")
-    below = await plan(stage, SELECT_COMPLETE_BELOW, task.uid, 9_989)
-    part = await plan(stage, SELECT_FIRST_OPEN, task.uid, 9_989, 10**9)
+        await wms.execute("ANALYZE")
+    below = await plan(wms, SELECT_COMPLETE_BELOW, task.uid, 9_989)
+    part = await plan(wms, SELECT_FIRST_OPEN, task.uid, 9_989, 10**9)
     for query_plan in (below, part):
         assert "Seq Scan" not in scans(query_plan)
         assert buffers(query_plan) < 60

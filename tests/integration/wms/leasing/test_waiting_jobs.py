@@ -12,7 +12,7 @@ from sluice.contracts.common.states import InputMode, TaskMode, TaskState
 from sluice.contracts.jobs.tasks import TaskInput
 from sluice.contracts.templates.plan import MergeGroups
 from tests.integration.wms.splitting.test_splitting import accept, jobs_of, make_dataset
-from tests.integration.wms.stage import Stage, make_task
+from tests.integration.wms.wms_fixture import WmsFixture, make_task
 from wms.db.tasks.quotas import WAITING
 from wms.usecases.leasing.explain import explain_task
 from wms.usecases.splitting.split_task import split_waiting_tasks
@@ -21,27 +21,27 @@ ANNA = QuotaHolder(HolderKind.PERSON, "anna")
 OCR = QuotaHolder(HolderKind.GROUP, "ocr")
 
 
-async def limit_waiting(stage: Stage, holder: QuotaHolder, most: int | None) -> None:
-    async with stage.database.transaction() as transaction:
+async def limit_waiting(wms: WmsFixture, holder: QuotaHolder, most: int | None) -> None:
+    async with wms.database.transaction() as transaction:
         await WAITING.set(transaction.connection, holder, {Quantity.WAITING: most})
 
 
-async def count_waiting(stage: Stage, holder: QuotaHolder) -> int:
-    async with stage.database.connection() as connection:
+async def count_waiting(wms: WmsFixture, holder: QuotaHolder) -> int:
+    async with wms.database.connection() as connection:
         [holding] = await WAITING.holdings(connection, holder.kind, holder.name)
     return holding.has[Quantity.WAITING].used
 
 
-async def split_and_run(stage: Stage, dms: DmsClient, holder: QuotaHolder, *, most: int) -> int:
+async def split_and_run(wms: WmsFixture, dms: DmsClient, holder: QuotaHolder, *, most: int) -> int:
     """Split and run until all jobs exist, and return the number of rounds."""
-    pilot = await stage.add_pilot()
+    pilot = await wms.add_pilot()
     for looks in range(1, 200):
-        await split_waiting_tasks(stage.context, dms, page=6)
-        assert await count_waiting(stage, holder) <= most
-        if all([(await stage.status(task)).state is TaskState.ACTIVE
-                for task in stage.tasks.values()]):  # fmt: skip
+        await split_waiting_tasks(wms.context, dms, page=6)
+        assert await count_waiting(wms, holder) <= most
+        if all([(await wms.status(task)).state is TaskState.ACTIVE
+                for task in wms.tasks.values()]):  # fmt: skip
             return looks
-        assert await stage.lease(pilot, 2)
+        assert await wms.lease(pilot, 2)
     raise AssertionError("it does not come to its end")
 
 
@@ -58,83 +58,83 @@ async def split_and_run(stage: Stage, dms: DmsClient, holder: QuotaHolder, *, mo
 )
 @pytest.mark.parametrize("most", [1, 4, 1000])
 async def test_limit_of_waiting_jobs_holds_and_the_same_jobs_are_made(
-    stage: Stage, dms: DmsClient, tmp_path: Path, changes: dict[str, Any], most: int
+    wms: WmsFixture, dms: DmsClient, tmp_path: Path, changes: dict[str, Any], most: int
 ) -> None:
     uid = await make_dataset(dms, tmp_path, files=25)
-    free = await accept(stage, make_task(dat_in_uid=uid, group="spd", **changes))
-    await split_waiting_tasks(stage.context, dms, page=6)
-    await limit_waiting(stage, OCR, most)
-    task = await accept(stage, make_task(dat_in_uid=uid, group="ocr", **changes))
+    free = await accept(wms, make_task(dat_in_uid=uid, group="spd", **changes))
+    await split_waiting_tasks(wms.context, dms, page=6)
+    await limit_waiting(wms, OCR, most)
+    task = await accept(wms, make_task(dat_in_uid=uid, group="ocr", **changes))
     # A file may end a group and be a group itself as the last file. Both are made if nothing waits.
     last_two = most == 1 and changes.get("mode") is TaskMode.MERGE
-    looks = await split_and_run(stage, dms, OCR, most=most + last_two)
-    jobs = await jobs_of(stage, task)
-    assert jobs == await jobs_of(stage, free)
+    looks = await split_and_run(wms, dms, OCR, most=most + last_two)
+    jobs = await jobs_of(wms, task)
+    assert jobs == await jobs_of(wms, free)
     assert (looks > 1) == (len(jobs) > most + last_two)
 
 
 async def test_reason_for_jobs_that_are_not_made_yet_is_shown(
-    stage: Stage, dms: DmsClient, tmp_path: Path
+    wms: WmsFixture, dms: DmsClient, tmp_path: Path
 ) -> None:
     uid = await make_dataset(dms, tmp_path, files=10)
-    await limit_waiting(stage, OCR, 3)
-    task = await accept(stage, make_task(dat_in_uid=uid, group="ocr"))
-    other = await accept(stage, make_task(dat_in_uid=uid, group="spd"))
-    await split_waiting_tasks(stage.context, dms, page=4)
-    status = await stage.status(task)
+    await limit_waiting(wms, OCR, 3)
+    task = await accept(wms, make_task(dat_in_uid=uid, group="ocr"))
+    other = await accept(wms, make_task(dat_in_uid=uid, group="spd"))
+    await split_waiting_tasks(wms.context, dms, page=4)
+    status = await wms.status(task)
     assert (status.total, status.state) == (3, TaskState.SPLITTING)
     assert status.reason == (
         "the group ocr may have 3 jobs waiting, and has 3: more are made as these are given away"
     )
-    assert (await stage.status(other)).total == 10
-    explanation = await explain_task(stage.context, task.uid)
+    assert (await wms.status(other)).total == 10
+    explanation = await explain_task(wms.context, task.uid)
     assert explanation.text.endswith(f", 0 of 3 jobs finished); {status.reason}.")
     # A changed limit takes effect at once.
-    await limit_waiting(stage, OCR, None)
-    await split_waiting_tasks(stage.context, dms, page=4)
-    status = await stage.status(task)
+    await limit_waiting(wms, OCR, None)
+    await split_waiting_tasks(wms.context, dms, page=4)
+    status = await wms.status(task)
     assert (status.total, status.state, status.reason) == (10, TaskState.ACTIVE, "")
 
 
 async def test_waiting_jobs_of_a_person_count_over_all_groups(
-    stage: Stage, dms: DmsClient, tmp_path: Path
+    wms: WmsFixture, dms: DmsClient, tmp_path: Path
 ) -> None:
     uid = await make_dataset(dms, tmp_path, files=10)
-    await limit_waiting(stage, ANNA, 7)
-    await limit_waiting(stage, OCR, 5)
+    await limit_waiting(wms, ANNA, 7)
+    await limit_waiting(wms, OCR, 5)
     tasks = [
-        await accept(stage, make_task(dat_in_uid=uid, owner=owner, group=group, rank=rank))
+        await accept(wms, make_task(dat_in_uid=uid, owner=owner, group=group, rank=rank))
         for owner, group, rank in [("anna", "ocr", 3), ("anna", "spd", 2), ("boris", "spd", 1)]
     ]
-    await split_waiting_tasks(stage.context, dms, page=4)
-    assert [(await stage.status(task)).total for task in tasks] == [5, 2, 10]
-    assert await count_waiting(stage, ANNA) == 7
+    await split_waiting_tasks(wms.context, dms, page=4)
+    assert [(await wms.status(task)).total for task in tasks] == [5, 2, 10]
+    assert await count_waiting(wms, ANNA) == 7
 
 
 async def test_concurrent_splitters_keep_the_limit_of_waiting_jobs(
-    stage: Stage, second: Stage, dms: DmsClient, tmp_path: Path
+    wms: WmsFixture, other_wms: WmsFixture, dms: DmsClient, tmp_path: Path
 ) -> None:
     uid = await make_dataset(dms, tmp_path, files=20)
-    await limit_waiting(stage, OCR, 13)
+    await limit_waiting(wms, OCR, 13)
     for _ in range(6):
-        await accept(stage, make_task(dat_in_uid=uid, group="ocr"))
+        await accept(wms, make_task(dat_in_uid=uid, group="ocr"))
     await asyncio.gather(
-        *(split_waiting_tasks(at.context, dms, page=5) for at in (stage, second) for _ in range(3))
+        *(split_waiting_tasks(at.context, dms, page=5) for at in (wms, other_wms) for _ in range(3))
     )
-    assert 9 <= await count_waiting(stage, OCR) <= 13
+    assert 9 <= await count_waiting(wms, OCR) <= 13
 
 
 async def test_limit_of_waiting_jobs_holds_for_joined_data_sets(
-    stage: Stage, dms: DmsClient, tmp_path: Path
+    wms: WmsFixture, dms: DmsClient, tmp_path: Path
 ) -> None:
     one, two = [await make_dataset(dms, tmp_path / name, files=12) for name in ("one", "two")]
     inputs: dict[str, Any] = {
         "dat_in_uid": one,
         "side_inputs": [TaskInput(port="b", dat_in_uid=two, mode=InputMode.EACH)],
     }
-    free = await accept(stage, make_task(group="spd", **inputs))
-    await split_waiting_tasks(stage.context, dms, page=6)
-    await limit_waiting(stage, OCR, 5)
-    task = await accept(stage, make_task(group="ocr", **inputs))
-    assert await split_and_run(stage, dms, OCR, most=5) > 1
-    assert await jobs_of(stage, task) == await jobs_of(stage, free)
+    free = await accept(wms, make_task(group="spd", **inputs))
+    await split_waiting_tasks(wms.context, dms, page=6)
+    await limit_waiting(wms, OCR, 5)
+    task = await accept(wms, make_task(group="ocr", **inputs))
+    assert await split_and_run(wms, dms, OCR, most=5) > 1
+    assert await jobs_of(wms, task) == await jobs_of(wms, free)

@@ -5,7 +5,7 @@ from dataclasses import replace
 from uuid import UUID
 
 from sluice.servicekit.running.lifecycle import running
-from tests.integration.wms.stage import Stage, make_task
+from tests.integration.wms.wms_fixture import WmsFixture, make_task
 from wms.consumers.ready_listener import ReadyListener
 from wms.db.jobs.leases import ClaimedJob
 from wms.usecases.context import WmsContext
@@ -15,31 +15,33 @@ from wms.usecases.work_signal import WorkSignal
 
 
 async def test_instance_is_notified_of_jobs_made_ready_by_another_instance(
-    stage: Stage, second: Stage
+    wms: WmsFixture, other_wms: WmsFixture
 ) -> None:
     """The notification comes by LISTEN. The instance itself looks only once an hour."""
-    patient = WmsContext(second.database, rules=replace(stage.context.rules, poll=3600.0))
-    deaf = Stage(patient, tasks=stage.tasks)
-    await stage.add_task(make_task(), jobs=1)
-    holder, waiter = await stage.add_pilot(), await stage.add_pilot()
-    (job,) = await stage.lease(holder)
-    async with running(ReadyListener(stage.database.url, patient.signal)):
+    patient = WmsContext(other_wms.database, rules=replace(wms.context.rules, poll=3600.0))
+    deaf = WmsFixture(patient, tasks=wms.tasks)
+    await wms.add_task(make_task(), jobs=1)
+    holder, waiter = await wms.add_pilot(), await wms.add_pilot()
+    (job,) = await wms.lease(holder)
+    async with running(ReadyListener(wms.database.url, patient.signal)):
         await patient.signal.wait(0, seconds=10.0)  # it listens now
         lease = asyncio.create_task(deaf.lease(waiter, wait=60.0))
         async with asyncio.timeout(20):  # its request would look again after 60 s
             while await _waiting(lease):
-                await stage.overdue(job)
-                await stage.expire()
+                await wms.backdate_leases(job)
+                await wms.expire_leases()
             assert [again.id for again in await lease] == [job.id]
 
 
-async def _ask_patiently(stage: Stage) -> tuple[Stage, UUID, "asyncio.Task[list[ClaimedJob]]"]:
+async def _ask_patiently(
+    wms: WmsFixture,
+) -> tuple[WmsFixture, UUID, "asyncio.Task[list[ClaimedJob]]"]:
     """Let a pilot ask an instance that itself looks for jobs only once an hour."""
-    waiter = Stage(
-        WmsContext(stage.database, rules=replace(stage.context.rules, poll=3600.0)),
-        tasks=stage.tasks,
+    waiter = WmsFixture(
+        WmsContext(wms.database, rules=replace(wms.context.rules, poll=3600.0)),
+        tasks=wms.tasks,
     )
-    pilot = await stage.add_pilot()
+    pilot = await wms.add_pilot()
     return waiter, pilot, asyncio.create_task(waiter.lease(pilot, wait=60.0))
 
 
@@ -60,8 +62,8 @@ async def test_signal_given_before_the_wait_is_not_missed() -> None:
     assert signal.version == version + 2, "the second wait returned before its signal"
 
 
-async def test_waiting_requests_end_when_the_process_stops(stage: Stage) -> None:
-    waiter, pilot, lease = await _ask_patiently(stage)
+async def test_waiting_requests_end_when_the_process_stops(wms: WmsFixture) -> None:
+    waiter, pilot, lease = await _ask_patiently(wms)
     async with asyncio.timeout(20):
         while await _waiting(lease):
             waiter.context.signal.close()
@@ -69,8 +71,8 @@ async def test_waiting_requests_end_when_the_process_stops(stage: Stage) -> None
         assert await waiter.lease(pilot, wait=60.0) == [], "a later request waited"
 
 
-async def test_waiting_request_ends_when_its_pilot_signs_off(stage: Stage) -> None:
-    waiter, pilot, lease = await _ask_patiently(stage)
+async def test_waiting_request_ends_when_its_pilot_signs_off(wms: WmsFixture) -> None:
+    waiter, pilot, lease = await _ask_patiently(wms)
     async with asyncio.timeout(20):
         while await _waiting(lease):
             await sign_off_pilot(waiter.context, pilot, [])
@@ -78,15 +80,15 @@ async def test_waiting_request_ends_when_its_pilot_signs_off(stage: Stage) -> No
 
 
 async def test_rank_of_a_waiting_task_rises_once_for_all_instances(
-    stage: Stage, second: Stage
+    wms: WmsFixture, other_wms: WmsFixture
 ) -> None:
-    task = await stage.add_task(make_task(rank=2), jobs=1)
-    await stage.execute(
+    task = await wms.add_task(make_task(rank=2), jobs=1)
+    await wms.execute(
         "UPDATE tasks SET created_at = now() - interval '1 hour', ranked_at = now() - interval '1"
         " hour'"
     )
     looked = await asyncio.gather(
-        *(update_ranks(at.context, period=30.0) for at in (stage, second) for _ in range(3))
+        *(update_ranks(at.context, period=30.0) for at in (wms, other_wms) for _ in range(3))
     )
     assert sum(looked) == 1
-    assert abs((await stage.status(task)).rank - 2.6) < 0.01
+    assert abs((await wms.status(task)).rank - 2.6) < 0.01

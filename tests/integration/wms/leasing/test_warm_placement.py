@@ -8,7 +8,7 @@ from sluice.contracts.jobs.needs import Warm
 from sluice.contracts.jobs.tasks import Task
 from sluice.contracts.jobs.warm_workers import WarmWorkerState
 from sluice.contracts.pilots.pilots import Heartbeat, LeaseRequest
-from tests.integration.wms.stage import Stage, make_task
+from tests.integration.wms.wms_fixture import WmsFixture, make_task
 from wms.db.pilots.worker_times import WorkKind
 from wms.domain.placement.policy import Kind, Move, Place
 from wms.usecases.leasing.lease_jobs import lease_jobs
@@ -21,7 +21,7 @@ SINCE = datetime(2026, 1, 1, tzinfo=UTC)
 
 
 @dataclass
-class Wanting:
+class FixedKindPolicy:
     """A policy that wants a certain kind and records what it is told."""
 
     kind_name: str
@@ -37,68 +37,68 @@ class Wanting:
         return []
 
 
-async def two_stages(stage: Stage, *, layout: int, read: int) -> tuple[Task, Task]:
+async def two_stages(wms: WmsFixture, *, layout: int, read: int) -> tuple[Task, Task]:
     """Add two tasks of a chain, of which layout takes 2 s and reading 10 s."""
     first = make_task(step="layout", warm=Warm(kind="layout"))
     second = make_task(step="read", warm=Warm(kind="read"), depth=1)
-    await stage.add_task(first, jobs=layout)
-    await stage.add_task(second, jobs=read)
-    worker = await stage.add_pilot(name="worker")
+    await wms.add_task(first, jobs=layout)
+    await wms.add_task(second, jobs=read)
+    worker = await wms.add_pilot(name="worker")
     times = [("layout", 2.0), ("read", 10.0)]
-    stage.context.ends.add(AttemptEnd(WorkKind("t", step), worker, took) for step, took in times)
-    await learn_times(stage.context)
+    wms.context.ends.add(AttemptEnd(WorkKind("t", step), worker, took) for step, took in times)
+    await learn_times(wms.context)
     tools = [
         WarmWorkerState(kind=kind, step=kind, since=SINCE, loading=5.0)
         for kind in ("layout", "read")
     ]
-    await renew_leases(stage.context, worker, Heartbeat(loaded=tools))
+    await renew_leases(wms.context, worker, Heartbeat(loaded=tools))
     return first, second
 
 
-async def leased_by(stage: Stage, *loaded: str) -> Sequence[str]:
+async def leased_by(wms: WmsFixture, *loaded: str) -> Sequence[str]:
     """Return the steps of the jobs that a new pilot gets."""
-    stage.context = replace(stage.context, kinds=TtlCache())
-    pilot = await stage.add_pilot()
+    wms.context = replace(wms.context, kinds=TtlCache())
+    pilot = await wms.add_pilot()
     request = LeaseRequest(jobs=1, loaded=list(loaded))
-    jobs = (await lease_jobs(stage.context, pilot, request)).jobs
-    return [stage.tasks[job.task_uid].step for job in jobs]
+    jobs = (await lease_jobs(wms.context, pilot, request)).jobs
+    return [wms.tasks[job.task_uid].step for job in jobs]
 
 
 async def test_pilot_keeps_its_warm_worker_until_a_later_step_is_worth_a_load(
-    stage: Stage,
+    wms: WmsFixture,
 ) -> None:
-    await two_stages(stage, layout=9, read=2)
-    assert await leased_by(stage, "layout") == ["layout"]
-    await stage.add_task(make_task(step="read", warm=Warm(kind="read"), depth=1), jobs=90)
-    assert await leased_by(stage, "layout") == ["read"]
-    assert await leased_by(stage, "read") == ["read"]
+    await two_stages(wms, layout=9, read=2)
+    assert await leased_by(wms, "layout") == ["layout"]
+    await wms.add_task(make_task(step="read", warm=Warm(kind="read"), depth=1), jobs=90)
+    assert await leased_by(wms, "layout") == ["read"]
+    assert await leased_by(wms, "read") == ["read"]
 
 
-async def test_pilot_that_is_to_load_a_worker_counts_for_the_next_decision(stage: Stage) -> None:
+async def test_pilot_that_is_to_load_a_worker_counts_for_the_next_decision(wms: WmsFixture) -> None:
     """From its first job on, it counts for all instances."""
-    await two_stages(stage, layout=9, read=92)
-    assert [await leased_by(stage, "layout") for _ in range(2)] == [["read"], ["read"]]
-    policy = Wanting("read")
-    stage.context = replace(stage.context, policy=policy, kinds=TtlCache())
-    pilot = await stage.add_pilot()
+    await two_stages(wms, layout=9, read=92)
+    assert [await leased_by(wms, "layout") for _ in range(2)] == [["read"], ["read"]]
+    policy = FixedKindPolicy("read")
+    wms.context = replace(wms.context, policy=policy, kinds=TtlCache())
+    pilot = await wms.add_pilot()
     for _ in range(3):
-        await lease_jobs(stage.context, pilot, LeaseRequest(jobs=1, loaded=["layout"]))
+        await lease_jobs(wms.context, pilot, LeaseRequest(jobs=1, loaded=["layout"]))
     # One pilot reported the warm worker, and two have jobs for it.
     assert [kinds["read"].serving for kinds in policy.decisions] == [3, 4, 5]
 
 
-async def test_policy_decides_which_warm_worker_is_used(stage: Stage) -> None:
-    await two_stages(stage, layout=9, read=90)
+async def test_policy_decides_which_warm_worker_is_used(wms: WmsFixture) -> None:
+    await two_stages(wms, layout=9, read=90)
     for kind in ("layout", "read"):
-        stage.context = replace(stage.context, policy=Wanting(kind))
-        assert await leased_by(stage, "layout") == [kind]
+        wms.context = replace(wms.context, policy=FixedKindPolicy(kind))
+        assert await leased_by(wms, "layout") == [kind]
 
 
-async def test_policy_is_told_ready_jobs_run_times_and_loading_times(stage: Stage) -> None:
-    await two_stages(stage, layout=9, read=2)
-    policy = Wanting("read")
-    stage.context = replace(stage.context, policy=policy)
-    await leased_by(stage)
+async def test_policy_is_told_ready_jobs_run_times_and_loading_times(wms: WmsFixture) -> None:
+    await two_stages(wms, layout=9, read=2)
+    policy = FixedKindPolicy("read")
+    wms.context = replace(wms.context, policy=policy)
+    await leased_by(wms)
     [kinds] = policy.decisions
     assert (kinds["layout"].ready, kinds["read"].ready) == (9, 2)
     assert (round(kinds["layout"].mean), round(kinds["layout"].after)) == (2, 10)

@@ -12,7 +12,7 @@ from sluice.contracts.jobs.steps import RankStep
 from sluice.contracts.jobs.warm_workers import LoadState, WarmWorkerState
 from sluice.contracts.pilots.pilots import Heartbeat, LeaseRequest
 from tests.integration.wms.leasing.test_warm_placement import two_stages
-from tests.integration.wms.stage import Stage
+from tests.integration.wms.wms_fixture import WmsFixture
 from wms.domain.placement.policies import create_policy
 from wms.usecases.leasing.lease_jobs import lease_jobs
 from wms.usecases.leasing.place_pilots import place_pilots
@@ -25,42 +25,42 @@ PERIOD = 10.0
 
 
 @pytest.fixture
-def watched(stage: Stage) -> Stage:
-    stage.context = replace(stage.context, policy=create_policy(PolicyName.WATCHDOG, every=PERIOD))
-    return stage
+def watched(wms: WmsFixture) -> WmsFixture:
+    wms.context = replace(wms.context, policy=create_policy(PolicyName.WATCHDOG, every=PERIOD))
+    return wms
 
 
 async def with_tool(
-    stage: Stage, kind: str, *, state: LoadState = LoadState.WORKING, since: datetime = LONG_AGO
+    wms: WmsFixture, kind: str, *, state: LoadState = LoadState.WORKING, since: datetime = LONG_AGO
 ) -> UUID:
     """Add a pilot that has reported a warm worker of ``kind``."""
-    pilot = await stage.add_pilot(name=f"has-{kind}")
+    pilot = await wms.add_pilot(name=f"has-{kind}")
     tool = WarmWorkerState(kind=kind, step=kind, since=since, loading=5.0, state=state)
-    await renew_leases(stage.context, pilot, Heartbeat(loaded=[tool]))
+    await renew_leases(wms.context, pilot, Heartbeat(loaded=[tool]))
     return pilot
 
 
-async def lease_step(stage: Stage, pilot: UUID, *loaded: str) -> Sequence[str]:
+async def lease_step(wms: WmsFixture, pilot: UUID, *loaded: str) -> Sequence[str]:
     """Return the step of the job that the pilot gets."""
-    stage.context = replace(stage.context, kinds=TtlCache())
+    wms.context = replace(wms.context, kinds=TtlCache())
     request = LeaseRequest(jobs=1, loaded=list(loaded))
-    jobs = (await lease_jobs(stage.context, pilot, request)).jobs
-    return [stage.tasks[job.task_uid].step for job in jobs]
+    jobs = (await lease_jobs(wms.context, pilot, request)).jobs
+    return [wms.tasks[job.task_uid].step for job in jobs]
 
 
-async def clear_warm_workers(stage: Stage) -> None:
+async def clear_warm_workers(wms: WmsFixture) -> None:
     """Remove the warm workers of the pilot that ``two_stages`` has added."""
-    await stage.execute("UPDATE pilots SET loaded = '[]' WHERE name = 'worker'")
+    await wms.execute("UPDATE pilots SET loaded = '[]' WHERE name = 'worker'")
 
 
-async def placed_pilots(stage: Stage) -> list[UUID]:
+async def placed_pilots(wms: WmsFixture) -> list[UUID]:
     """Return the pilots that have not carried out their order yet."""
-    async with stage.context.database.connection() as connection:
+    async with wms.context.database.connection() as connection:
         rows = await connection.fetch("SELECT uid FROM pilots WHERE placed_kind IS NOT NULL")
     return [row["uid"] for row in rows]
 
 
-async def test_busy_pilot_keeps_its_kind_until_a_round_moves_it(watched: Stage) -> None:
+async def test_busy_pilot_keeps_its_kind_until_a_round_moves_it(watched: WmsFixture) -> None:
     await two_stages(watched, layout=9, read=90)
     await clear_warm_workers(watched)
     pilot = await with_tool(watched, "layout")
@@ -74,7 +74,9 @@ async def test_busy_pilot_keeps_its_kind_until_a_round_moves_it(watched: Stage) 
     )
 
 
-async def test_one_pilot_moves_in_a_period_and_only_after_its_unlock_time(watched: Stage) -> None:
+async def test_one_pilot_moves_in_a_period_and_only_after_its_unlock_time(
+    watched: WmsFixture,
+) -> None:
     await two_stages(watched, layout=9, read=90)
     await clear_warm_workers(watched)
     fresh = await with_tool(watched, "layout", since=datetime.now(UTC))
@@ -93,13 +95,15 @@ async def test_one_pilot_moves_in_a_period_and_only_after_its_unlock_time(watche
     assert await place_pilots(watched.context, period=PERIOD) == 1
 
 
-async def test_idle_pilot_takes_the_kind_of_highest_priority_when_it_asks(watched: Stage) -> None:
+async def test_idle_pilot_takes_the_kind_of_highest_priority_when_it_asks(
+    watched: WmsFixture,
+) -> None:
     await two_stages(watched, layout=9, read=90)
     await clear_warm_workers(watched)
     assert await lease_step(watched, await watched.add_pilot(name="idle")) == ["read"]
 
 
-async def test_priority_of_a_step_weighs_in_the_formula(watched: Stage) -> None:
+async def test_priority_of_a_step_weighs_in_the_formula(watched: WmsFixture) -> None:
     await two_stages(watched, layout=9, read=90)
     await clear_warm_workers(watched)
     await prioritise_step(watched.context, RankStep(step="layout", priority=90, by="Ann"))
@@ -108,7 +112,7 @@ async def test_priority_of_a_step_weighs_in_the_formula(watched: Stage) -> None:
     assert await lease_step(watched, await watched.add_pilot(name="other")) == ["read"]
 
 
-async def test_priority_of_a_step_does_not_raise_its_rank_over_others(watched: Stage) -> None:
+async def test_priority_of_a_step_does_not_raise_its_rank_over_others(watched: WmsFixture) -> None:
     """Otherwise the priority would count twice, and jobs of other steps would not count."""
     await two_stages(watched, layout=9, read=90)
     await clear_warm_workers(watched)
@@ -117,7 +121,7 @@ async def test_priority_of_a_step_does_not_raise_its_rank_over_others(watched: S
     assert await place_pilots(watched.context, period=PERIOD) == 1
 
 
-async def test_order_of_a_person_takes_precedence(watched: Stage) -> None:
+async def test_order_of_a_person_takes_precedence(watched: WmsFixture) -> None:
     await two_stages(watched, layout=9, read=90)
     await clear_warm_workers(watched)
     pilot = await with_tool(watched, "layout")
@@ -126,7 +130,7 @@ async def test_order_of_a_person_takes_precedence(watched: Stage) -> None:
     assert await lease_step(watched, pilot, "layout") == ["layout"]
 
 
-async def test_order_is_deleted_when_it_is_carried_out(watched: Stage) -> None:
+async def test_order_is_deleted_when_it_is_carried_out(watched: WmsFixture) -> None:
     await two_stages(watched, layout=9, read=90)
     await clear_warm_workers(watched)
     pilot = await with_tool(watched, "layout")

@@ -14,7 +14,7 @@ from sluice.contracts.common.states import (
 from sluice.contracts.jobs.needs import Resources
 from sluice.contracts.jobs.tasks import Task
 from sluice.contracts.pilots.pilots import HeartbeatAnswer
-from tests.integration.wms.stage import Stage, make_task
+from tests.integration.wms.wms_fixture import WmsFixture, make_task
 from wms.db.jobs.leases import ClaimedJob
 from wms.usecases.tasks.read_tasks import read_job
 
@@ -25,34 +25,34 @@ def commands(answer: HeartbeatAnswer) -> list[tuple[str, int]]:
     return [(command.kind, command.job.id) for command in answer.commands]
 
 
-async def started(stage: Stage, pilot: UUID, task: Task) -> ClaimedJob:
-    await stage.add_task(task, jobs=1)
-    (job,) = await stage.lease(pilot)
-    assert commands(await stage.beat(pilot, running=[job])) == []
+async def started(wms: WmsFixture, pilot: UUID, task: Task) -> ClaimedJob:
+    await wms.add_task(task, jobs=1)
+    (job,) = await wms.lease(pilot)
+    assert commands(await wms.send_heartbeat(pilot, running=[job])) == []
     return job
 
 
-async def test_overdue_job_is_canceled_and_its_lease_is_renewed_no_more(stage: Stage) -> None:
+async def test_overdue_job_is_canceled_and_its_lease_is_renewed_no_more(wms: WmsFixture) -> None:
     """Invariant 6: the job is leased again only after its lease has ended."""
-    pilot, other = await stage.add_pilot(), await stage.add_pilot(name="other")
-    job = await started(stage, pilot, make_task(resources=MINUTE, retry=1))
-    await stage.age(job, seconds=400)
-    assert commands(await stage.beat(pilot, running=[job], phase=AttemptPhase.RUN)) == []
-    await stage.age(job, seconds=100)
+    pilot, other = await wms.add_pilot(), await wms.add_pilot(name="other")
+    job = await started(wms, pilot, make_task(resources=MINUTE, retry=1))
+    await wms.backdate_start(job, seconds=400)
+    assert commands(await wms.send_heartbeat(pilot, running=[job], phase=AttemptPhase.RUN)) == []
+    await wms.backdate_start(job, seconds=100)
     for _ in range(2):
-        assert commands(await stage.beat(pilot, running=[job], phase=AttemptPhase.STAGE_OUT)) == [
-            ("cancel", job.id)
-        ]
-    await stage.expire()
-    assert await stage.lease(other) == []
-    await stage.overdue(job)
-    assert commands(await stage.beat(pilot, running=[job])) == [("cancel", job.id)]
-    await stage.expire()
-    (again,) = await stage.lease(other)
+        assert commands(
+            await wms.send_heartbeat(pilot, running=[job], phase=AttemptPhase.STAGE_OUT)
+        ) == [("cancel", job.id)]
+    await wms.expire_leases()
+    assert await wms.lease(other) == []
+    await wms.backdate_leases(job)
+    assert commands(await wms.send_heartbeat(pilot, running=[job])) == [("cancel", job.id)]
+    await wms.expire_leases()
+    (again,) = await wms.lease(other)
     assert (again.id, again.attempt) == (job.id, 2)
-    assert commands(await stage.beat(pilot, running=[job])) == [("abandon", job.id)]
-    assert commands(await stage.beat(other, running=[again])) == []
-    first = (await read_job(stage.context, job.id)).attempts[0]
+    assert commands(await wms.send_heartbeat(pilot, running=[job])) == [("abandon", job.id)]
+    assert commands(await wms.send_heartbeat(other, running=[again])) == []
+    first = (await read_job(wms.context, job.id)).attempts[0]
     assert (first.outcome, first.error_class) == (AttemptOutcome.LOST, ErrorClass.PILOT_LOST)
     assert first.message.startswith(
         f"pilot {pilot} kept it for 500 s, beyond its time limit of 60 s, 60 s for its files"
@@ -60,63 +60,67 @@ async def test_overdue_job_is_canceled_and_its_lease_is_renewed_no_more(stage: S
     assert first.message.endswith("300 s of grace; it was storing its outputs")
 
 
-async def test_overdue_job_is_ready_at_once_after_its_cancellation(stage: Stage) -> None:
+async def test_overdue_job_is_ready_at_once_after_its_cancellation(wms: WmsFixture) -> None:
     """The attempt counts as lost with the pilot, so the job does not fail."""
-    pilot = await stage.add_pilot()
+    pilot = await wms.add_pilot()
     task = make_task(resources=MINUTE, retry=1)
-    job = await started(stage, pilot, task)
-    await stage.age(job, seconds=500)
-    await stage.beat(pilot, running=[job])
-    report = stage.report_of(
+    job = await started(wms, pilot, task)
+    await wms.backdate_start(job, seconds=500)
+    await wms.send_heartbeat(pilot, running=[job])
+    report = wms.make_report(
         job, AttemptOutcome.CANCELED, error=ErrorClass.CANCELED, message="canceled"
     )
-    assert await stage.report(pilot, report) == [ReportAnswer.ACCEPTED]
-    assert await stage.report(pilot, report) == [ReportAnswer.ALREADY]
-    status = await stage.status(task)
+    assert await wms.report(pilot, report) == [ReportAnswer.ACCEPTED]
+    assert await wms.report(pilot, report) == [ReportAnswer.ALREADY]
+    status = await wms.status(task)
     assert (status.state, status.ready, status.failed_attempts) == (TaskState.ACTIVE, 1, 1)
-    first = (await read_job(stage.context, job.id)).attempts[0]
+    first = (await read_job(wms.context, job.id)).attempts[0]
     assert (first.outcome, first.error_class) == (AttemptOutcome.LOST, ErrorClass.PILOT_LOST)
     assert "beyond its time limit of 60 s" in first.message
 
 
-async def test_overdue_job_that_finishes_before_its_cancellation_counts(stage: Stage) -> None:
-    pilot = await stage.add_pilot()
+async def test_overdue_job_that_finishes_before_its_cancellation_counts(wms: WmsFixture) -> None:
+    pilot = await wms.add_pilot()
     task = make_task(resources=MINUTE)
-    job = await started(stage, pilot, task)
-    await stage.age(job, seconds=500)
-    await stage.beat(pilot, running=[job])
-    assert await stage.finish(pilot, job) == [ReportAnswer.ACCEPTED]
-    assert (await stage.status(task)).state is TaskState.FINISHED
+    job = await started(wms, pilot, task)
+    await wms.backdate_start(job, seconds=500)
+    await wms.send_heartbeat(pilot, running=[job])
+    assert await wms.finish(pilot, job) == [ReportAnswer.ACCEPTED]
+    assert (await wms.status(task)).state is TaskState.FINISHED
 
 
-async def test_deadline_includes_the_time_for_files(stage: Stage) -> None:
+async def test_deadline_includes_the_time_for_files(wms: WmsFixture) -> None:
     """The time for outputs counts as soon as the pilot reports that it stores them."""
-    pilot = await stage.add_pilot()
-    job = await started(stage, pilot, make_task(resources=MINUTE))
-    await stage.age(job, seconds=500)
+    pilot = await wms.add_pilot()
+    job = await started(wms, pilot, make_task(resources=MINUTE))
+    await wms.backdate_start(job, seconds=500)
     assert (
-        commands(await stage.beat(pilot, running=[job], phase=AttemptPhase.STAGE_OUT, bytes=10**9))
+        commands(
+            await wms.send_heartbeat(
+                pilot, running=[job], phase=AttemptPhase.STAGE_OUT, bytes=10**9
+            )
+        )
         == []
     )
-    await stage.execute("UPDATE jobs SET inputs = jsonb_set(inputs, '{0,size}', '1000000000')")
-    assert commands(await stage.beat(pilot, running=[job])) == []
-    await stage.execute("UPDATE jobs SET inputs = jsonb_set(inputs, '{0,size}', '10000000')")
-    assert commands(await stage.beat(pilot, running=[job])) == [("cancel", job.id)]
+    await wms.execute("UPDATE jobs SET inputs = jsonb_set(inputs, '{0,size}', '1000000000')")
+    assert commands(await wms.send_heartbeat(pilot, running=[job])) == []
+    await wms.execute("UPDATE jobs SET inputs = jsonb_set(inputs, '{0,size}', '10000000')")
+    assert commands(await wms.send_heartbeat(pilot, running=[job])) == [("cancel", job.id)]
 
 
 @pytest.mark.parametrize("limit", [0.0, 3600.0])
-async def test_job_that_is_never_started_is_canceled(stage: Stage, limit: float) -> None:
-    pilot = await stage.add_pilot()
-    await stage.add_task(make_task(resources=Resources(time_limit=limit)), jobs=1)
-    (job,) = await stage.lease(pilot)
-    await stage.age(job, seconds=299)
-    assert commands(await stage.beat(pilot, waiting=[job])) == []
-    await stage.age(job, seconds=2)
-    assert commands(await stage.beat(pilot, waiting=[job])) == [("cancel", job.id)]
+async def test_job_that_is_never_started_is_canceled(wms: WmsFixture, limit: float) -> None:
+    pilot = await wms.add_pilot()
+    await wms.add_task(make_task(resources=Resources(time_limit=limit)), jobs=1)
+    (job,) = await wms.lease(pilot)
+    await wms.backdate_start(job, seconds=299)
+    assert commands(await wms.send_heartbeat(pilot, waiting=[job])) == []
+    await wms.backdate_start(job, seconds=2)
+    assert commands(await wms.send_heartbeat(pilot, waiting=[job])) == [("cancel", job.id)]
 
 
-async def test_job_without_a_time_limit_runs_as_long_as_it_is_renewed(stage: Stage) -> None:
-    pilot = await stage.add_pilot()
-    job = await started(stage, pilot, make_task(resources=Resources(time_limit=0.0)))
-    await stage.age(job, seconds=10**8)
-    assert commands(await stage.beat(pilot, running=[job])) == []
+async def test_job_without_a_time_limit_runs_as_long_as_it_is_renewed(wms: WmsFixture) -> None:
+    pilot = await wms.add_pilot()
+    job = await started(wms, pilot, make_task(resources=Resources(time_limit=0.0)))
+    await wms.backdate_start(job, seconds=10**8)
+    assert commands(await wms.send_heartbeat(pilot, running=[job])) == []

@@ -9,44 +9,44 @@ from asyncpg import CheckViolationError
 
 from sluice.contracts.common.states import PilotState
 from sluice.contracts.pilots.pilots import NodeResources, RegisterPilot
-from tests.integration.wms.stage import Stage
+from tests.integration.wms.wms_fixture import WmsFixture
 from wms.domain.transitions import PILOT_MOVES
 from wms.usecases.pilots.drain_pilot import drain_pilot
 from wms.usecases.pilots.lose_pilots import lose_pilots
 from wms.usecases.pilots.register_pilot import register_pilot
 from wms.usecases.pilots.sign_off_pilot import sign_off_pilot
 
-Happening = Callable[[Stage, UUID], Awaitable[object]]
+Event = Callable[[WmsFixture, UUID], Awaitable[object]]
 
 
-async def registers(stage: Stage, uid: UUID) -> None:
+async def registers(wms: WmsFixture, uid: UUID) -> None:
     node = NodeResources(cores=1, ram=1, disk=1)
     pilot = RegisterPilot(uid=uid, name="p", host="h", slots=1, resources=node, version="1")
-    await register_pilot(stage.context, pilot)
+    await register_pilot(wms.context, pilot)
 
 
-async def is_drained(stage: Stage, uid: UUID) -> None:
-    await drain_pilot(stage.context, uid)
+async def is_drained(wms: WmsFixture, uid: UUID) -> None:
+    await drain_pilot(wms.context, uid)
 
 
-async def signs_off(stage: Stage, uid: UUID) -> None:
-    await sign_off_pilot(stage.context, uid, [])
+async def signs_off(wms: WmsFixture, uid: UUID) -> None:
+    await sign_off_pilot(wms.context, uid, [])
 
 
-async def is_heard_of(stage: Stage, uid: UUID) -> None:
-    await stage.beat(uid)
+async def is_heard_of(wms: WmsFixture, uid: UUID) -> None:
+    await wms.send_heartbeat(uid)
 
 
-async def asks_for_jobs(stage: Stage, uid: UUID) -> None:
-    await stage.lease(uid)
+async def asks_for_jobs(wms: WmsFixture, uid: UUID) -> None:
+    await wms.lease(uid)
 
 
-async def is_silent(stage: Stage, uid: UUID) -> None:
-    await stage.execute("UPDATE pilots SET seen_at = now() - interval '1 day' WHERE uid = $1", uid)
-    await lose_pilots(stage.context)
+async def is_silent(wms: WmsFixture, uid: UUID) -> None:
+    await wms.execute("UPDATE pilots SET seen_at = now() - interval '1 day' WHERE uid = $1", uid)
+    await lose_pilots(wms.context)
 
 
-HAPPENINGS: list[Happening] = [
+EVENTS: list[Event] = [
     registers,
     is_drained,
     signs_off,
@@ -55,7 +55,7 @@ HAPPENINGS: list[Happening] = [
     is_silent,
 ]
 #: Events that bring a new pilot into a state. A lost pilot may have been draining before.
-WAYS: dict[tuple[Happening, ...], PilotState] = {
+EVENTS_TO_STATES: dict[tuple[Event, ...], PilotState] = {
     (): PilotState.ACTIVE,
     (is_drained,): PilotState.DRAINING,
     (is_silent,): PilotState.LOST,
@@ -64,31 +64,29 @@ WAYS: dict[tuple[Happening, ...], PilotState] = {
 }
 
 
-async def state_of(stage: Stage, uid: UUID) -> PilotState:
-    async with stage.database.connection() as connection:
+async def state_of(wms: WmsFixture, uid: UUID) -> PilotState:
+    async with wms.database.connection() as connection:
         return PilotState(await connection.fetchval("SELECT state FROM pilots WHERE uid = $1", uid))
 
 
 async def test_events_of_pilots_make_exactly_the_transitions_of_their_life_cycle(
-    stage: Stage,
+    wms: WmsFixture,
 ) -> None:
     moves: dict[PilotState, set[PilotState]] = {state: set() for state in PilotState}
-    for (way, before), happening in product(WAYS.items(), HAPPENINGS):
-        pilot = await stage.add_pilot()
+    for (way, before), happening in product(EVENTS_TO_STATES.items(), EVENTS):
+        pilot = await wms.add_pilot()
         for step in way:
-            await step(stage, pilot)
-        assert await state_of(stage, pilot) is before
-        await happening(stage, pilot)
-        after = await state_of(stage, pilot)
+            await step(wms, pilot)
+        assert await state_of(wms, pilot) is before
+        await happening(wms, pilot)
+        after = await state_of(wms, pilot)
         if after is not before:
             moves[before].add(after)
     assert moves == PILOT_MOVES
 
 
-async def test_illegal_transition_of_a_pilot_is_refused_by_the_database(stage: Stage) -> None:
-    pilot = await stage.add_pilot()
-    await signs_off(stage, pilot)
-    with pytest.raises(CheckViolationError, match="illegal move in pilots: gone to draining"):
-        await stage.execute(
-            "UPDATE pilots SET state = $2 WHERE uid = $1", pilot, PilotState.DRAINING
-        )
+async def test_illegal_transition_of_a_pilot_is_refused_by_the_database(wms: WmsFixture) -> None:
+    pilot = await wms.add_pilot()
+    await signs_off(wms, pilot)
+    with pytest.raises(CheckViolationError, match="illegal transition in pilots: gone to draining"):
+        await wms.execute("UPDATE pilots SET state = $2 WHERE uid = $1", pilot, PilotState.DRAINING)

@@ -10,7 +10,7 @@ from sluice.contracts.common.problems import Unprocessable
 from sluice.contracts.common.states import PilotState, SandboxKind
 from sluice.contracts.pilots.pilot_list import PilotList
 from tests.integration.wms.leasing.test_query_plans import buffers, nodes, plan
-from tests.integration.wms.stage import Stage
+from tests.integration.wms.wms_fixture import WmsFixture
 from wms.db.pilots.pilot_pages import COUNT_PILOTS, SELECT_PILOTS, PilotQuery, find_page_places
 from wms.db.pilots.pilots import see_pilot
 from wms.usecases.pilots.acknowledge_pilot import acknowledge_pilot
@@ -27,22 +27,22 @@ FROM generate_series(1, $4) AS n, LATERAL (
 """
 
 
-async def add(stage: Stage, name: str, state: PilotState, number: int, **also: Any) -> None:
+async def add(wms: WmsFixture, name: str, state: PilotState, number: int, **also: Any) -> None:
     """Add pilots, of which the first was registered and seen last.
 
     ``names`` is the number of different names, ``by`` acknowledges the pilots, and ``ago`` moves
     their times back.
     """
     ago = also.get("ago", timedelta())
-    await stage.execute(INSERT, name, state, also.get("names", number), number, also.get("by"), ago)
+    await wms.execute(INSERT, name, state, also.get("names", number), number, also.get("by"), ago)
 
 
-async def pages(stage: Stage, limit: int, **query: Any) -> list[PilotList]:
-    page_list = [await list_pilots(stage.context, PilotQuery(limit=limit, **query))]
+async def pages(wms: WmsFixture, limit: int, **query: Any) -> list[PilotList]:
+    page_list = [await list_pilots(wms.context, PilotQuery(limit=limit, **query))]
     while page_list[-1].after is not None:
         page_list.append(
             await list_pilots(
-                stage.context, PilotQuery(limit=limit, after=page_list[-1].after, **query)
+                wms.context, PilotQuery(limit=limit, after=page_list[-1].after, **query)
             )
         )
     return page_list
@@ -52,17 +52,17 @@ def names(page_list: list[PilotList]) -> list[str]:
     return [pilot.name for page in page_list for pilot in page.pilots]
 
 
-async def every_kind(stage: Stage) -> list[str]:
+async def every_kind(wms: WmsFixture) -> list[str]:
     """Add pilots in every state, and return their names in the order of the list."""
-    await add(stage, "active-", PilotState.ACTIVE, 3)
-    await stage.execute("UPDATE pilots SET seen_at = now()")
-    await add(stage, "lost-", PilotState.LOST, 4, ago=timedelta(days=9))
-    await add(stage, "seen-", PilotState.LOST, 2, by="Ann", ago=timedelta(hours=1))
-    await add(stage, "gone-", PilotState.GONE, 2, ago=timedelta(hours=2))
-    await add(stage, "past-", PilotState.GONE, 2, ago=timedelta(days=2))
-    await add(stage, "again-", PilotState.LOST, 1, ago=timedelta(days=2))
-    await add(stage, "again-", PilotState.GONE, 1, ago=timedelta(hours=3))
-    await lose_pilots(stage.context)
+    await add(wms, "active-", PilotState.ACTIVE, 3)
+    await wms.execute("UPDATE pilots SET seen_at = now()")
+    await add(wms, "lost-", PilotState.LOST, 4, ago=timedelta(days=9))
+    await add(wms, "seen-", PilotState.LOST, 2, by="Ann", ago=timedelta(hours=1))
+    await add(wms, "gone-", PilotState.GONE, 2, ago=timedelta(hours=2))
+    await add(wms, "past-", PilotState.GONE, 2, ago=timedelta(days=2))
+    await add(wms, "again-", PilotState.LOST, 1, ago=timedelta(days=2))
+    await add(wms, "again-", PilotState.GONE, 1, ago=timedelta(hours=3))
+    await lose_pilots(wms.context)
     listed = (
         "active-1 active-2 active-0 lost-1 lost-2 lost-3 lost-0 seen-1 seen-0 gone-1 gone-0 again-0"
     )
@@ -71,47 +71,49 @@ async def every_kind(stage: Stage) -> list[str]:
 
 @pytest.mark.parametrize("limit", [1, 2, 3, 5, 100])
 async def test_pages_of_any_size_list_every_pilot_once_in_order_of_importance(
-    stage: Stage, limit: int
+    wms: WmsFixture, limit: int
 ) -> None:
-    listed = await every_kind(stage)
-    page_list = await pages(stage, limit)
+    listed = await every_kind(wms)
+    page_list = await pages(wms, limit)
     assert names(page_list) == listed
     assert {page.total for page in page_list} == {len(listed)}
     assert {len(page.pilots) for page in page_list[:-1]} <= {limit}
 
 
-async def test_pilot_has_the_sandbox_of_its_last_registration(stage: Stage) -> None:
-    uid = await stage.add_pilot(sandbox=SandboxKind.NAMESPACES)
-    [page] = await pages(stage, 5)
+async def test_pilot_has_the_sandbox_of_its_last_registration(wms: WmsFixture) -> None:
+    uid = await wms.add_pilot(sandbox=SandboxKind.NAMESPACES)
+    [page] = await pages(wms, 5)
     assert [pilot.sandbox for pilot in page.pilots] == [SandboxKind.NAMESPACES]
-    await stage.add_pilot(uid=uid)
-    [page] = await pages(stage, 5)
+    await wms.add_pilot(uid=uid)
+    [page] = await pages(wms, 5)
     assert [pilot.sandbox for pilot in page.pilots] == [SandboxKind.NONE]
 
 
-async def test_pilots_that_need_attention_are_listed_and_counted_separately(stage: Stage) -> None:
-    await every_kind(stage)
-    page_list = await pages(stage, 3, attention=True)
+async def test_pilots_that_need_attention_are_listed_and_counted_separately(
+    wms: WmsFixture,
+) -> None:
+    await every_kind(wms)
+    page_list = await pages(wms, 3, attention=True)
     assert (names(page_list), page_list[0].total) == (["lost-1", "lost-2", "lost-3", "lost-0"], 4)
-    [named] = await pages(stage, 3, name="lost-2")
+    [named] = await pages(wms, 3, name="lost-2")
     assert (names([named]), named.total) == (["lost-2"], 1)
-    await acknowledge_pilot(stage.context, named.pilots[0].uid, Acknowledge(by="Ann"))
-    assert names(await pages(stage, 3, attention=True)) == ["lost-1", "lost-3", "lost-0"]
+    await acknowledge_pilot(wms.context, named.pilots[0].uid, Acknowledge(by="Ann"))
+    assert names(await pages(wms, 3, attention=True)) == ["lost-1", "lost-3", "lost-0"]
 
 
-async def test_pilot_that_comes_or_goes_between_pages_moves_no_other_pilot(stage: Stage) -> None:
-    listed = await every_kind(stage)
-    first = await list_pilots(stage.context, PilotQuery(limit=2))
-    await stage.add_pilot(name="new")
-    await stage.execute(
+async def test_pilot_that_comes_or_goes_between_pages_moves_no_other_pilot(wms: WmsFixture) -> None:
+    listed = await every_kind(wms)
+    first = await list_pilots(wms.context, PilotQuery(limit=2))
+    await wms.add_pilot(name="new")
+    await wms.execute(
         "UPDATE pilots SET seen_at = now() WHERE state = $1 AND name <> 'active-0'",
         PilotState.ACTIVE,
     )
-    await stage.execute(
+    await wms.execute(
         "UPDATE pilots SET seen_at = now() - interval '1 hour' WHERE name = 'active-0'"
     )
-    await lose_pilots(stage.context)
-    rest = await list_pilots(stage.context, PilotQuery(limit=100, after=first.after))
+    await lose_pilots(wms.context)
+    rest = await list_pilots(wms.context, PilotQuery(limit=100, after=first.after))
     assert sorted(names([rest])) == sorted(listed[2:])
 
 
@@ -119,56 +121,56 @@ async def test_pilot_that_comes_or_goes_between_pages_moves_no_other_pilot(stage
     "after",
     ["x", "9/2026-01-01/x", "0/2026-01-01", "-1/infinity/00000000-0000-0000-0000-000000000000"],
 )
-async def test_invalid_cursor_is_refused(stage: Stage, after: str) -> None:
+async def test_invalid_cursor_is_refused(wms: WmsFixture, after: str) -> None:
     with pytest.raises(Unprocessable, match="is no cursor of this list"):
-        await list_pilots(stage.context, PilotQuery(after=after, limit=5))
+        await list_pilots(wms.context, PilotQuery(after=after, limit=5))
 
 
 async def test_lost_pilot_that_started_again_needs_no_attention(
-    stage: Stage,
+    wms: WmsFixture,
 ) -> None:
     for name in "abc":
-        await stage.add_pilot(name=name)
-    await stage.add_pilot(name="a")
-    await stage.execute("UPDATE pilots SET seen_at = now() - interval '2 days'")
-    await stage.add_pilot(name="a")
-    await lose_pilots(stage.context)
-    assert set(names(await pages(stage, 100, attention=True))) == {"b", "c"}
-    await stage.add_pilot(name="c")
-    assert names(await pages(stage, 100, attention=True)) == ["b"]
-    assert names(await pages(stage, 100)) == ["c", "a", "b"]
+        await wms.add_pilot(name=name)
+    await wms.add_pilot(name="a")
+    await wms.execute("UPDATE pilots SET seen_at = now() - interval '2 days'")
+    await wms.add_pilot(name="a")
+    await lose_pilots(wms.context)
+    assert set(names(await pages(wms, 100, attention=True))) == {"b", "c"}
+    await wms.add_pilot(name="c")
+    assert names(await pages(wms, 100, attention=True)) == ["b"]
+    assert names(await pages(wms, 100)) == ["c", "a", "b"]
 
 
 async def test_restart_seen_by_the_previous_release_is_recorded_at_the_next_check(
-    stage: Stage,
+    wms: WmsFixture,
 ) -> None:
-    await add(stage, "a-", PilotState.LOST, 3, names=1, ago=timedelta(days=2))
-    assert len(names(await pages(stage, 100, attention=True))) == 3
-    await lose_pilots(stage.context)
-    assert len(names(await pages(stage, 100, attention=True))) == 1
+    await add(wms, "a-", PilotState.LOST, 3, names=1, ago=timedelta(days=2))
+    assert len(names(await pages(wms, 100, attention=True))) == 3
+    await lose_pilots(wms.context)
+    assert len(names(await pages(wms, 100, attention=True))) == 1
 
 
-async def test_page_costs_the_same_with_any_number_of_former_pilots(stage: Stage) -> None:
+async def test_page_costs_the_same_with_any_number_of_former_pilots(wms: WmsFixture) -> None:
     """50 000 pilots ended long ago, and half of them were lost and started again."""
-    await add(stage, "gone-", PilotState.GONE, 25_000, names=500, ago=timedelta(days=2))
-    await add(stage, "again-", PilotState.LOST, 25_000, names=500, ago=timedelta(days=2))
-    await add(stage, "again-", PilotState.ACTIVE, 500)
-    await add(stage, "lost-", PilotState.LOST, 200, ago=timedelta(days=90))
-    await stage.execute("UPDATE pilots SET seen_at = now() WHERE state = $1", PilotState.ACTIVE)
-    await lose_pilots(stage.context)
-    await stage.execute("VACUUM ANALYZE pilots")
+    await add(wms, "gone-", PilotState.GONE, 25_000, names=500, ago=timedelta(days=2))
+    await add(wms, "again-", PilotState.LOST, 25_000, names=500, ago=timedelta(days=2))
+    await add(wms, "again-", PilotState.ACTIVE, 500)
+    await add(wms, "lost-", PilotState.LOST, 200, ago=timedelta(days=90))
+    await wms.execute("UPDATE pilots SET seen_at = now() WHERE state = $1", PilotState.ACTIVE)
+    await lose_pilots(wms.context)
+    await wms.execute("VACUUM ANALYZE pilots")
     for numbers, count in COUNT_PILOTS.items():
-        page = await plan(stage, SELECT_PILOTS, None, 51, *find_page_places(None, numbers))
-        for tree in (page, await plan(stage, count, None)):
+        page = await plan(wms, SELECT_PILOTS, None, 51, *find_page_places(None, numbers))
+        for tree in (page, await plan(wms, count, None)):
             assert "pilots" not in {
                 node["Relation Name"] for node in nodes(tree) if node["Node Type"] == "Seq Scan"
             }
             assert buffers(tree) < 1500, "a page reads too much of 52 000 rows"
 
 
-async def test_heartbeats_update_no_index(stage: Stage) -> None:
-    pilot = await stage.add_pilot()
-    async with stage.database.transaction() as transaction:
+async def test_heartbeats_update_no_index(wms: WmsFixture) -> None:
+    pilot = await wms.add_pilot()
+    async with wms.database.transaction() as transaction:
         await see_pilot(transaction.connection, pilot)
         updates = (
             "SELECT n_tup_upd, n_tup_hot_upd FROM pg_stat_xact_user_tables WHERE relname = 'pilots'"

@@ -21,7 +21,7 @@ from sluice.servicekit.web.http import Health, create_app
 from tests.callers import for_anybody
 from tests.conftest import DatabaseFactory
 from tests.integration.operator.conftest import Operator, operating
-from tests.integration.wms.stage import Stage, make_task
+from tests.integration.wms.wms_fixture import WmsFixture, make_task
 from wms.api.pilot_protocol import GiveSecrets, pilot_protocol_router
 from wms.usecases.leasing.give_secrets import give_secrets
 from wms.usecases.leasing.lease_jobs import lease_jobs
@@ -43,36 +43,36 @@ async def operator(make_database: DatabaseFactory) -> AsyncIterator[Operator]:
         yield operator
 
 
-async def leased(stage: Stage, pilot: UUID, **changes: object) -> tuple[Task, JobToken]:
+async def leased(wms: WmsFixture, pilot: UUID, **changes: object) -> tuple[Task, JobToken]:
     secrets = {"key": REF}
     new_task = make_task(**{"secrets": secrets, **changes})
-    task = await stage.add_task(new_task, jobs=1)
+    task = await wms.add_task(new_task, jobs=1)
     [job] = (
-        await lease_jobs(stage.context, pilot, LeaseRequest(jobs=1, free_capacity=MIN_SPACE))
+        await lease_jobs(wms.context, pilot, LeaseRequest(jobs=1, free_capacity=MIN_SPACE))
     ).jobs
     return task, JobToken(id=job.id, attempt=job.attempt)
 
 
-def giving(stage: Stage, operator: Operator, key: str = KEY) -> GiveSecrets:
-    return partial(give_secrets, stage.context, operator.client, Sealer(SecretStr(key)))
+def giving(wms: WmsFixture, operator: Operator, key: str = KEY) -> GiveSecrets:
+    return partial(give_secrets, wms.context, operator.client, Sealer(SecretStr(key)))
 
 
-async def test_pilot_that_has_the_job_gets_its_secrets(stage: Stage, operator: Operator) -> None:
-    pilot, give = await stage.add_pilot(), giving(stage, operator)
-    _, job = await leased(stage, pilot)
+async def test_pilot_that_has_the_job_gets_its_secrets(wms: WmsFixture, operator: Operator) -> None:
+    pilot, give = await wms.add_pilot(), giving(wms, operator)
+    _, job = await leased(wms, pilot)
     values = (await give(pilot=pilot, job=job)).values
     assert {port: value.get_secret_value() for port, value in values.items()} == {"key": VALUE}
 
 
 async def test_other_pilots_and_ended_leases_get_no_secrets(
-    stage: Stage, operator: Operator
+    wms: WmsFixture, operator: Operator
 ) -> None:
     pilot, other, give = (
-        await stage.add_pilot(),
-        await stage.add_pilot(),
-        giving(stage, operator),
+        await wms.add_pilot(),
+        await wms.add_pilot(),
+        giving(wms, operator),
     )
-    _, job = await leased(stage, pilot)
+    _, job = await leased(wms, pilot)
     with pytest.raises(NotFound):
         await give(pilot=uuid4(), job=job)
     for who, token in (
@@ -83,41 +83,41 @@ async def test_other_pilots_and_ended_leases_get_no_secrets(
         with pytest.raises(Conflict, match="is not, or no longer, this pilot's"):
             await give(pilot=who, job=token)
     for change in ("lease_until = now() - interval '1 s'", "stop_attempt = attempt"):
-        async with stage.database.transaction() as transaction:
+        async with wms.database.transaction() as transaction:
             before = await transaction.connection.fetchval("SELECT lease_until FROM jobs")
             await transaction.connection.execute(f"UPDATE jobs SET {change}")  # noqa: S608
         with pytest.raises(Conflict, match="no longer"):
             await give(pilot=pilot, job=job)
-        async with stage.database.transaction() as transaction:
+        async with wms.database.transaction() as transaction:
             await transaction.connection.execute("UPDATE jobs SET lease_until = $1", before)
 
 
 async def test_unavailable_secret_is_refused_with_the_reason(
-    stage: Stage, operator: Operator
+    wms: WmsFixture, operator: Operator
 ) -> None:
-    pilot, give = await stage.add_pilot(), giving(stage, operator)
-    _, other = await leased(stage, pilot, template="another")
+    pilot, give = await wms.add_pilot(), giving(wms, operator)
+    _, other = await leased(wms, pilot, template="another")
     with pytest.raises(Conflict, match="is not for template 'another'"):
         await give(pilot=pilot, job=other)
-    _, job = await leased(stage, pilot)
+    _, job = await leased(wms, pilot)
     with pytest.raises(Conflict, match="cannot be decrypted"):
-        await giving(stage, operator, Fernet.generate_key().decode())(pilot=pilot, job=job)
+        await giving(wms, operator, Fernet.generate_key().decode())(pilot=pilot, job=job)
     await operator.client.remove_secret("places-api")
     with pytest.raises(Conflict, match="it was removed"):
         await give(pilot=pilot, job=job)
 
 
 async def test_answer_with_secrets_is_neither_cached_nor_stored(
-    stage: Stage, operator: Operator
+    wms: WmsFixture, operator: Operator
 ) -> None:
-    pilot = await stage.add_pilot()
-    _, job = await leased(stage, pilot)
+    pilot = await wms.add_pilot()
+    _, job = await leased(wms, pilot)
     router = pilot_protocol_router(
-        stage.context,
+        wms.context,
         None,  # type: ignore[arg-type] # no route here asks the DMS
-        giving(stage, operator),
+        giving(wms, operator),
         tokens=None,
-        revoked=RevokedSites(stage.context.database),
+        revoked=RevokedSites(wms.context.database),
     )
     app = create_app("wms", [router], health=Health({}), metrics=ServiceMetrics())
     async with httpx.AsyncClient(
@@ -128,7 +128,7 @@ async def test_answer_with_secrets_is_neither_cached_nor_stored(
         assert answer.headers["cache-control"] == "no-store"
         values = (await WmsClient(http).secrets(pilot, job)).values
         assert values["key"].get_secret_value() == VALUE
-    async with stage.database.connection() as connection:
+    async with wms.database.connection() as connection:
         for table in ("tasks", "jobs", "attempts", "pilots", "outbox"):
             rows = await connection.fetch(f"SELECT t::text AS text FROM {table} AS t")  # noqa: S608
             assert VALUE not in str([row["text"] for row in rows])

@@ -31,7 +31,7 @@ from wms.settings import WmsSettings
 from wms.usecases.pilots import authenticate_pilots
 from wms.wiring import build
 
-OF_THE_SYSTEM = "a-token-of-the-system"
+SYSTEM_TOKEN = "a-token-of-the-system"
 
 
 @dataclass
@@ -112,7 +112,7 @@ async def wms(database_url: str, monkeypatch: pytest.MonkeyPatch) -> AsyncIterat
         database_url=database_url,
         broker_url=database_url,
         pilot_keys="one that signs",
-        pilot_token=OF_THE_SYSTEM,
+        pilot_token=SYSTEM_TOKEN,
     )
     links, transport = ProcessLinks(), open_transport(database_url, sluice_topology())
     service = build(settings, links=links, transport=transport)
@@ -159,7 +159,7 @@ async def test_pilot_of_a_site_works_until_the_site_is_revoked(wms: Wms) -> None
     mine, foreign, ours = Pilot(wms), Pilot(wms), Pilot(wms)
     assert await mine.register(secret) == 200
     assert await foreign.register(await wms.add("jinr")) == 200
-    assert await ours.register(OF_THE_SYSTEM) == 200
+    assert await ours.register(SYSTEM_TOKEN) == 200
     assert await mine.heartbeat() == 200
     assert await mine.ask("lease", {"jobs": 1, "wait": 0}) == 200
 
@@ -221,7 +221,7 @@ async def test_site_offers_only_allowed_labels_and_resources(wms: Wms) -> None:
     assert await greedy.register(secret) == 403
     assert "its site may not offer the label trusted" in greedy.last_answer
     assert "its site may not offer the resource licence" in greedy.last_answer
-    assert await greedy.register(OF_THE_SYSTEM) == 200
+    assert await greedy.register(SYSTEM_TOKEN) == 200
 
 
 async def test_site_has_at_most_its_number_of_pilots(wms: Wms) -> None:
@@ -247,7 +247,7 @@ async def test_lost_pilot_of_a_full_site_loses_its_place(wms: Wms) -> None:
     secret = await wms.add(most_pilots=1)
     first, second, ours = Pilot(wms), Pilot(wms), Pilot(wms)
     assert await first.register(secret) == 200
-    assert await ours.register(OF_THE_SYSTEM) == 200
+    assert await ours.register(SYSTEM_TOKEN) == 200
     await wms.execute("UPDATE pilots SET state = $1", PilotState.LOST)
     assert await second.register(secret) == 200
     assert [await first.heartbeat(), await first.register(secret)] == [404, 403]
@@ -274,7 +274,7 @@ async def _has_arrived(wms: Wms) -> bool:
 
 async def test_pilot_without_a_key_is_not_enrolled(wms: Wms) -> None:
     secret = await wms.add()
-    for token in (secret, OF_THE_SYSTEM):
+    for token in (secret, SYSTEM_TOKEN):
         assert await Pilot(wms).register(token, shown=False) == 401
 
 
@@ -299,7 +299,7 @@ async def test_pilot_is_recorded_with_its_site_and_others_cannot_use_its_token(w
 async def test_pilots_of_a_site_are_known_as_workers_of_their_site_only(wms: Wms) -> None:
     """Workers are known by name and host, which a pilot chooses itself."""
     mine, foreign, ours = (Pilot(wms) for _ in range(3))
-    assert await ours.register(OF_THE_SYSTEM) == 200
+    assert await ours.register(SYSTEM_TOKEN) == 200
     await wms.execute("UPDATE pilots SET state = $1", PilotState.LOST)
     assert await mine.register(await wms.add()) == 200
     assert await foreign.register(await wms.add("jinr")) == 200

@@ -9,14 +9,14 @@ from sluice.contracts.common.problems import NotFound
 from sluice.contracts.common.states import StorageType
 from sluice.contracts.data.datasets import NewStorage
 from sluice.storage import local_url
-from tests.integration.wms.stage import Stage
+from tests.integration.wms.wms_fixture import WmsFixture
 from wms.usecases.limits.list_storage_urls import list_storage_urls
 
 
 async def test_pilot_gets_the_storages_that_jobs_may_have_written_to(
-    stage: Stage, dms: DmsClient, tmp_path_factory: pytest.TempPathFactory
+    wms: WmsFixture, dms: DmsClient, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    pilot = await stage.add_pilot()
+    pilot = await wms.add_pilot()
     kinds = (StorageType.INTERMEDIATE, StorageType.OUTPUT, StorageType.LOGS)
     urls = {name: local_url(tmp_path_factory.mktemp(name)) for name in (*kinds, "kept")}
     for kind in kinds:
@@ -25,10 +25,10 @@ async def test_pilot_gets_the_storages_that_jobs_may_have_written_to(
         NewStorage(name="kept", type=StorageType.OUTPUT, url=urls["kept"], read_only=True)
     )
     await dms.disable_storage("logs")
-    storages = await list_storage_urls(stage.context, dms, pilot)
+    storages = await list_storage_urls(wms.context, dms, pilot)
     assert set(storages.urls) == {urls[kind] for kind in kinds}
 
 
-async def test_unknown_pilot_gets_no_storages(stage: Stage, dms: DmsClient) -> None:
+async def test_unknown_pilot_gets_no_storages(wms: WmsFixture, dms: DmsClient) -> None:
     with pytest.raises(NotFound):
-        await list_storage_urls(stage.context, dms, uuid4())
+        await list_storage_urls(wms.context, dms, uuid4())

@@ -6,7 +6,7 @@ from uuid import UUID
 import pytest
 
 from sluice.contracts.common.states import ErrorClass
-from tests.integration.wms.stage import Stage, make_task
+from tests.integration.wms.wms_fixture import WmsFixture, make_task
 from wms.db.pilots.pilot_pages import PilotQuery
 from wms.db.pilots.worker_times import WorkKind, list_times, list_workers
 from wms.usecases.leasing.expire_leases import expire_leases
@@ -17,118 +17,118 @@ from wms.usecases.times.learn_times import learn_times
 WORK = WorkKind("t", "decode")
 
 
-async def two_pilots(stage: Stage) -> list[UUID]:
-    return [await stage.add_pilot(name=name) for name in ("slow", "quick")]
+async def two_pilots(wms: WmsFixture) -> list[UUID]:
+    return [await wms.add_pilot(name=name) for name in ("slow", "quick")]
 
 
-async def record_failures(stage: Stage, bad: UUID, good: UUID) -> None:
+async def record_failures(wms: WmsFixture, bad: UUID, good: UUID) -> None:
     """Let jobs fail on one pilot and succeed on another."""
-    await stage.learn(*[(bad, None)] * 6, *[(good, 1.0)] * 6)
+    await wms.record_durations(*[(bad, None)] * 6, *[(good, 1.0)] * 6)
 
 
 async def test_pilot_that_fails_where_others_succeed_gets_a_job_now_and_then(
-    stage: Stage,
+    wms: WmsFixture,
 ) -> None:
-    bad, good = await two_pilots(stage)
-    await record_failures(stage, bad, good)
-    task = await stage.add_task(make_task(), jobs=10)
-    assert len(await stage.lease(bad, 5)) == 1, "the pilot did not get exactly one job as a trial"
-    assert await stage.lease(bad, 5) == []
-    await stage.execute("UPDATE worker_times SET probed_at = now() - interval '1 hour'")
-    assert len(await stage.lease(bad, 5)) == 1
-    assert len(await stage.lease(good, 5)) == 5
-    assert (await stage.status(task)).ready == 3
-    listed = (await list_pilots(stage.context, PilotQuery(limit=10))).pilots
+    bad, good = await two_pilots(wms)
+    await record_failures(wms, bad, good)
+    task = await wms.add_task(make_task(), jobs=10)
+    assert len(await wms.lease(bad, 5)) == 1, "the pilot did not get exactly one job as a trial"
+    assert await wms.lease(bad, 5) == []
+    await wms.execute("UPDATE worker_times SET probed_at = now() - interval '1 hour'")
+    assert len(await wms.lease(bad, 5)) == 1
+    assert len(await wms.lease(good, 5)) == 5
+    assert (await wms.status(task)).ready == 3
+    listed = (await list_pilots(wms.context, PilotQuery(limit=10))).pilots
     assert {pilot.name: pilot.distrusted for pilot in listed} == {"slow": ["decode"], "quick": []}
 
 
-async def test_pilot_with_some_failures_gets_one_job_at_a_time(stage: Stage) -> None:
-    bad, good = await two_pilots(stage)
-    await stage.learn(*[(bad, None)] * 3, *[(bad, 1.0)] * 5, *[(good, 1.0)] * 6)
-    await stage.add_task(make_task(), jobs=10)
-    jobs = await stage.lease(bad, 5)
-    assert (len(jobs), len(await stage.lease(bad, 5))) == (1, 0)
-    await stage.finish(bad, *jobs)
-    assert len(await stage.lease(bad, 5)) == 1
+async def test_pilot_with_some_failures_gets_one_job_at_a_time(wms: WmsFixture) -> None:
+    bad, good = await two_pilots(wms)
+    await wms.record_durations(*[(bad, None)] * 3, *[(bad, 1.0)] * 5, *[(good, 1.0)] * 6)
+    await wms.add_task(make_task(), jobs=10)
+    jobs = await wms.lease(bad, 5)
+    assert (len(jobs), len(await wms.lease(bad, 5))) == (1, 0)
+    await wms.finish(bad, *jobs)
+    assert len(await wms.lease(bad, 5)) == 1
 
 
-async def failures(stage: Stage, pilot: UUID) -> int:
+async def failures(wms: WmsFixture, pilot: UUID) -> int:
     """Return the failures that are known of the pilot."""
-    await learn_times(stage.context)
-    async with stage.database.connection() as connection:
+    await learn_times(wms.context)
+    async with wms.database.connection() as connection:
         worker = (await list_workers(connection, [pilot]))[pilot]
         times = (await list_times(connection, [WORK])).get(WORK, {})
     return times[worker].failures if worker in times else 0
 
 
-async def test_failures_caused_by_the_input_do_not_count_against_a_pilot(stage: Stage) -> None:
-    pilot = await stage.add_pilot()
-    await stage.add_task(make_task(), jobs=2)
-    failed, refused = await stage.lease(pilot, 2)
-    await stage.fail(pilot, failed)
-    assert await failures(stage, pilot) == 1
-    await stage.fail(pilot, refused, error=ErrorClass.TOOL_REFUSED)
-    assert await failures(stage, pilot) == 1
+async def test_failures_caused_by_the_input_do_not_count_against_a_pilot(wms: WmsFixture) -> None:
+    pilot = await wms.add_pilot()
+    await wms.add_task(make_task(), jobs=2)
+    failed, refused = await wms.lease(pilot, 2)
+    await wms.fail(pilot, failed)
+    assert await failures(wms, pilot) == 1
+    await wms.fail(pilot, refused, error=ErrorClass.TOOL_REFUSED)
+    assert await failures(wms, pilot) == 1
 
 
 async def test_lost_pilot_counts_as_one_failure_only_if_jobs_were_running(
-    stage: Stage,
+    wms: WmsFixture,
 ) -> None:
-    pilot, other = await stage.add_pilot(name="gone"), await stage.add_pilot(name="idle")
-    await stage.add_task(make_task(), jobs=8)
-    running, waiting = await stage.lease(pilot, 4), await stage.lease(other, 4)
-    await stage.beat(pilot, running=running)
-    await stage.overdue(*running, *waiting)
-    await expire_leases(stage.context)
-    assert [await failures(stage, one) for one in (pilot, other)] == [1, 0]
+    pilot, other = await wms.add_pilot(name="gone"), await wms.add_pilot(name="idle")
+    await wms.add_task(make_task(), jobs=8)
+    running, waiting = await wms.lease(pilot, 4), await wms.lease(other, 4)
+    await wms.send_heartbeat(pilot, running=running)
+    await wms.backdate_leases(*running, *waiting)
+    await expire_leases(wms.context)
+    assert [await failures(wms, one) for one in (pilot, other)] == [1, 0]
 
 
-async def test_failures_on_all_pilots_do_not_count_against_a_pilot(stage: Stage) -> None:
-    one, other = await two_pilots(stage)
-    await stage.learn(*[(pilot, None) for pilot in (one, other) for _ in range(6)])
-    await stage.learn((one, 1.0), (other, 1.0))
-    await stage.add_task(make_task(), jobs=10)
-    assert len(await stage.lease(one, 5)) == 5
+async def test_failures_on_all_pilots_do_not_count_against_a_pilot(wms: WmsFixture) -> None:
+    one, other = await two_pilots(wms)
+    await wms.record_durations(*[(pilot, None) for pilot in (one, other) for _ in range(6)])
+    await wms.record_durations((one, 1.0), (other, 1.0))
+    await wms.add_task(make_task(), jobs=10)
+    assert len(await wms.lease(one, 5)) == 5
 
 
-async def test_failing_pilot_gets_jobs_of_other_steps_as_before(stage: Stage) -> None:
-    bad, good = await two_pilots(stage)
-    await record_failures(stage, bad, good)
-    await stage.add_task(make_task(step="other"), jobs=10)
-    assert len(await stage.lease(bad, 5)) == 5
+async def test_failing_pilot_gets_jobs_of_other_steps_as_before(wms: WmsFixture) -> None:
+    bad, good = await two_pilots(wms)
+    await record_failures(wms, bad, good)
+    await wms.add_task(make_task(step="other"), jobs=10)
+    assert len(await wms.lease(bad, 5)) == 5
 
 
-async def test_pilot_that_succeeds_again_gets_jobs_as_before(stage: Stage) -> None:
-    bad, good = await two_pilots(stage)
-    await record_failures(stage, bad, good)
-    await stage.learn(*[(bad, 1.0)] * 15)
-    await stage.add_task(make_task(), jobs=10)
-    assert len(await stage.lease(bad, 5)) == 5
+async def test_pilot_that_succeeds_again_gets_jobs_as_before(wms: WmsFixture) -> None:
+    bad, good = await two_pilots(wms)
+    await record_failures(wms, bad, good)
+    await wms.record_durations(*[(bad, 1.0)] * 15)
+    await wms.add_task(make_task(), jobs=10)
+    assert len(await wms.lease(bad, 5)) == 5
 
 
-async def test_failing_pilot_gets_jobs_when_the_better_pilot_is_gone(stage: Stage) -> None:
+async def test_failing_pilot_gets_jobs_when_the_better_pilot_is_gone(wms: WmsFixture) -> None:
     """No other pilot would run the jobs."""
-    bad, good = await two_pilots(stage)
-    await record_failures(stage, bad, good)
-    await sign_off_pilot(stage.context, good, [])
-    await stage.add_task(make_task(), jobs=10)
-    assert len(await stage.lease(bad, 5)) == 5
+    bad, good = await two_pilots(wms)
+    await record_failures(wms, bad, good)
+    await sign_off_pilot(wms.context, good, [])
+    await wms.add_task(make_task(), jobs=10)
+    assert len(await wms.lease(bad, 5)) == 5
 
 
 async def test_run_time_is_bounded_by_the_lease_whatever_the_pilots_clock_says(
-    stage: Stage,
+    wms: WmsFixture,
 ) -> None:
     """The clock of a node may jump from 1970 when its network comes up."""
-    slow, quick = await two_pilots(stage)
-    task = await stage.add_task(make_task(), jobs=1)
-    (job,) = await stage.lease(slow)
-    await stage.beat(slow, running=[job])
-    second = await stage.begin_too(quick, job)
+    slow, quick = await two_pilots(wms)
+    task = await wms.add_task(make_task(), jobs=1)
+    (job,) = await wms.lease(slow)
+    await wms.send_heartbeat(slow, running=[job])
+    second = await wms.start_duplicate(quick, job)
     assert second is not None
-    await stage.report(quick, stage.report_of(second, started_at=datetime(1970, 1, 1, tzinfo=UTC)))
-    [end] = [end for end in stage.context.ends.take() if not end.is_least]
-    assert (await stage.status(task)).finished == 1
-    async with stage.database.connection() as connection:
+    await wms.report(quick, wms.make_report(second, started_at=datetime(1970, 1, 1, tzinfo=UTC)))
+    [end] = [end for end in wms.context.ends.take() if not end.is_least]
+    assert (await wms.status(task)).finished == 1
+    async with wms.database.connection() as connection:
         since_lease = await connection.fetchval(
             "SELECT extract(epoch FROM ended_at - leased_at)::float8 FROM attempts"
             " WHERE attempt = 2"

@@ -24,10 +24,10 @@ from sluice.contracts.jobs.tasks import Cancel, ReusedTask, TaskInput
 from sluice.contracts.templates.plan import Boundary, MergeGroups
 from tests.integration.wms.asking import ASK, Asking, answered
 from tests.integration.wms.catalogue import deliver
+from tests.integration.wms.chain_of_steps import ChainOfSteps
 from tests.integration.wms.leasing.test_query_plans import plan, scans
-from tests.integration.wms.line import Line
 from tests.integration.wms.splitting.test_splitting import jobs_of, make_dataset
-from tests.integration.wms.stage import NOW, Stage, make_draft
+from tests.integration.wms.wms_fixture import NOW, WmsFixture, make_draft
 from tests.waiting import eventually
 from wms.db.dataflow.flows import add_jobs
 from wms.db.jobs.human_tasks import SELECT_UNANSWERED_JOBS, list_jobs_to_answer
@@ -48,9 +48,9 @@ async def test_jobs_of_a_human_task_are_asked_and_given_to_no_pilot(asking: Aski
     gold_input = TaskInput(port="known", dat_in_uid=gold, mode=InputMode.ONE)
     task = await asking.task(files=5, page=2, side_inputs=[gold_input], owner="anna", group="ocr")
     assert await asking.check(task) == {JobState.ASKED: 5}
-    pilot = await asking.stage.add_pilot()
-    assert await asking.stage.lease(pilot, 10) == []
-    [listed_task] = (await list_human_tasks(asking.stage.context)).tasks
+    pilot = await asking.wms.add_pilot()
+    assert await asking.wms.lease(pilot, 10) == []
+    [listed_task] = (await list_human_tasks(asking.wms.context)).tasks
     assert (listed_task.uid, listed_task.ask, listed_task.asked, listed_task.step) == (
         task.uid,
         ASK,
@@ -65,45 +65,45 @@ async def test_jobs_of_a_human_task_are_asked_and_given_to_no_pilot(asking: Aski
     assert [(file.port, file.name) for file in listed_task.files] == [("known", "f00000")]
     jobs = await asking.jobs(task)
     assert [(job.seq, job.input.name) for job in jobs] == [(n, f"f{n:05}") for n in range(5)]
-    explained = await explain_task(asking.stage.context, task.uid)
+    explained = await explain_task(asking.wms.context, task.uid)
     assert explained.text == "Waits for answers of people: 5 (0 of 5 jobs finished)."
-    assert "answers of people" in (await explain_job(asking.stage.context, jobs[0].id)).text
+    assert "answers of people" in (await explain_job(asking.wms.context, jobs[0].id)).text
 
 
 async def test_asked_jobs_are_listed_page_by_page(asking: Asking) -> None:
     task = await asking.task(files=5)
-    first = await list_human_jobs(asking.stage.context, task.uid, after=0, limit=3)
-    rest = await list_human_jobs(asking.stage.context, task.uid, after=first.jobs[-1].id, limit=3)
+    first = await list_human_jobs(asking.wms.context, task.uid, after=0, limit=3)
+    rest = await list_human_jobs(asking.wms.context, task.uid, after=first.jobs[-1].id, limit=3)
     assert [job.seq for job in (*first.jobs, *rest.jobs)] == [0, 1, 2, 3, 4]
-    page = await read_jobs(asking.stage.context, task.uid, JobQuery(JobState.ASKED, limit=3))
+    page = await read_jobs(asking.wms.context, task.uid, JobQuery(JobState.ASKED, limit=3))
     more = await read_jobs(
-        asking.stage.context, task.uid, JobQuery(JobState.ASKED, after=page.after, limit=3)
+        asking.wms.context, task.uid, JobQuery(JobState.ASKED, after=page.after, limit=3)
     )
     assert [job.seq for job in (*page.jobs, *more.jobs)] == [0, 1, 2, 3, 4]
     assert more.after is None
     with pytest.raises(NotFound):
-        await list_human_jobs(asking.stage.context, uuid4(), after=0, limit=3)
+        await list_human_jobs(asking.wms.context, uuid4(), after=0, limit=3)
 
 
 @pytest.mark.parametrize("analysed", [True, False])
 async def test_page_of_asked_jobs_is_found_by_its_index(asking: Asking, *, analysed: bool) -> None:
     task = await asking.task(files=3000)
     if analysed:
-        await asking.stage.execute("ANALYZE")
+        await asking.wms.execute("ANALYZE")
     for statement in (SELECT_UNANSWERED_JOBS, UNANSWERED):
-        query_plan = await plan(asking.stage, statement, task.uid, 100, 10)
+        query_plan = await plan(asking.wms, statement, task.uid, 100, 10)
         assert scans(query_plan) == {"jobs_asked"}
 
 
 async def test_limit_of_waiting_jobs_does_not_apply_to_asked_jobs(asking: Asking) -> None:
     group = QuotaHolder(HolderKind.GROUP, "ocr")
-    async with asking.stage.database.transaction() as transaction:
+    async with asking.wms.database.transaction() as transaction:
         await WAITING.set(transaction.connection, group, {Quantity.WAITING: 3})
     full = await asking.task(files=10, group="ocr", ask=None, page=4)
-    assert (await asking.stage.status(full)).ready == 3
+    assert (await asking.wms.status(full)).ready == 3
     task = await asking.task(files=10, group="ocr", page=4)
     assert await asking.check(task) == {JobState.ASKED: 10}
-    async with asking.stage.database.connection() as connection:
+    async with asking.wms.database.connection() as connection:
         [holding] = await WAITING.holdings(connection, group.kind, group.name)
     assert holding.has[Quantity.WAITING].used == 3
 
@@ -123,15 +123,15 @@ async def test_asked_job_finishes_once_with_its_answer(asking: Asking) -> None:
         await asking.answer(task, answered(task, third), answered(task, third))
         == [ReportAnswer.ACCEPTED] * 2
     )
-    status = await asking.stage.status(task)
+    status = await asking.wms.status(task)
     assert (status.state, status.reason) == (TaskState.FINISHED, "3 of 3 jobs finished")
     assert await asking.answer(task, answer) == [ReportAnswer.ALREADY]
-    sent = await asking.stage.sent()
+    sent = await asking.wms.sent_messages()
     dataset = task.main_output.dat_out_uid
     assert sorted(sent.files[dataset]) == [(n, f"0000000{n}.1-answer.json") for n in range(3)]
     assert sent.close_at[dataset] == [3]
     assert [event.uid for event in sent.ended] == [task.uid]
-    assert (await list_human_tasks(asking.stage.context)).tasks == []
+    assert (await list_human_tasks(asking.wms.context)).tasks == []
 
 
 async def test_answer_is_recorded_as_an_attempt_of_people_without_run_times(
@@ -140,11 +140,11 @@ async def test_answer_is_recorded_as_an_attempt_of_people_without_run_times(
     task = await asking.task(files=2)
     [job, _] = await asking.jobs(task)
     await asking.answer(task, answered(task, job))
-    details = await read_job(asking.stage.context, job.id)
+    details = await read_job(asking.wms.context, job.id)
     [attempt] = details.attempts
     assert (details.attempt, attempt.who, attempt.leased_at) == (1, "people", NOW)
-    assert asking.stage.context.ends.take() == []
-    async with asking.stage.database.connection() as connection:
+    assert asking.wms.context.ends.take() == []
+    async with asking.wms.database.connection() as connection:
         times = await connection.fetchrow(
             "SELECT timed, worked, waited FROM tasks WHERE uid = $1", task.uid
         )
@@ -155,11 +155,11 @@ async def test_answer_is_recorded_as_an_attempt_of_people_without_run_times(
 async def test_answer_to_an_ended_task_is_stale(asking: Asking) -> None:
     task = await asking.task(files=2)
     job, _ = await asking.jobs(task)
-    await cancel_task(asking.stage.context, task.uid, Cancel(reason="enough"))
+    await cancel_task(asking.wms.context, task.uid, Cancel(reason="enough"))
     assert await asking.check(task) == {JobState.CANCELED: 2}
     assert await asking.answer(task, answered(task, job)) == [ReportAnswer.STALE]
     assert await asking.check(task) == {JobState.CANCELED: 2}
-    assert (await asking.stage.status(task)).killed == 0
+    assert (await asking.wms.status(task)).killed == 0
 
 
 async def test_answer_to_a_job_of_another_task_is_stale(asking: Asking) -> None:
@@ -174,24 +174,24 @@ async def test_answer_to_a_job_of_another_task_is_stale(asking: Asking) -> None:
     )
     assert await asking.check(other) == {JobState.ASKED: 1}
     with pytest.raises(NotFound):
-        await take_answers(asking.stage.context, uuid4(), [answered(task, job)])
+        await take_answers(asking.wms.context, uuid4(), [answered(task, job)])
 
 
 async def test_answer_to_a_job_of_a_pilot_is_stale(asking: Asking) -> None:
     task = await asking.task(files=1, ask=None)
-    pilot = await asking.stage.add_pilot()
-    [job] = await asking.stage.lease(pilot)
-    async with asking.stage.database.connection() as connection:
+    pilot = await asking.wms.add_pilot()
+    [job] = await asking.wms.lease(pilot)
+    async with asking.wms.database.connection() as connection:
         assert await list_jobs_to_answer(connection, task.uid, after=0, limit=9) == []
-    [stored] = (await read_jobs(asking.stage.context, task.uid, JobQuery())).jobs
+    [stored] = (await read_jobs(asking.wms.context, task.uid, JobQuery())).jobs
     answer = AnsweredJob(
         id=stored.id,
-        output=asking.stage.report_of(job).outputs[0],
+        output=asking.wms.make_report(job).outputs[0],
         asked_at=NOW,
         answered_at=NOW,
     )
     assert await asking.answer(task, answer) == [ReportAnswer.STALE]
-    assert await asking.stage.finish(pilot, job) == [ReportAnswer.ACCEPTED]
+    assert await asking.wms.finish(pilot, job) == [ReportAnswer.ACCEPTED]
 
 
 @pytest.mark.parametrize("place", ["file:///elsewhere/a.json", "{folder}/../b/a.json", "{folder}x"])
@@ -209,13 +209,13 @@ async def test_answer_file_outside_the_output_folder_is_refused_without_changes(
     assert f"outside of {folder}" in refused.value.detail or "no plain path" in refused.value.detail
     assert refused.value.fields["jobs"] == str(second.id)
     assert await asking.check(task) == {JobState.ASKED: 2}
-    assert (await read_job(asking.stage.context, first.id)).attempt == 0
+    assert (await read_job(asking.wms.context, first.id)).attempt == 0
 
 
 async def test_answer_file_must_exist_when_the_answer_comes(asking: Asking) -> None:
-    context = asking.stage.context
+    context = asking.wms.context
     check = OutputCheck(asking.dms, content=True)
-    asking.stage = Stage(replace(context, output_check=check), asking.stage.tasks)
+    asking.wms = WmsFixture(replace(context, output_check=check), asking.wms.tasks)
     task = await asking.task(files=1)
     [job] = await asking.jobs(task)
     answer = answered(task, job, data=b"{}")
@@ -232,20 +232,20 @@ async def test_sufficient_answers_end_the_task_and_cancel_the_other_jobs(asking:
     task = await asking.task(files=5, boundary=Boundary(minimum=0.4, sufficient=0.6))
     jobs = await asking.jobs(task)
     await asking.answer(task, *(answered(task, job) for job in jobs[:2]))
-    assert (await asking.stage.status(task)).state is TaskState.ACTIVE
+    assert (await asking.wms.status(task)).state is TaskState.ACTIVE
     await asking.answer(task, answered(task, jobs[4]))
-    assert (await asking.stage.status(task)).state is TaskState.FINISHED
+    assert (await asking.wms.status(task)).state is TaskState.FINISHED
     assert await asking.check(task) == {JobState.FINISHED: 3, JobState.CANCELED: 2}
 
 
-async def test_concurrent_answers_are_accepted_once(asking: Asking, second: Stage) -> None:
+async def test_concurrent_answers_are_accepted_once(asking: Asking, other_wms: WmsFixture) -> None:
     task = await asking.task(files=6)
     jobs = await asking.jobs(task)
     all_answers = [answered(task, job) for job in jobs]
     answers = await asyncio.gather(
         *(
-            take_answers(stage.context, task.uid, some)
-            for stage in (asking.stage, second)
+            take_answers(wms.context, task.uid, some)
+            for wms in (asking.wms, other_wms)
             for some in (all_answers[:4], all_answers[2:])
         )
     )
@@ -254,35 +254,35 @@ async def test_concurrent_answers_are_accepted_once(asking: Asking, second: Stag
     assert set(ends.values()) <= {1, 2, 3}
     assert all(n == 1 for (_, end), n in ends.items() if end is ReportAnswer.ACCEPTED)
     assert await asking.check(task) == {JobState.FINISHED: 6}
-    sent = await asking.stage.sent()
+    sent = await asking.wms.sent_messages()
     assert len(sent.files[task.main_output.dat_out_uid]) == 6
 
 
 async def test_human_task_takes_files_by_dataflow_and_its_answers_flow_on(
     asking: Asking, tmp_path: Path
 ) -> None:
-    line = await Line(asking.stage, asking.dms).lay(tmp_path, files=4)
-    line.steps["b"] = line.steps["b"].model_copy(
-        update={"needs": line.steps["b"].needs.model_copy(update={"ask": ASK})}
+    chain = await ChainOfSteps(asking.wms, asking.dms).create_tasks(tmp_path, files=4)
+    chain.steps["b"] = chain.steps["b"].model_copy(
+        update={"needs": chain.steps["b"].needs.model_copy(update={"ask": ASK})}
     )
-    await line.send("a", "b", "c")
-    pilot = await asking.stage.add_pilot()
-    await asking.stage.finish(pilot, *(await asking.stage.lease(pilot, 2)))
-    task = line.steps["b"]
+    await chain.send("a", "b", "c")
+    pilot = await asking.wms.add_pilot()
+    await asking.wms.finish(pilot, *(await asking.wms.lease(pilot, 2)))
+    task = chain.steps["b"]
     assert await asking.check(task) == {JobState.ASKED: 2}
-    assert await asking.check(line.steps["c"]) == {}
+    assert await asking.check(chain.steps["c"]) == {}
     [job, _] = await asking.jobs(task)
     assert job.input.name == "events"
     assert await asking.answer(task, answered(task, job)) == [ReportAnswer.ACCEPTED]
-    assert await line.ready("c") == [job.seq]
-    assert {step for step, _ in await line.run_all(pilot)} == {"a", "c"}
+    assert await chain.ready_seqs("c") == [job.seq]
+    assert {step for step, _ in await chain.run_all(pilot)} == {"a", "c"}
     await asking.answer(task, *(answered(task, one) for one in await asking.jobs(task)))
-    await line.run_all(pilot)
-    await line.split()
-    await line.split()
-    assert [await line.state(step) for step in "abc"] == [TaskState.FINISHED] * 3
+    await chain.run_all(pilot)
+    await chain.split()
+    await chain.split()
+    assert [await chain.state(step) for step in "abc"] == [TaskState.FINISHED] * 3
     assert await asking.check(task) == {JobState.FINISHED: 4}
-    await deliver(asking.stage, asking.dms)
+    await deliver(asking.wms, asking.dms)
     files = (await asking.dms.files(task.main_output.dat_out_uid)).files
     assert [file.seq for file in files] == [0, 1, 2, 3]
 
@@ -292,8 +292,8 @@ async def test_rerun_takes_over_answers(asking: Asking) -> None:
     before = await asking.task(files=4, dat_in_uid=uid)
     jobs = await asking.jobs(before)
     await asking.answer(before, *(answered(before, job) for job in jobs[1:3]))
-    await cancel_task(asking.stage.context, before.uid, Cancel(reason="enough"))
-    await deliver(asking.stage, asking.dms)
+    await cancel_task(asking.wms.context, before.uid, Cancel(reason="enough"))
+    await deliver(asking.wms, asking.dms)
     over = ReusedTask(
         task=before.uid, outputs={before.main_output.port: before.main_output.dat_out_uid}
     )
@@ -302,8 +302,8 @@ async def test_rerun_takes_over_answers(asking: Asking) -> None:
     left = await asking.jobs(task)
     assert [job.seq for job in left] == [0, 3]
     await asking.answer(task, *(answered(task, job) for job in left))
-    assert (await asking.stage.status(task)).state is TaskState.FINISHED
-    await deliver(asking.stage, asking.dms)
+    assert (await asking.wms.status(task)).state is TaskState.FINISHED
+    await deliver(asking.wms, asking.dms)
     files = (await asking.dms.files(task.main_output.dat_out_uid)).files
     assert [file.seq for file in files] == [0, 1, 2, 3]
 
@@ -311,21 +311,21 @@ async def test_rerun_takes_over_answers(asking: Asking) -> None:
 async def test_job_of_a_human_task_that_pilots_have_tried_is_asked_again(asking: Asking) -> None:
     """The WMS of an earlier release made the jobs of human tasks ready."""
     task = await asking.task(files=3)
-    await asking.stage.execute("ALTER TABLE jobs DISABLE TRIGGER legal_move")
-    await asking.stage.execute(
+    await asking.wms.execute("ALTER TABLE jobs DISABLE TRIGGER legal_transition")
+    await asking.wms.execute(
         "UPDATE jobs SET state = $2, attempt = 1, not_before = now(), error_class = $3,"
         " ended_at = now() WHERE task_uid = $1 AND seq = 1",
         task.uid,
         JobState.FAILED,
         ErrorClass.INTERNAL,
     )
-    await asking.stage.execute(
+    await asking.wms.execute(
         "UPDATE tasks SET asked = 2, failed = 1, errors = $2 WHERE uid = $1",
         task.uid,
         {ErrorClass.INTERNAL.value: 1},
     )
-    await asking.stage.execute("ALTER TABLE jobs ENABLE TRIGGER legal_move")
-    status = await retry_task(asking.stage.context, task.uid)
+    await asking.wms.execute("ALTER TABLE jobs ENABLE TRIGGER legal_transition")
+    status = await retry_task(asking.wms.context, task.uid)
     assert (status.asked, status.failed, status.errors) == (3, 0, {})
     assert await asking.check(task) == {JobState.ASKED: 3}
     jobs = await asking.jobs(task)
@@ -333,25 +333,27 @@ async def test_job_of_a_human_task_that_pilots_have_tried_is_asked_again(asking:
         await asking.answer(task, *(answered(task, job) for job in jobs))
         == [ReportAnswer.ACCEPTED] * 3
     )
-    assert (await read_job(asking.stage.context, jobs[1].id)).attempt == 2
+    assert (await read_job(asking.wms.context, jobs[1].id)).attempt == 2
 
 
-async def test_jobs_become_visible_in_the_order_of_their_ids(asking: Asking, second: Stage) -> None:
+async def test_jobs_become_visible_in_the_order_of_their_ids(
+    asking: Asking, other_wms: WmsFixture
+) -> None:
     """A client that lists jobs page by page misses no job."""
     task = await asking.task(files=1)
 
-    async def add(stage: Stage, seq: int, *, release: asyncio.Event) -> None:
-        async with stage.database.transaction() as transaction:
+    async def add(wms: WmsFixture, seq: int, *, release: asyncio.Event) -> None:
+        async with wms.database.transaction() as transaction:
             await lock_tasks(transaction.connection, [task.uid])
             await add_jobs(transaction.connection, task.uid, [make_draft(seq, [seq])])
             await release.wait()
 
     free, go = asyncio.Event(), asyncio.Event()
     free.set()
-    adding = asyncio.create_task(add(asking.stage, 8, release=go))
+    adding = asyncio.create_task(add(asking.wms, 8, release=go))
 
     async def first_is_held() -> bool:
-        async with second.database.connection() as connection:
+        async with other_wms.database.connection() as connection:
             return bool(
                 await connection.fetchval(
                     "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()"
@@ -360,8 +362,8 @@ async def test_jobs_become_visible_in_the_order_of_their_ids(asking: Asking, sec
             )
 
     await eventually(first_is_held)
-    behind = asyncio.create_task(add(second, 7, release=free))
-    await eventually(asking.stage.waits_for_lock)
+    behind = asyncio.create_task(add(other_wms, 7, release=free))
+    await eventually(asking.wms.is_waiting_for_lock)
     assert [job.seq for job in await asking.jobs(task)] == [0]
     go.set()
     await asyncio.gather(adding, behind)
@@ -384,7 +386,7 @@ async def test_human_task_with_several_files_per_job_fails(
     asking: Asking, changes: dict[str, Any]
 ) -> None:
     task = await asking.task(files=4, **changes)
-    status = await asking.stage.status(task)
+    status = await asking.wms.status(task)
     assert (status.state, status.total) == (TaskState.FAILED, 0)
     assert status.reason == "people are asked of one file at a time, for one output"
-    assert await jobs_of(asking.stage, task) == []
+    assert await jobs_of(asking.wms, task) == []

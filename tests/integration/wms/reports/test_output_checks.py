@@ -11,7 +11,7 @@ import pytest
 from sluice.clients.dms import DmsClient
 from sluice.contracts.common.states import ErrorClass, JobState, ReportAnswer
 from sluice.contracts.pilots.pilots import OutputFile
-from tests.integration.wms.stage import Stage, make_task
+from tests.integration.wms.wms_fixture import WmsFixture, make_task
 from wms.usecases.reports.check_outputs import OutputCheck
 from wms.usecases.tasks.read_tasks import read_job
 
@@ -19,9 +19,9 @@ DATA = b"a picture"
 SUM = f"sha256:{sha256(DATA).hexdigest()}"
 
 
-def looking_at(stage: Stage, dms: DmsClient, *, content: bool) -> Stage:
+def looking_at(wms: WmsFixture, dms: DmsClient, *, content: bool) -> WmsFixture:
     check = OutputCheck(dms, content=content)
-    return Stage(replace(stage.context, output_check=check), stage.tasks)
+    return WmsFixture(replace(wms.context, output_check=check), wms.tasks)
 
 
 def another(path: Path) -> None:
@@ -46,7 +46,7 @@ def longer(path: Path) -> None:
     ],
 )
 async def test_attempt_fails_if_a_reported_output_is_missing_or_differs(
-    stage: Stage,
+    wms: WmsFixture,
     dms: DmsClient,
     tmp_path: Path,
     *,
@@ -54,7 +54,7 @@ async def test_attempt_fails_if_a_reported_output_is_missing_or_differs(
     content: bool,
     why: str | None,
 ) -> None:
-    looking = looking_at(stage, dms, content=content)
+    looking = looking_at(wms, dms, content=content)
     task = await looking.add_task(make_task(dat_out_url=f"file://{tmp_path}/out"), jobs=1)
     pilot = await looking.add_pilot()
     (job,) = await looking.lease(pilot)
@@ -67,7 +67,7 @@ async def test_attempt_fails_if_a_reported_output_is_missing_or_differs(
     output = OutputFile(
         port=task.main_output.port, name=path.name, size=len(DATA), checksum=SUM, url=url
     )
-    report = looking.report_of(job, outputs=[output])
+    report = looking.make_report(job, outputs=[output])
     assert await looking.report(pilot, report) == [ReportAnswer.ACCEPTED]
     details = await read_job(looking.context, job.id)
     if why is None:
@@ -78,9 +78,9 @@ async def test_attempt_fails_if_a_reported_output_is_missing_or_differs(
     assert f"output file '{path.name}' at {url}: {why}" in attempt.message
 
 
-async def test_report_is_accepted_while_the_catalogue_is_unavailable(stage: Stage) -> None:
+async def test_report_is_accepted_while_the_catalogue_is_unavailable(wms: WmsFixture) -> None:
     async with httpx.AsyncClient(base_url="http://127.0.0.1:9") as nobody:
-        looking = looking_at(stage, DmsClient(nobody), content=False)
+        looking = looking_at(wms, DmsClient(nobody), content=False)
         task = await looking.add_task(make_task(), jobs=1)
         pilot = await looking.add_pilot()
         (job,) = await looking.lease(pilot)

@@ -9,7 +9,7 @@ from sluice.contracts.common.problems import NotFound
 from sluice.contracts.jobs.tasks import Task
 from sluice.contracts.jobs.times import StepTimes, Timeline, WorkTimes
 from tests.integration.wms.leasing.test_query_plans import nodes, plan, scans
-from tests.integration.wms.stage import Stage, make_task
+from tests.integration.wms.wms_fixture import WmsFixture, make_task
 from wms.db.times.timelines import SELECT_BUSY, SELECT_QUEUES
 from wms.db.times.times import SELECT_OF_PERIOD, SELECT_TIMES, SELECT_UNCOUNTED, TimesPeriod
 from wms.usecases.times.count_times import count_ended_tasks
@@ -22,13 +22,13 @@ LAYOUT = [(10.0, 2.0), (20.0, 4.0), (30.0, 6.0)]
 MERGE = [(5.0, 50.0)]
 
 
-async def run_jobs(stage: Stage, task: Task, times: list[tuple[float, float]]) -> None:
+async def run_jobs(wms: WmsFixture, task: Task, times: list[tuple[float, float]]) -> None:
     """Finish jobs of the task by the statements of the product, and then set their times."""
-    pilot = await stage.add_pilot()
-    jobs = await stage.lease(pilot, len(times))
-    await stage.finish(pilot, *jobs)
+    pilot = await wms.add_pilot()
+    jobs = await wms.lease(pilot, len(times))
+    await wms.finish(pilot, *jobs)
     for job, (waited, worked) in zip(jobs, times, strict=True):
-        await stage.execute(
+        await wms.execute(
             """UPDATE jobs SET seconds = $2, ready_at = ended_at - make_interval(secs => $3)
             WHERE id = $1""",
             job.id,
@@ -37,13 +37,13 @@ async def run_jobs(stage: Stage, task: Task, times: list[tuple[float, float]]) -
         )
 
 
-async def add_chain(stage: Stage) -> UUID:
+async def add_chain(wms: WmsFixture) -> UUID:
     chain = uuid4()
     for step, times in (("layout", LAYOUT), ("merge", MERGE)):
         task = make_task(step=step, template="ocr", chain_uid=chain)
-        await stage.add_task(task, jobs=len(times))
-        await run_jobs(stage, task, times)
-    await stage.execute(
+        await wms.add_task(task, jobs=len(times))
+        await run_jobs(wms, task, times)
+    await wms.execute(
         "UPDATE tasks SET created_at = created_at - interval '100 seconds' WHERE chain_uid = $1",
         chain,
     )
@@ -54,13 +54,13 @@ def by_name(times: WorkTimes) -> dict[str, StepTimes]:
     return {step.step: step for step in times.steps}
 
 
-async def test_times_of_a_chain_are_summed_by_step_and_in_total(stage: Stage) -> None:
+async def test_times_of_a_chain_are_summed_by_step_and_in_total(wms: WmsFixture) -> None:
     """The times are the same before and after the final count of the jobs."""
-    chain = await add_chain(stage)
-    live = await read_chain_times(stage.context, [chain])
+    chain = await add_chain(wms)
+    live = await read_chain_times(wms.context, [chain])
     assert live.uncounted == 0, "the request left tasks uncounted"
-    assert not await count_ended_tasks(stage.context)
-    stored_times = await read_chain_times(stage.context, [chain])
+    assert not await count_ended_tasks(wms.context)
+    stored_times = await read_chain_times(wms.context, [chain])
     assert stored_times == live
     assert [step.step for step in stored_times.steps] == ["layout", "merge"]
     layout = by_name(stored_times)["layout"]
@@ -78,47 +78,49 @@ async def test_times_of_a_chain_are_summed_by_step_and_in_total(stage: Stage) ->
     assert (stored_times.chains.count, round(stored_times.chains.mean, -1)) == (1, 100)
 
 
-async def test_times_of_a_running_task_count_its_ended_jobs(stage: Stage) -> None:
-    task = await stage.add_task(make_task(step="layout"), jobs=5)
-    await run_jobs(stage, task, LAYOUT)
-    times = await read_chain_times(stage.context, [task.chain_uid])
+async def test_times_of_a_running_task_count_its_ended_jobs(wms: WmsFixture) -> None:
+    task = await wms.add_task(make_task(step="layout"), jobs=5)
+    await run_jobs(wms, task, LAYOUT)
+    times = await read_chain_times(wms.context, [task.chain_uid])
     [step] = times.steps
     assert (step.finished, step.open, step.working is not None) == (3, 2, True)
     assert step.working is not None
     assert step.working.count == 3
     assert times.chains is None
-    await count_ended_tasks(stage.context)
-    async with stage.database.connection() as connection:
+    await count_ended_tasks(wms.context)
+    async with wms.database.connection() as connection:
         stored_times = await connection.fetchval("SELECT times FROM tasks WHERE uid = $1", task.uid)
     assert stored_times is None, "times of a running task were stored as final"
 
 
 async def test_jobs_without_times_and_jobs_taken_over_are_left_out(
-    stage: Stage,
+    wms: WmsFixture,
 ) -> None:
-    task = await stage.add_task(make_task(), jobs=3)
-    await run_jobs(stage, task, LAYOUT)
-    await stage.execute("UPDATE jobs SET ready_at = NULL WHERE seq = 0")
-    await stage.execute("UPDATE jobs SET attempt = 0, not_before = '-infinity' WHERE seq = 1")
-    await count_ended_tasks(stage.context)
-    [step] = (await read_chain_times(stage.context, [task.chain_uid])).steps
+    task = await wms.add_task(make_task(), jobs=3)
+    await run_jobs(wms, task, LAYOUT)
+    await wms.execute("UPDATE jobs SET ready_at = NULL WHERE seq = 0")
+    await wms.execute("UPDATE jobs SET attempt = 0, not_before = '-infinity' WHERE seq = 1")
+    await count_ended_tasks(wms.context)
+    [step] = (await read_chain_times(wms.context, [task.chain_uid])).steps
     assert step.finished == 3
     assert step.working is not None
     assert (step.working.count, step.working.mean) == (1, 6.0)
 
 
-async def test_times_of_a_template_in_a_period_are_summed(stage: Stage, second: Stage) -> None:
+async def test_times_of_a_template_in_a_period_are_summed(
+    wms: WmsFixture, other_wms: WmsFixture
+) -> None:
     """Several chains are added up, and several instances count each task once."""
     for _ in range(2):
-        await add_chain(stage)
-    other = await stage.add_task(make_task(template="maps"), jobs=1)
-    await run_jobs(stage, other, MERGE)
+        await add_chain(wms)
+    other = await wms.add_task(make_task(template="maps"), jobs=1)
+    await run_jobs(wms, other, MERGE)
     now = datetime.now(UTC)
     period = TimesPeriod("ocr", now - timedelta(hours=1), now + timedelta(hours=1))
-    assert (await read_period_times(stage.context, period)).uncounted == 4
-    for instance in (stage, second):
+    assert (await read_period_times(wms.context, period)).uncounted == 4
+    for instance in (wms, other_wms):
         await count_ended_tasks(instance.context)
-    times = await read_period_times(stage.context, period)
+    times = await read_period_times(wms.context, period)
     assert (times.uncounted, len(times.steps)) == (0, 2)
     layout = by_name(times)["layout"]
     assert (layout.tasks, layout.finished) == (2, 6)
@@ -128,7 +130,7 @@ async def test_times_of_a_template_in_a_period_are_summed(stage: Stage, second: 
     assert times.chains is not None
     assert times.chains.count == 2
     earlier = TimesPeriod("ocr", now - timedelta(days=2), now - timedelta(days=1))
-    assert (await read_period_times(stage.context, earlier)).steps == []
+    assert (await read_period_times(wms.context, earlier)).steps == []
 
 
 def run_seconds(timeline: Timeline, lane: int, step: str) -> float:
@@ -136,9 +138,9 @@ def run_seconds(timeline: Timeline, lane: int, step: str) -> float:
     return sum(timeline.lanes[lane].busy[timeline.steps.index(step)]) * timeline.seconds
 
 
-async def test_timeline_shows_the_work_of_pilots_and_the_waiting_jobs(stage: Stage) -> None:
-    chain = await add_chain(stage)
-    timeline = await read_timeline(stage.context, chain)
+async def test_timeline_shows_the_work_of_pilots_and_the_waiting_jobs(wms: WmsFixture) -> None:
+    chain = await add_chain(wms)
+    timeline = await read_timeline(wms.context, chain)
     assert (timeline.steps, len(timeline.lanes)) == (["layout", "merge"], 2)
     worked = [
         sum(run_seconds(timeline, lane, step) for lane in range(2)) for step in timeline.steps
@@ -150,18 +152,18 @@ async def test_timeline_shows_the_work_of_pilots_and_the_waiting_jobs(stage: Sta
         "the waiting times of the jobs are wrong"
     )
     with pytest.raises(NotFound, match="has no task yet"):
-        await read_timeline(stage.context, uuid4())
+        await read_timeline(wms.context, uuid4())
 
 
-async def test_timeline_of_a_running_chain_includes_running_jobs(stage: Stage) -> None:
-    task = await stage.add_task(make_task(), jobs=3)
-    pilot = await stage.add_pilot(name="farm-1")
-    [job, ahead] = await stage.lease(pilot, 2)
-    await stage.beat(pilot, running=[job], waiting=[ahead])
-    await stage.execute("UPDATE tasks SET created_at = created_at - interval '60 seconds'")
-    await stage.execute("UPDATE jobs SET ready_at = now() - interval '50 seconds'")
-    await stage.age(job, seconds=30)
-    timeline = await read_timeline(stage.context, task.chain_uid)
+async def test_timeline_of_a_running_chain_includes_running_jobs(wms: WmsFixture) -> None:
+    task = await wms.add_task(make_task(), jobs=3)
+    pilot = await wms.add_pilot(name="farm-1")
+    [job, ahead] = await wms.lease(pilot, 2)
+    await wms.send_heartbeat(pilot, running=[job], waiting=[ahead])
+    await wms.execute("UPDATE tasks SET created_at = created_at - interval '60 seconds'")
+    await wms.execute("UPDATE jobs SET ready_at = now() - interval '50 seconds'")
+    await wms.backdate_start(job, seconds=30)
+    timeline = await read_timeline(wms.context, task.chain_uid)
     assert [lane.name for lane in timeline.lanes] == ["farm-1"]
     assert run_seconds(timeline, 0, "decode") == pytest.approx(30.0, rel=0.1), (
         "a job leased ahead counts as running"
@@ -184,20 +186,20 @@ async def test_ttl_cache_keeps_recent_values_up_to_its_limit() -> None:
     )
 
 
-async def test_times_are_counted_by_indexes(stage: Stage) -> None:
+async def test_times_are_counted_by_indexes(wms: WmsFixture) -> None:
     """Only the jobs of the task are read, and no jobs for a period."""
-    await stage.execute("ALTER TABLE jobs SET (autovacuum_enabled = off)")
-    tasks = [await stage.add_task(make_task(), jobs=1000) for _ in range(16)]
+    await wms.execute("ALTER TABLE jobs SET (autovacuum_enabled = off)")
+    tasks = [await wms.add_task(make_task(), jobs=1000) for _ in range(16)]
     for _ in tasks[:4]:
-        pilot = await stage.add_pilot()
-        await stage.finish(pilot, *await stage.lease(pilot, 1000))
-    await stage.execute("ANALYZE")
+        pilot = await wms.add_pilot()
+        await wms.finish(pilot, *await wms.lease(pilot, 1000))
+    await wms.execute("ANALYZE")
     now = datetime.now(UTC)
-    assert "Seq Scan" not in scans(await plan(stage, SELECT_TIMES, tasks[0].uid, now))
+    assert "Seq Scan" not in scans(await plan(wms, SELECT_TIMES, tasks[0].uid, now))
     for sql in (SELECT_BUSY, SELECT_QUEUES):
-        tree = await plan(stage, sql, [tasks[0].uid], now - timedelta(hours=1), 10.0, 240)
+        tree = await plan(wms, sql, [tasks[0].uid], now - timedelta(hours=1), 10.0, 240)
         assert "Seq Scan" not in scans(tree)
-    assert not scans(await plan(stage, SELECT_UNCOUNTED, 50))
-    tree = await plan(stage, SELECT_OF_PERIOD, None, now - timedelta(hours=1), now, 100, ["a"])
+    assert not scans(await plan(wms, SELECT_UNCOUNTED, 50))
+    tree = await plan(wms, SELECT_OF_PERIOD, None, now - timedelta(hours=1), now, 100, ["a"])
     assert not scans(tree)
     assert nodes(tree)

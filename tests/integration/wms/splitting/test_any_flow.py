@@ -13,31 +13,33 @@ from sluice.clients.dms import DmsClient
 from sluice.contracts.common.states import JobState
 from sluice.servicekit.database import Database
 from tests.integration.wms.catalogue import deliver, deliver_releases
-from tests.integration.wms.line import Line
+from tests.integration.wms.chain_of_steps import ChainOfSteps
 from tests.integration.wms.reports.test_releasing import tell
 from tests.integration.wms.splitting.test_gathering import gather
 from tests.integration.wms.splitting.test_splitting import accept
-from tests.integration.wms.stage import Stage
+from tests.integration.wms.wms_fixture import WmsFixture
 from wms.db.jobs.leases import ClaimedJob
 
 
 @pytest.fixture
-def line(stage: Stage, dms: DmsClient) -> Line:
-    return Line(stage, dms)
+def chain(wms: WmsFixture, dms: DmsClient) -> ChainOfSteps:
+    return ChainOfSteps(wms, dms)
 
 
 class RandomEvents:
     """Random events: two instances, pilots that report, fail and die, and a late catalogue."""
 
-    def __init__(self, line: Line, second: Stage, pilots: Sequence[UUID], seed: int) -> None:
-        self.line, self.both, self.random = line, (line.stage, second), Random(seed)
+    def __init__(
+        self, chain: ChainOfSteps, other_wms: WmsFixture, pilots: Sequence[UUID], seed: int
+    ) -> None:
+        self.chain, self.both, self.random = chain, (chain.wms, other_wms), Random(seed)
         self.leased_jobs: dict[UUID, list[ClaimedJob]] = {pilot: [] for pilot in pilots}
         self.unsent = list("abc")
         self.lost = Counter[int]()
 
     async def round(self) -> None:
         pilots = self.random.sample(list(self.leased_jobs), 2)
-        others = [self.send(), self.catalogue(), *(self.line.split(at) for at in self.both)]
+        others = [self.send(), self.catalogue(), *(self.chain.split(at) for at in self.both)]
         self.random.shuffle(others)
         await asyncio.gather(*(self.work(pilot) for pilot in pilots), *others)
 
@@ -57,36 +59,36 @@ class RandomEvents:
                 self.leased_jobs[pilot] += [job for job in ended if self.lost[job.id] == 4]
                 ended = [job for job in ended if self.lost[job.id] < 4]
                 self.lost.update(job.id for job in ended)
-                await at.overdue(*ended)
-                await at.expire()
+                await at.backdate_leases(*ended)
+                await at.expire_leases()
                 await self.random.choice(self.both).finish(pilot, *ended)  # late
 
     async def send(self) -> None:
         if self.unsent:
-            await accept(self.line.stage, self.line.steps[self.unsent.pop(0)])
+            await accept(self.chain.wms, self.chain.steps[self.unsent.pop(0)])
 
     async def catalogue(self) -> None:
         if self.random.random() < 0.5:
-            await deliver(self.line.stage, self.line.dms)
+            await deliver(self.chain.wms, self.chain.dms)
 
     async def is_over(self) -> bool:
-        states = [await self.line.state(step) for step in "abc" if step not in self.unsent]
+        states = [await self.chain.state(step) for step in "abc" if step not in self.unsent]
         return not self.unsent and all(state.final for state in states)
 
 
 @pytest.mark.parametrize("seed", range(6))
 async def test_maps_process_every_file_once_under_any_order_of_events(
-    line: Line, second: Stage, tmp_path: Path, seed: int
+    chain: ChainOfSteps, other_wms: WmsFixture, tmp_path: Path, seed: int
 ) -> None:
     """Invariants 3, 5 and 7: tasks, files and ends of jobs come in any order."""
-    await line.lay(tmp_path, files=12, backoff=0.0, retry=100)
-    await run_until_over(RandomEvents, line, second, seed)
+    await chain.create_tasks(tmp_path, files=12, backoff=0.0, retry=100)
+    await run_until_over(RandomEvents, chain, other_wms, seed)
     for step in "abc":
-        assert await line.seqs(step, JobState.FINISHED) == list(range(12))
-        assert await line.stage.states(line.steps[step]) == {JobState.FINISHED: 12}
-    await deliver(line.stage, line.dms)
-    for task in line.steps.values():
-        files = (await line.dms.files(task.main_output.dat_out_uid)).files
+        assert await chain.job_seqs(step, JobState.FINISHED) == list(range(12))
+        assert await chain.wms.states(chain.steps[step]) == {JobState.FINISHED: 12}
+    await deliver(chain.wms, chain.dms)
+    for task in chain.steps.values():
+        files = (await chain.dms.files(task.main_output.dat_out_uid)).files
         assert [file.seq for file in files] == list(range(12))
 
 
@@ -102,30 +104,34 @@ SHAPES = {
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("shape", SHAPES)
 async def test_groups_equal_those_of_the_whole_data_set_under_any_order_of_events(
-    line: Line, second: Stage, tmp_path: Path, shape: str, seed: int
+    chain: ChainOfSteps, other_wms: WmsFixture, tmp_path: Path, shape: str, seed: int
 ) -> None:
     """Invariant 8: the files keep their order in the groups."""
-    await line.lay(tmp_path, files=13, backoff=0.0, retry=100)
+    await chain.create_tasks(tmp_path, files=13, backoff=0.0, retry=100)
     for step, how in SHAPES[shape].items():
-        gather(line, step, how)
-    await run_until_over(RandomEvents, line, second, seed)
-    inputs = await line.inputs("c")
-    assert await line.stage.states(line.steps["c"]) == {JobState.FINISHED: len(inputs)}
-    await deliver(line.stage, line.dms)
-    line.steps["whole"] = line.steps["c"].model_copy(update={"uid": uuid4(), "step": "whole"})
-    await line.send("whole")
-    whole = await line.inputs("whole")
+        gather(chain, step, how)
+    await run_until_over(RandomEvents, chain, other_wms, seed)
+    inputs = await chain.job_inputs("c")
+    assert await chain.wms.states(chain.steps["c"]) == {JobState.FINISHED: len(inputs)}
+    await deliver(chain.wms, chain.dms)
+    chain.steps["whole"] = chain.steps["c"].model_copy(update={"uid": uuid4(), "step": "whole"})
+    await chain.send("whole")
+    whole = await chain.job_inputs("whole")
     assert inputs[: len(whole)] == whole != []
-    async with line.stage.database.connection() as connection:
+    async with chain.wms.database.connection() as connection:
         assert await connection.fetchval("SELECT count(*) FROM flows") == 0
         assert await connection.fetchval("SELECT count(*) FROM flow_entries") == 0
 
 
 async def run_until_over(
-    kind: type[RandomEvents], line: Line, second: Stage, seed: int, **more: Database
+    kind: type[RandomEvents],
+    chain: ChainOfSteps,
+    other_wms: WmsFixture,
+    seed: int,
+    **more: Database,
 ) -> None:
-    pilots = [await line.stage.add_pilot(name=f"p{number}") for number in range(3)]
-    turmoil = kind(line, second, pilots, seed, **more)
+    pilots = [await chain.wms.add_pilot(name=f"p{number}") for number in range(3)]
+    turmoil = kind(chain, other_wms, pilots, seed, **more)
     for _ in range(200):
         await turmoil.round()
         if await turmoil.is_over():
@@ -137,34 +143,40 @@ class RandomReleases(RandomEvents):
     """Random events in which files are released, too, at any time and repeatedly."""
 
     def __init__(
-        self, line: Line, second: Stage, pilots: Sequence[UUID], seed: int, *, catalogue: Database
+        self,
+        chain: ChainOfSteps,
+        other_wms: WmsFixture,
+        pilots: Sequence[UUID],
+        seed: int,
+        *,
+        catalogue: Database,
     ) -> None:
-        super().__init__(line, second, pilots, seed)
+        super().__init__(chain, other_wms, pilots, seed)
         self.database, self.untold = catalogue, {"b": "a", "c": "b"}
 
     async def round(self) -> None:
         if self.untold and self.random.random() < 0.5:
             step = self.random.choice(list(self.untold))
-            await tell(self.line, step, **{self.untold.pop(step): 1})
+            await tell(self.chain, step, **{self.untold.pop(step): 1})
         await super().round()
         if self.random.random() < 0.5:
-            await deliver_releases(self.line.stage, self.database)
+            await deliver_releases(self.chain.wms, self.database)
             await self.look()
 
     async def look(self) -> None:
         """Check that a finished job has read each released file."""
         for step, before in (("b", "a"), ("c", "b")):
-            written = self.line.steps[before].main_output.dat_out_uid
-            page = await self.line.dms.files(written, released=True)
+            written = self.chain.steps[before].main_output.dat_out_uid
+            page = await self.chain.dms.files(written, released=True)
             released_seqs = {file.seq for file in page.files if file.released}
-            assert released_seqs <= await read_by_finished(self.line, step)
+            assert released_seqs <= await read_by_finished(self.chain, step)
 
 
-async def read_by_finished(line: Line, step: str) -> set[int]:
-    async with line.stage.database.connection() as connection:
+async def read_by_finished(chain: ChainOfSteps, step: str) -> set[int]:
+    async with chain.wms.database.connection() as connection:
         rows = await connection.fetch(
             "SELECT inputs FROM jobs WHERE task_uid = $1 AND state = $2",
-            line.steps[step].uid,
+            chain.steps[step].uid,
             JobState.FINISHED,
         )
     return {file["seq"] for row in rows for file in row["inputs"]}
@@ -173,23 +185,28 @@ async def read_by_finished(line: Line, step: str) -> set[int]:
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("shape", ["maps", "groups", "groups of groups"])
 async def test_no_needed_file_is_released_under_any_order_of_events(
-    line: Line, second: Stage, catalogue: Database, tmp_path: Path, shape: str, seed: int
+    chain: ChainOfSteps,
+    other_wms: WmsFixture,
+    catalogue: Database,
+    tmp_path: Path,
+    shape: str,
+    seed: int,
 ) -> None:
     """Invariant 4: files stay until their jobs have finished, and the jobs are the same."""
-    await line.lay(tmp_path, files=12, backoff=0.0, retry=100)
+    await chain.create_tasks(tmp_path, files=12, backoff=0.0, retry=100)
     for step, how in SHAPES.get(shape, {}).items():
-        gather(line, step, how)
-    await run_until_over(RandomReleases, line, second, seed, catalogue=catalogue)
+        gather(chain, step, how)
+    await run_until_over(RandomReleases, chain, other_wms, seed, catalogue=catalogue)
     for step in "abc":
-        jobs = len(await line.seqs(step))
-        assert await line.stage.states(line.steps[step]) == {JobState.FINISHED: jobs}
-    assert await line.seqs("b") == list(range(4 if shape == "groups of groups" else 12))
-    await deliver(line.stage, line.dms)
-    await deliver_releases(line.stage, catalogue)
+        jobs = len(await chain.job_seqs(step))
+        assert await chain.wms.states(chain.steps[step]) == {JobState.FINISHED: jobs}
+    assert await chain.job_seqs("b") == list(range(4 if shape == "groups of groups" else 12))
+    await deliver(chain.wms, chain.dms)
+    await deliver_releases(chain.wms, catalogue)
     for step, before in (("b", "a"), ("c", "b")):
-        dataset = await line.dms.dataset(line.steps[before].main_output.dat_out_uid)
-        jobs = len(await line.seqs(before))
+        dataset = await chain.dms.dataset(chain.steps[before].main_output.dat_out_uid)
+        jobs = len(await chain.job_seqs(before))
         assert (dataset.count_files, dataset.state.readable) == (jobs, True)
-        assert await read_by_finished(line, step) == set(range(jobs))
-    async with line.stage.database.connection() as connection:
+        assert await read_by_finished(chain, step) == set(range(jobs))
+    async with chain.wms.database.connection() as connection:
         assert await connection.fetchval("SELECT count(*) FROM downstream_counts") == 0

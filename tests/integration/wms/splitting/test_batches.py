@@ -8,8 +8,13 @@ from sluice.clients.dms import DmsClient
 from sluice.contracts.common.states import AttemptOutcome, InputMode, ReportAnswer, TaskState
 from sluice.contracts.pilots.pilots import AttemptReport, OutputFile
 from tests.integration.wms.splitting.test_joined_splitting import inputs_of, side
-from tests.integration.wms.splitting.test_splitting import Dying, Killed, accept, make_dataset
-from tests.integration.wms.stage import CHECKSUM, NOW, Stage, make_task
+from tests.integration.wms.splitting.test_splitting import (
+    DyingDmsClient,
+    ProcessKilled,
+    accept,
+    make_dataset,
+)
+from tests.integration.wms.wms_fixture import CHECKSUM, NOW, WmsFixture, make_task
 from wms.usecases.splitting.split_task import split_waiting_tasks
 
 
@@ -17,20 +22,20 @@ from wms.usecases.splitting.split_task import split_waiting_tasks
     ("batch", "expected"), [(2, [2] * 12 + [1]), (7, [7, 7, 7, 4]), (25, [25]), (100, [25])]
 )
 async def test_batches_are_the_same_after_a_kill_at_any_page(
-    stage: Stage, dms: DmsClient, tmp_path: Path, batch: int, expected: list[int]
+    wms: WmsFixture, dms: DmsClient, tmp_path: Path, batch: int, expected: list[int]
 ) -> None:
     """Invariants 7 and 8: another splitter goes on, and the files keep their order."""
     task = await accept(
-        stage, make_task(dat_in_uid=await make_dataset(dms, tmp_path, files=25), batch=batch)
+        wms, make_task(dat_in_uid=await make_dataset(dms, tmp_path, files=25), batch=batch)
     )
     died = 0
     for pages in range(1, 12):
         try:
-            await split_waiting_tasks(stage.context, Dying(dms, pages=pages), page=3)
-        except Killed:
+            await split_waiting_tasks(wms.context, DyingDmsClient(dms, pages=pages), page=3)
+        except ProcessKilled:
             died += 1
-            await stage.execute("UPDATE tasks SET split_until = now(), split_checked_at = NULL")
-    jobs = await inputs_of(stage, task)
+            await wms.execute("UPDATE tasks SET split_until = now(), split_checked_at = NULL")
+    jobs = await inputs_of(wms, task)
     assert died >= 2
     assert [len(files) for _, files in jobs] == expected
     assert [seq for _, files in jobs for _, seq in files] == list(range(25))
@@ -38,23 +43,23 @@ async def test_batches_are_the_same_after_a_kill_at_any_page(
 
 
 async def test_batches_over_several_data_sets_are_the_same_after_a_kill(
-    stage: Stage, dms: DmsClient, tmp_path: Path
+    wms: WmsFixture, dms: DmsClient, tmp_path: Path
 ) -> None:
     """Invariants 7 and 8: files without a partner are in no batch."""
     first = await make_dataset(dms, tmp_path / "a", files=20)
     second = await make_dataset(dms, tmp_path / "b", files=10, seqs=list(range(0, 20, 2)))
     task = await accept(
-        stage, make_task(dat_in_uid=first, side_inputs=[side("b", second, InputMode.EACH)], batch=4)
+        wms, make_task(dat_in_uid=first, side_inputs=[side("b", second, InputMode.EACH)], batch=4)
     )
     totals = []
     for pages in range(1, 24):
         try:
-            await split_waiting_tasks(stage.context, Dying(dms, pages=pages), page=2)
-        except Killed:
-            await stage.execute("UPDATE tasks SET split_until = now(), split_checked_at = NULL")
-        totals.append((await stage.status(task)).total)
+            await split_waiting_tasks(wms.context, DyingDmsClient(dms, pages=pages), page=2)
+        except ProcessKilled:
+            await wms.execute("UPDATE tasks SET split_until = now(), split_checked_at = NULL")
+        totals.append((await wms.status(task)).total)
     assert 0 in totals
-    assert await inputs_of(stage, task) == [
+    assert await inputs_of(wms, task) == [
         (
             first_seq,
             [
@@ -68,26 +73,26 @@ async def test_batches_over_several_data_sets_are_the_same_after_a_kill(
 
 
 async def test_duplicate_sequence_numbers_fail_the_task(
-    stage: Stage, dms: DmsClient, tmp_path: Path
+    wms: WmsFixture, dms: DmsClient, tmp_path: Path
 ) -> None:
     uid = await make_dataset(dms, tmp_path, files=4, seqs=[0, 1, 1, 2])
-    task = await accept(stage, make_task(dat_in_uid=uid, batch=4))
-    await split_waiting_tasks(stage.context, dms)
-    status = await stage.status(task)
+    task = await accept(wms, make_task(dat_in_uid=uid, batch=4))
+    await split_waiting_tasks(wms.context, dms)
+    status = await wms.status(task)
     assert status.state is TaskState.FAILED
     assert "two files with sequence number 1" in status.reason
 
 
 async def test_outputs_of_a_batch_are_registered_once(
-    stage: Stage, dms: DmsClient, tmp_path: Path
+    wms: WmsFixture, dms: DmsClient, tmp_path: Path
 ) -> None:
     """Invariant 3: a repeated report changes nothing. Each file has its own input's number."""
     task = await accept(
-        stage, make_task(dat_in_uid=await make_dataset(dms, tmp_path, files=3), batch=3)
+        wms, make_task(dat_in_uid=await make_dataset(dms, tmp_path, files=3), batch=3)
     )
-    await split_waiting_tasks(stage.context, dms)
-    pilot = await stage.add_pilot()
-    [job] = await stage.lease(pilot, 5)
+    await split_waiting_tasks(wms.context, dms)
+    pilot = await wms.add_pilot()
+    [job] = await wms.lease(pilot, 5)
     names = [f"{seq:08d}.{job.attempt}-x" for seq in range(3)]
     report = AttemptReport(
         id=job.id,
@@ -106,14 +111,14 @@ async def test_outputs_of_a_batch_are_registered_once(
             for seq, name in enumerate(names)
         ],
     )
-    assert [await stage.report(pilot, report) for _ in range(2)] == [
+    assert [await wms.report(pilot, report) for _ in range(2)] == [
         [ReportAnswer.ACCEPTED],
         [ReportAnswer.ALREADY],
     ]
-    assert (await stage.status(task)).state is TaskState.FINISHED
-    [message] = (await stage.sent()).messages[:1]
+    assert (await wms.status(task)).state is TaskState.FINISHED
+    [message] = (await wms.sent_messages()).messages[:1]
     assert [(file.seq, file.name, (file.origin or {})["inputs"]) for file in message.files] == [
         (seq, name, [f"f{seq:05}"]) for seq, name in enumerate(names)
     ]
-    assert (await stage.sent()).files[task.main_output.dat_out_uid] == list(enumerate(names))
-    assert (await stage.sent()).close_at[task.main_output.dat_out_uid] == [3]
+    assert (await wms.sent_messages()).files[task.main_output.dat_out_uid] == list(enumerate(names))
+    assert (await wms.sent_messages()).close_at[task.main_output.dat_out_uid] == [3]

@@ -15,14 +15,19 @@ from sluice.contracts.jobs.needs import Needs
 from sluice.contracts.jobs.resources import Amounts
 from sluice.contracts.jobs.tasks import Task, TaskInput
 from sluice.contracts.pilots.pilots import FreeCapacity, LeasedJob, LeaseRequest
-from tests.integration.wms.splitting.test_splitting import Dying, Killed, accept, make_dataset
-from tests.integration.wms.stage import Stage, make_task
+from tests.integration.wms.splitting.test_splitting import (
+    DyingDmsClient,
+    ProcessKilled,
+    accept,
+    make_dataset,
+)
+from tests.integration.wms.wms_fixture import WmsFixture, make_task
 from wms.db.tasks.status import get_job_with_attempts
 from wms.usecases.leasing.lease_jobs import lease_jobs
 from wms.usecases.splitting.split_task import split_waiting_tasks
 
 #: Port, and number or place, of each input of a job.
-Given = list[tuple[str, int]]
+InputPairs = list[tuple[str, int]]
 
 
 def over_values(dataset: UUID, **lists: list[Any]) -> dict[str, Any]:
@@ -37,8 +42,8 @@ def task_of(fields: dict[str, Any], **more: Any) -> Task:
     return make_task().model_copy(update={**fields, **more})
 
 
-async def inputs_by_job(stage: Stage, task: Task) -> list[tuple[int, Given]]:
-    async with stage.database.connection() as connection:
+async def inputs_by_job(wms: WmsFixture, task: Task) -> list[tuple[int, InputPairs]]:
+    async with wms.database.connection() as connection:
         rows: list[Any] = await connection.fetch(
             "SELECT seq, inputs FROM jobs WHERE task_uid = $1 ORDER BY id", task.uid
         )
@@ -51,8 +56,8 @@ async def inputs_by_job(stage: Stage, task: Task) -> list[tuple[int, Given]]:
     ]
 
 
-async def names_by_job(stage: Stage, task: Task) -> list[list[str]]:
-    async with stage.database.connection() as connection:
+async def names_by_job(wms: WmsFixture, task: Task) -> list[list[str]]:
+    async with wms.database.connection() as connection:
         rows: list[Any] = await connection.fetch(
             "SELECT inputs FROM jobs WHERE task_uid = $1 ORDER BY id", task.uid
         )
@@ -65,52 +70,52 @@ async def files_of(dms: DmsClient, folder: Path, name: str, seqs: list[int]) -> 
 
 @pytest.mark.parametrize("page", [1, 3, 50])
 async def test_each_value_of_lists_becomes_a_job_with_any_page_size(
-    stage: Stage, dms: DmsClient, tmp_path: Path, page: int
+    wms: WmsFixture, dms: DmsClient, tmp_path: Path, page: int
 ) -> None:
     """Invariant 8: a job refers to each value by its place in the list."""
     data = await make_dataset(dms, tmp_path, files=1)
     both = over_values(data, share=[0.5, 0.25, 0.125, 1.0], word=["a", "b", "c", "d"])
-    task = await accept(stage, task_of(both))
-    await split_waiting_tasks(stage.context, dms, page=page)
-    assert await inputs_by_job(stage, task) == [(n, [("share", n), ("word", n)]) for n in range(4)]
-    status = await stage.status(task)
+    task = await accept(wms, task_of(both))
+    await split_waiting_tasks(wms.context, dms, page=page)
+    assert await inputs_by_job(wms, task) == [(n, [("share", n), ("word", n)]) for n in range(4)]
+    status = await wms.status(task)
     assert (status.state, status.total, status.ready) == (TaskState.ACTIVE, 4, 4)
 
 
 @pytest.mark.parametrize("files", [1, 3])
 async def test_step_that_reads_no_data_set_is_a_single_job(
-    stage: Stage, dms: DmsClient, tmp_path: Path, files: int
+    wms: WmsFixture, dms: DmsClient, tmp_path: Path, files: int
 ) -> None:
     """The files of the chain's data set do not matter, and a repeated split adds no job."""
     data = await make_dataset(dms, tmp_path, files=files)
-    task = await accept(stage, task_of(over_values(data), single=True))
-    await split_waiting_tasks(stage.context, dms, page=1)
-    await split_waiting_tasks(stage.context, dms, page=1)
-    assert await inputs_by_job(stage, task) == [(0, [])]
-    status = await stage.status(task)
+    task = await accept(wms, task_of(over_values(data), single=True))
+    await split_waiting_tasks(wms.context, dms, page=1)
+    await split_waiting_tasks(wms.context, dms, page=1)
+    assert await inputs_by_job(wms, task) == [(0, [])]
+    status = await wms.status(task)
     assert (status.state, status.total, status.ready) == (TaskState.ACTIVE, 1, 1)
 
 
-async def test_empty_list_makes_no_jobs(stage: Stage, dms: DmsClient, tmp_path: Path) -> None:
+async def test_empty_list_makes_no_jobs(wms: WmsFixture, dms: DmsClient, tmp_path: Path) -> None:
     data = await make_dataset(dms, tmp_path, files=1)
-    task = await accept(stage, task_of(over_values(data, word=[])))
-    await split_waiting_tasks(stage.context, dms)
-    status = await stage.status(task)
+    task = await accept(wms, task_of(over_values(data, word=[])))
+    await split_waiting_tasks(wms.context, dms)
+    status = await wms.status(task)
     assert (status.state, status.total) == (TaskState.FINISHED, 0)
 
 
 async def test_pilot_gets_the_place_with_the_job_and_the_list_with_the_task(
-    stage: Stage, dms: DmsClient, tmp_path: Path
+    wms: WmsFixture, dms: DmsClient, tmp_path: Path
 ) -> None:
     data = await make_dataset(dms, tmp_path, files=1)
-    await accept(stage, task_of(over_values(data, word=["a", "b", "c"]), batch=2))
-    await split_waiting_tasks(stage.context, dms)
-    pilot = await stage.add_pilot()
+    await accept(wms, task_of(over_values(data, word=["a", "b", "c"]), batch=2))
+    await split_waiting_tasks(wms.context, dms)
+    pilot = await wms.add_pilot()
     free_capacity = FreeCapacity(
         free=Amounts(cores=8, ram=8000, disk=8000), soon=Amounts(cores=8, ram=8000, disk=8000)
     )
     leased = await lease_jobs(
-        stage.context, pilot, LeaseRequest(jobs=10, free_capacity=free_capacity)
+        wms.context, pilot, LeaseRequest(jobs=10, free_capacity=free_capacity)
     )
     jobs = [
         LeasedJob(
@@ -129,14 +134,14 @@ async def test_pilot_gets_the_place_with_the_job_and_the_list_with_the_task(
     [leased_task] = leased.tasks
     assert json.loads(leased_task.pilot_json)["args"]["word"] == ["a", "b", "c"]
     assert json.loads(leased_task.pilot_json)["needs"]["items"] == ["word"]
-    async with stage.database.connection() as connection:
+    async with wms.database.connection() as connection:
         shown = await get_job_with_attempts(connection, jobs[0].id)
     assert shown.inputs == ["word[0]", "word[1]"]
 
 
 @pytest.mark.parametrize("page", [1, 2, 50])
 async def test_values_are_paired_with_files_by_place(
-    stage: Stage, dms: DmsClient, tmp_path: Path, page: int
+    wms: WmsFixture, dms: DmsClient, tmp_path: Path, page: int
 ) -> None:
     """Invariant 8: a job has the number of its file, also if the numbers have gaps."""
     first = await files_of(dms, tmp_path, "a", [3, 5, 6, 9])
@@ -146,9 +151,9 @@ async def test_values_are_paired_with_files_by_place(
         TaskInput(port="b", dat_in_uid=second, mode=InputMode.EACH),
     ]
     fields = {**over_values(first, word=["w", "x", "y", "z"]), "inputs": inputs}
-    task = await accept(stage, task_of(fields))
-    await split_waiting_tasks(stage.context, dms, page=page)
-    assert await inputs_by_job(stage, task) == [
+    task = await accept(wms, task_of(fields))
+    await split_waiting_tasks(wms.context, dms, page=page)
+    assert await inputs_by_job(wms, task) == [
         (seq, [("", seq), ("b", seq), ("word", place)]) for place, seq in enumerate([3, 5, 6, 9])
     ]
 
@@ -162,7 +167,7 @@ async def test_values_are_paired_with_files_by_place(
     ],
 )
 async def test_inputs_of_unequal_length_fail_the_task_with_the_reason(
-    stage: Stage, dms: DmsClient, tmp_path: Path, second: list[int], words: int, reason: str
+    wms: WmsFixture, dms: DmsClient, tmp_path: Path, second: list[int], words: int, reason: str
 ) -> None:
     inputs = [
         TaskInput(
@@ -171,16 +176,16 @@ async def test_inputs_of_unequal_length_fail_the_task_with_the_reason(
         for port, seqs in (("a", [0, 1]), ("b", second))
     ]
     fields = {**over_values(inputs[0].dat_in_uid, word=["w"] * words), "inputs": inputs}
-    task = await accept(stage, task_of(fields))
-    await split_waiting_tasks(stage.context, dms)
-    status = await stage.status(task)
+    task = await accept(wms, task_of(fields))
+    await split_waiting_tasks(wms.context, dms)
+    status = await wms.status(task)
     assert status.state is TaskState.FAILED
     assert reason in status.reason
 
 
 @pytest.mark.parametrize(("page", "batch"), [(1, 1), (2, 1), (2, 5), (50, 1)])
 async def test_cross_product_makes_jobs_row_by_row(
-    stage: Stage, dms: DmsClient, tmp_path: Path, page: int, batch: int
+    wms: WmsFixture, dms: DmsClient, tmp_path: Path, page: int, batch: int
 ) -> None:
     """A data set of several pages is read again for each row. A single page is kept."""
     first = await files_of(dms, tmp_path, "a", [4, 7, 8])
@@ -190,21 +195,21 @@ async def test_cross_product_makes_jobs_row_by_row(
         TaskInput(port="b", dat_in_uid=second, mode=InputMode.EACH),
     ]
     fields = {**over_values(first, word=["x", "y"]), "inputs": inputs}
-    task = await accept(stage, task_of(fields, cross=["b", "word", "a"], batch=batch))
-    await split_waiting_tasks(stage.context, dms, page=page)
+    task = await accept(wms, task_of(fields, cross=["b", "word", "a"], batch=batch))
+    await split_waiting_tasks(wms.context, dms, page=page)
     rows = [
         sorted([f"f{b:05}", f"f{a:05}", f"word[{word}]"])
         for b in range(2)
         for word in range(2)
         for a in range(3)
     ]
-    names = [name for job in await names_by_job(stage, task) for name in job]
+    names = [name for job in await names_by_job(wms, task) for name in job]
     assert [sorted(names[n : n + 3]) for n in range(0, len(names), 3)] == rows
-    assert [seq for seq, _ in await inputs_by_job(stage, task)] == list(range(0, 12, batch))
+    assert [seq for seq, _ in await inputs_by_job(wms, task)] == list(range(0, 12, batch))
 
 
 async def test_splitter_killed_within_a_row_makes_no_duplicate_jobs(
-    stage: Stage, dms: DmsClient, tmp_path: Path
+    wms: WmsFixture, dms: DmsClient, tmp_path: Path
 ) -> None:
     """Invariant 7: another splitter goes on."""
     first, second = [await make_dataset(dms, tmp_path / name, files=5) for name in "ab"]
@@ -213,32 +218,32 @@ async def test_splitter_killed_within_a_row_makes_no_duplicate_jobs(
         TaskInput(port="b", dat_in_uid=second, mode=InputMode.EACH),
     ]
     task = await accept(
-        stage, task_of({"inputs": inputs, "needs": Needs(), "args": {}}, cross=["a", "b"])
+        wms, task_of({"inputs": inputs, "needs": Needs(), "args": {}}, cross=["a", "b"])
     )
     totals = []
     for pages in range(1, 40):
         try:
-            await split_waiting_tasks(stage.context, Dying(dms, pages=pages), page=3)
-        except Killed:
-            await stage.execute("UPDATE tasks SET split_until = now(), split_checked_at = NULL")
-        totals.append((await stage.status(task)).total)
+            await split_waiting_tasks(wms.context, DyingDmsClient(dms, pages=pages), page=3)
+        except ProcessKilled:
+            await wms.execute("UPDATE tasks SET split_until = now(), split_checked_at = NULL")
+        totals.append((await wms.status(task)).total)
     assert 0 < totals[5] < 25
-    assert await inputs_by_job(stage, task) == [(n, [("", n), ("b", n)]) for n in range(25)]
+    assert await inputs_by_job(wms, task) == [(n, [("", n), ("b", n)]) for n in range(25)]
 
 
 async def test_cross_product_with_too_many_jobs_fails_the_task(
-    stage: Stage, dms: DmsClient, tmp_path: Path
+    wms: WmsFixture, dms: DmsClient, tmp_path: Path
 ) -> None:
     data = await make_dataset(dms, tmp_path, files=1)
     fields = over_values(data, x=list(range(4000)), y=list(range(4000)))
-    task = await accept(stage, task_of(fields, cross=["x", "y"]))
-    await split_waiting_tasks(stage.context, dms)
-    status = await stage.status(task)
+    task = await accept(wms, task_of(fields, cross=["x", "y"]))
+    await split_waiting_tasks(wms.context, dms)
+    status = await wms.status(task)
     assert status.state is TaskState.FAILED
     assert "4000 of 'x' × 4000 of 'y', which would be 16000000 jobs" in status.reason
 
 
-async def test_many_values_need_no_more_memory_than_few(stage: Stage, dms: DmsClient) -> None:
+async def test_many_values_need_no_more_memory_than_few(wms: WmsFixture, dms: DmsClient) -> None:
     """The list is in memory only once, and the row of a job does not contain the value.
 
     The data set is the placeholder that a chain over values has.
@@ -248,23 +253,23 @@ async def test_many_values_need_no_more_memory_than_few(stage: Stage, dms: DmsCl
     text = "v" * 90
     for count in (100, 100, 10_000):
         values = [f"{number}{text}" for number in range(count)]
-        task = await accept(stage, task_of(over_values(data, word=values)))
-        async with stage.database.connection() as connection:
-            await stage.context.tasks.get(connection, [task.uid])
+        task = await accept(wms, task_of(over_values(data, word=values)))
+        async with wms.database.connection() as connection:
+            await wms.context.tasks.get(connection, [task.uid])
         tracemalloc.start()
-        await split_waiting_tasks(stage.context, dms, page=100)
+        await split_waiting_tasks(wms.context, dms, page=100)
         peaks.append(tracemalloc.get_traced_memory()[1])
         tracemalloc.stop()
-        assert (await stage.status(task)).total == count
+        assert (await wms.status(task)).total == count
     assert peaks[2] < 1.5 * peaks[1] + 100_000
-    async with stage.database.connection() as connection:
+    async with wms.database.connection() as connection:
         largest = await connection.fetchval("SELECT max(length(inputs::text)) FROM jobs")
     assert largest < len(text)
 
 
 @pytest.mark.parametrize("page", [1, 2, 50])
 async def test_data_sets_with_different_numbers_are_paired_by_place(
-    stage: Stage, dms: DmsClient, tmp_path: Path, page: int
+    wms: WmsFixture, dms: DmsClient, tmp_path: Path, page: int
 ) -> None:
     """Invariant 8: a job and all its inputs have the number of its first file."""
     first = await files_of(dms, tmp_path, "a", [3, 5, 6])
@@ -275,14 +280,14 @@ async def test_data_sets_with_different_numbers_are_paired_by_place(
     ]
     fields = {**over_values(first, word=["x", "y", "z"]), "inputs": inputs}
     for more in ({}, {"needs": Needs(), "args": {}}):
-        task = await accept(stage, task_of({**fields, **more}, by_place=True))
-        await split_waiting_tasks(stage.context, dms, page=page)
-        assert [seq for seq, _ in await inputs_by_job(stage, task)] == [3, 5, 6]
+        task = await accept(wms, task_of({**fields, **more}, by_place=True))
+        await split_waiting_tasks(wms.context, dms, page=page)
+        assert [seq for seq, _ in await inputs_by_job(wms, task)] == [3, 5, 6]
         words = [[f"word[{n}]"] if not more else [] for n in range(3)]
-        assert await names_by_job(stage, task) == [
+        assert await names_by_job(wms, task) == [
             [f"f{n:05}", f"f{n:05}", *word] for n, word in enumerate(words)
         ]
-        async with stage.database.connection() as connection:
+        async with wms.database.connection() as connection:
             rows: list[Any] = await connection.fetch(
                 "SELECT seq, inputs FROM jobs WHERE task_uid = $1", task.uid
             )
@@ -290,7 +295,7 @@ async def test_data_sets_with_different_numbers_are_paired_by_place(
 
 
 async def test_data_sets_of_unequal_size_cannot_be_paired_by_place(
-    stage: Stage, dms: DmsClient, tmp_path: Path
+    wms: WmsFixture, dms: DmsClient, tmp_path: Path
 ) -> None:
     inputs = [
         TaskInput(
@@ -301,8 +306,8 @@ async def test_data_sets_of_unequal_size_cannot_be_paired_by_place(
         for port, files in (("a", 2), ("b", 3))
     ]
     fields = {"inputs": inputs, "needs": Needs(), "args": {}}
-    task = await accept(stage, task_of(fields, by_place=True))
-    await split_waiting_tasks(stage.context, dms)
-    status = await stage.status(task)
+    task = await accept(wms, task_of(fields, by_place=True))
+    await split_waiting_tasks(wms.context, dms)
+    status = await wms.status(task)
     assert (status.state, status.total) == (TaskState.FAILED, 0)
     assert "there are 2 files at 'a' and 3 files at 'b'" in status.reason

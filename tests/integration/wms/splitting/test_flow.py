@@ -12,376 +12,386 @@ from sluice.contracts.jobs.tasks import Task, TaskInput
 from sluice.contracts.templates.plan import Boundary
 from sluice.servicekit.database import Transaction
 from tests.integration.wms.catalogue import deliver
-from tests.integration.wms.line import Line
-from tests.integration.wms.splitting.test_splitting import Dying, Killed, accept
-from tests.integration.wms.stage import Stage
+from tests.integration.wms.chain_of_steps import ChainOfSteps
+from tests.integration.wms.splitting.test_splitting import DyingDmsClient, ProcessKilled, accept
+from tests.integration.wms.wms_fixture import WmsFixture
 from tests.waiting import eventually
 from wms.db.dataflow.flows import begin_flow
 from wms.db.jobs.splitting import claim_task
 from wms.db.tasks.tasks import UpstreamRead, lock_tasks
 from wms.domain.task_completion import TaskEnding
 from wms.usecases.leasing.explain import explain_task
-from wms.usecases.splitting.claimed_task import CLAIM_SPAN
+from wms.usecases.splitting.claimed_task import CLAIM_DURATION
 from wms.usecases.splitting.split_task import split_waiting_tasks
 from wms.usecases.tasks.cancel_task import cancel_task
 from wms.usecases.tasks.end_task import end_task
 
 
 @pytest.fixture
-def line(stage: Stage, dms: DmsClient) -> Line:
-    return Line(stage, dms)
+def chain(wms: WmsFixture, dms: DmsClient) -> ChainOfSteps:
+    return ChainOfSteps(wms, dms)
 
 
 async def test_downstream_job_is_ready_when_its_own_input_exists(
-    line: Line, tmp_path: Path
+    chain: ChainOfSteps, tmp_path: Path
 ) -> None:
-    await (await line.lay(tmp_path, files=6)).send("a", "b", "c")
-    pilot = await line.stage.add_pilot()
-    jobs = await line.stage.lease(pilot, 6)
-    assert {line.step_of(job) for job in jobs} == {"a"}
-    await line.stage.finish(pilot, jobs[4], jobs[1])
-    assert await line.ready("b") == [1, 4]
-    assert await line.seqs("c") == []
-    [job] = await line.stage.lease(pilot)
-    assert (line.step_of(job), job.seq) == ("b", 1)
-    await line.stage.finish(pilot, job)
-    assert await line.ready("c") == [1]
-    assert await line.state("b") is TaskState.SPLITTING
+    await (await chain.create_tasks(tmp_path, files=6)).send("a", "b", "c")
+    pilot = await chain.wms.add_pilot()
+    jobs = await chain.wms.lease(pilot, 6)
+    assert {chain.find_step(job) for job in jobs} == {"a"}
+    await chain.wms.finish(pilot, jobs[4], jobs[1])
+    assert await chain.ready_seqs("b") == [1, 4]
+    assert await chain.job_seqs("c") == []
+    [job] = await chain.wms.lease(pilot)
+    assert (chain.find_step(job), job.seq) == ("b", 1)
+    await chain.wms.finish(pilot, job)
+    assert await chain.ready_seqs("c") == [1]
+    assert await chain.state("b") is TaskState.SPLITTING
 
 
-async def test_downstream_jobs_run_first_at_equal_rank(line: Line, tmp_path: Path) -> None:
+async def test_downstream_jobs_run_first_at_equal_rank(chain: ChainOfSteps, tmp_path: Path) -> None:
     """This keeps the number of intermediate files small."""
-    await (await line.lay(tmp_path, files=4)).send("a", "b", "c")
-    done = await line.run_all(await line.stage.add_pilot())
+    await (await chain.create_tasks(tmp_path, files=4)).send("a", "b", "c")
+    done = await chain.run_all(await chain.wms.add_pilot())
     assert done == [(step, seq) for seq in range(4) for step in "abc"]
 
 
-async def test_higher_rank_goes_before_depth(line: Line, tmp_path: Path) -> None:
-    await (await line.lay(tmp_path, files=3)).send("a", "b", "c")
-    await line.stage.execute("UPDATE tasks SET rank = 5 WHERE uid = $1", line.steps["a"].uid)
-    done = await line.run_all(await line.stage.add_pilot())
+async def test_higher_rank_goes_before_depth(chain: ChainOfSteps, tmp_path: Path) -> None:
+    await (await chain.create_tasks(tmp_path, files=3)).send("a", "b", "c")
+    await chain.wms.execute("UPDATE tasks SET rank = 5 WHERE uid = $1", chain.steps["a"].uid)
+    done = await chain.run_all(await chain.wms.add_pilot())
     assert done[:3] == [("a", 0), ("a", 1), ("a", 2)]
 
 
 async def test_downstream_task_ends_after_its_upstream_task_without_the_catalogue(
-    line: Line, dms: DmsClient, tmp_path: Path
+    chain: ChainOfSteps, dms: DmsClient, tmp_path: Path
 ) -> None:
     """The catalogue may learn of the files much later."""
-    await (await line.lay(tmp_path, files=5)).send("a", "b", "c")
-    pilot = await line.stage.add_pilot()
-    await line.run_all(pilot)
-    assert [await line.state(step) for step in "abc"] == [
+    await (await chain.create_tasks(tmp_path, files=5)).send("a", "b", "c")
+    pilot = await chain.wms.add_pilot()
+    await chain.run_all(pilot)
+    assert [await chain.state(step) for step in "abc"] == [
         TaskState.FINISHED,
         TaskState.SPLITTING,
         TaskState.SPLITTING,
     ]
-    await line.split()
-    await line.split()
-    assert [await line.state(step) for step in "abc"] == [TaskState.FINISHED] * 3
+    await chain.split()
+    await chain.split()
+    assert [await chain.state(step) for step in "abc"] == [TaskState.FINISHED] * 3
     for step in "abc":
-        assert await line.stage.states(line.steps[step]) == {JobState.FINISHED: 5}
-    async with line.stage.database.connection() as connection:
+        assert await chain.wms.states(chain.steps[step]) == {JobState.FINISHED: 5}
+    async with chain.wms.database.connection() as connection:
         assert await connection.fetchval("SELECT count(*) FROM flows") == 0
-    await deliver(line.stage, dms)
-    for task in line.steps.values():
+    await deliver(chain.wms, dms)
+    for task in chain.steps.values():
         dataset = await dms.dataset(task.main_output.dat_out_uid)
         assert (dataset.state.readable, dataset.count_files) == (True, 5)
 
 
 async def test_dataflow_makes_the_same_jobs_as_the_whole_data_set(
-    line: Line, tmp_path: Path
+    chain: ChainOfSteps, tmp_path: Path
 ) -> None:
-    await (await line.lay(tmp_path, files=5)).send("a", "b")
-    pilot = await line.stage.add_pilot()
-    jobs = await line.stage.lease(pilot, 5)
-    await line.stage.finish(pilot, *reversed(jobs))
-    await deliver(line.stage, line.dms)
-    whole = line.steps["b"].model_copy(update={"uid": uuid4(), "step": "whole"})
-    line.steps["whole"] = whole
-    await line.send("whole")
-    assert await line.inputs("b") == await line.inputs("whole") != []
-    assert await line.seqs("b") == await line.seqs("whole") == list(range(5))
+    await (await chain.create_tasks(tmp_path, files=5)).send("a", "b")
+    pilot = await chain.wms.add_pilot()
+    jobs = await chain.wms.lease(pilot, 5)
+    await chain.wms.finish(pilot, *reversed(jobs))
+    await deliver(chain.wms, chain.dms)
+    whole = chain.steps["b"].model_copy(update={"uid": uuid4(), "step": "whole"})
+    chain.steps["whole"] = whole
+    await chain.send("whole")
+    assert await chain.job_inputs("b") == await chain.job_inputs("whole") != []
+    assert await chain.job_seqs("b") == await chain.job_seqs("whole") == list(range(5))
 
 
 async def test_files_written_before_the_downstream_task_came_are_found(
-    line: Line, tmp_path: Path
+    chain: ChainOfSteps, tmp_path: Path
 ) -> None:
-    await (await line.lay(tmp_path, files=8)).send("a")
-    pilot = await line.stage.add_pilot()
-    jobs = await line.stage.lease(pilot, 8)
-    await line.stage.finish(pilot, *jobs[:5])
-    await line.send("b")
-    await line.split()
-    assert await line.seqs("b") == [], "jobs were made before the catalogue knew the files"
-    await line.stage.finish(pilot, jobs[6])
-    assert await line.seqs("b") == [6]
-    await deliver(line.stage, line.dms)
-    await line.split()
-    assert await line.seqs("b") == [0, 1, 2, 3, 4, 6]
-    await line.stage.finish(pilot, jobs[5], jobs[7])
-    assert await line.seqs("b") == list(range(8))
+    await (await chain.create_tasks(tmp_path, files=8)).send("a")
+    pilot = await chain.wms.add_pilot()
+    jobs = await chain.wms.lease(pilot, 8)
+    await chain.wms.finish(pilot, *jobs[:5])
+    await chain.send("b")
+    await chain.split()
+    assert await chain.job_seqs("b") == [], "jobs were made before the catalogue knew the files"
+    await chain.wms.finish(pilot, jobs[6])
+    assert await chain.job_seqs("b") == [6]
+    await deliver(chain.wms, chain.dms)
+    await chain.split()
+    assert await chain.job_seqs("b") == [0, 1, 2, 3, 4, 6]
+    await chain.wms.finish(pilot, jobs[5], jobs[7])
+    assert await chain.job_seqs("b") == list(range(8))
 
 
 async def test_job_with_a_number_below_leased_jobs_is_leased_too(
-    line: Line, tmp_path: Path
+    chain: ChainOfSteps, tmp_path: Path
 ) -> None:
-    await (await line.lay(tmp_path, files=3)).send("a", "b")
-    pilot = await line.stage.add_pilot()
-    jobs = await line.stage.lease(pilot, 3)
-    await line.stage.finish(pilot, jobs[2])
-    [last] = await line.stage.lease(pilot)
-    await line.stage.finish(pilot, jobs[0])
-    [first] = await line.stage.lease(pilot)
-    assert [(line.step_of(job), job.seq) for job in (last, first)] == [("b", 2), ("b", 0)]
+    await (await chain.create_tasks(tmp_path, files=3)).send("a", "b")
+    pilot = await chain.wms.add_pilot()
+    jobs = await chain.wms.lease(pilot, 3)
+    await chain.wms.finish(pilot, jobs[2])
+    [last] = await chain.wms.lease(pilot)
+    await chain.wms.finish(pilot, jobs[0])
+    [first] = await chain.wms.lease(pilot)
+    assert [(chain.find_step(job), job.seq) for job in (last, first)] == [("b", 2), ("b", 0)]
 
 
-async def test_failed_upstream_jobs_make_no_downstream_jobs(line: Line, tmp_path: Path) -> None:
+async def test_failed_upstream_jobs_make_no_downstream_jobs(
+    chain: ChainOfSteps, tmp_path: Path
+) -> None:
     """The boundary allows the failures. The downstream task is judged by the files it gets."""
-    await line.lay(tmp_path, files=6, retry=1, boundary=Boundary(minimum=0.5, sufficient=1.0))
-    await line.send("a", "b", "c")
-    pilot = await line.stage.add_pilot()
-    jobs = await line.stage.lease(pilot, 6)
-    await line.stage.fail(pilot, jobs[0], jobs[3])
-    await line.stage.finish(pilot, *(jobs[seq] for seq in (1, 2, 4, 5)))
-    await line.run_all(pilot)
-    await line.split()
-    await line.split()
-    assert await line.seqs("c", JobState.FINISHED) == [1, 2, 4, 5]
-    assert [await line.state(step) for step in "abc"] == [TaskState.FINISHED] * 3
+    await chain.create_tasks(
+        tmp_path, files=6, retry=1, boundary=Boundary(minimum=0.5, sufficient=1.0)
+    )
+    await chain.send("a", "b", "c")
+    pilot = await chain.wms.add_pilot()
+    jobs = await chain.wms.lease(pilot, 6)
+    await chain.wms.fail(pilot, jobs[0], jobs[3])
+    await chain.wms.finish(pilot, *(jobs[seq] for seq in (1, 2, 4, 5)))
+    await chain.run_all(pilot)
+    await chain.split()
+    await chain.split()
+    assert await chain.job_seqs("c", JobState.FINISHED) == [1, 2, 4, 5]
+    assert [await chain.state(step) for step in "abc"] == [TaskState.FINISHED] * 3
 
 
-async def test_downstream_task_of_a_failed_task_does_not_finish(line: Line, tmp_path: Path) -> None:
-    await (await line.lay(tmp_path, files=4, retry=1)).send("a", "b")
-    pilot = await line.stage.add_pilot()
-    jobs = await line.stage.lease(pilot, 4)
-    await line.stage.finish(pilot, jobs[0])
-    await line.stage.finish(pilot, *(await line.stage.lease(pilot)))
-    await line.stage.fail(pilot, jobs[1])
-    assert await line.state("a") is TaskState.FAILED
-    await deliver(line.stage, line.dms)
-    await line.split()
-    status = await line.stage.status(line.steps["b"])
+async def test_downstream_task_of_a_failed_task_does_not_finish(
+    chain: ChainOfSteps, tmp_path: Path
+) -> None:
+    await (await chain.create_tasks(tmp_path, files=4, retry=1)).send("a", "b")
+    pilot = await chain.wms.add_pilot()
+    jobs = await chain.wms.lease(pilot, 4)
+    await chain.wms.finish(pilot, jobs[0])
+    await chain.wms.finish(pilot, *(await chain.wms.lease(pilot)))
+    await chain.wms.fail(pilot, jobs[1])
+    assert await chain.state("a") is TaskState.FAILED
+    await deliver(chain.wms, chain.dms)
+    await chain.split()
+    status = await chain.wms.status(chain.steps["b"])
     assert (status.state, status.finished) == (TaskState.SPLITTING, 1)
     assert status.reason == "the step before it failed"
-    await cancel_task(line.stage.context, line.steps["b"].uid)
-    async with line.stage.database.connection() as connection:
+    await cancel_task(chain.wms.context, chain.steps["b"].uid)
+    async with chain.wms.database.connection() as connection:
         assert await connection.fetchval("SELECT count(*) FROM flows") == 0
 
 
-async def test_files_that_a_filter_leaves_out_make_no_jobs(line: Line, tmp_path: Path) -> None:
-    await line.lay(tmp_path, files=4, dat_out_optional=True)
-    await line.send("a", "b")
-    pilot = await line.stage.add_pilot()
-    jobs = await line.stage.lease(pilot, 4)
+async def test_files_that_a_filter_leaves_out_make_no_jobs(
+    chain: ChainOfSteps, tmp_path: Path
+) -> None:
+    await chain.create_tasks(tmp_path, files=4, dat_out_optional=True)
+    await chain.send("a", "b")
+    pilot = await chain.wms.add_pilot()
+    jobs = await chain.wms.lease(pilot, 4)
     for job in jobs:
-        report = line.stage.report_of(job)
+        report = chain.wms.make_report(job)
         outputs = [] if job.seq % 2 else report.outputs
-        await line.stage.report(pilot, report.model_copy(update={"outputs": outputs}))
-    await line.run_all(pilot)
-    await line.split()
-    assert await line.seqs("b", JobState.FINISHED) == [0, 2]
-    assert await line.state("b") is TaskState.FINISHED
+        await chain.wms.report(pilot, report.model_copy(update={"outputs": outputs}))
+    await chain.run_all(pilot)
+    await chain.split()
+    assert await chain.job_seqs("b", JobState.FINISHED) == [0, 2]
+    assert await chain.state("b") is TaskState.FINISHED
 
 
 async def test_report_concurrent_with_a_new_downstream_task_makes_its_job(
-    line: Line, tmp_path: Path
+    chain: ChainOfSteps, tmp_path: Path
 ) -> None:
     """The report looked for downstream tasks before this task was there."""
-    await (await line.lay(tmp_path, files=1)).send("a")
-    pilot = await line.stage.add_pilot()
-    [job] = await line.stage.lease(pilot)
-    await accept(line.stage, line.steps["b"])
-    a, b = line.steps["a"], line.steps["b"]
-    async with line.stage.database.transaction() as transaction:
+    await (await chain.create_tasks(tmp_path, files=1)).send("a")
+    pilot = await chain.wms.add_pilot()
+    [job] = await chain.wms.lease(pilot)
+    await accept(chain.wms, chain.steps["b"])
+    a, b = chain.steps["a"], chain.steps["b"]
+    async with chain.wms.database.transaction() as transaction:
         connection = transaction.connection
-        claim = await claim_task(connection, uuid4(), before=None, span=CLAIM_SPAN)
+        claim = await claim_task(connection, uuid4(), before=None, claim_duration=CLAIM_DURATION)
         assert claim is not None
         await lock_tasks(connection, [a.uid, b.uid])
         reading = UpstreamRead(a.uid, a.main_output.dat_out_uid)
-        report = asyncio.create_task(line.stage.finish(pilot, job))
-        await eventually(line.stage.waits_for_lock, what="the report waits")
+        report = asyncio.create_task(chain.wms.finish(pilot, job))
+        await eventually(chain.wms.is_waiting_for_lock, what="the report waits")
         assert await begin_flow(connection, claim, reading, shared=(), has_missing_jobs=False)
     await report
-    assert await line.seqs("b") == [0]
+    assert await chain.job_seqs("b") == [0]
 
 
-async def join(line: Line, *, first: str) -> Task:
+async def join(chain: ChainOfSteps, *, first: str) -> Task:
     """Make ``b`` read the output and the input of ``a`` by number. ``first`` is the main input."""
-    a, b = line.steps["a"], line.steps["b"]
+    a, b = chain.steps["a"], chain.steps["b"]
     inputs = {"original": a.main_input.dat_in_uid, "made": a.main_output.dat_out_uid}
     read = [
         TaskInput(port=port, dat_in_uid=inputs[port], mode=InputMode.EACH)
         for port in sorted(inputs, key=lambda port: port != first)
     ]
-    line.steps["b"] = b.model_copy(update={"inputs": read})
-    return line.steps["b"]
+    chain.steps["b"] = b.model_copy(update={"inputs": read})
+    return chain.steps["b"]
 
 
 @pytest.mark.parametrize("first", ["original", "made"])
 async def test_open_data_set_is_paired_with_a_closed_data_set(
-    line: Line, tmp_path: Path, first: str
+    chain: ChainOfSteps, tmp_path: Path, first: str
 ) -> None:
     """A dot product reads two data sets, of which one is still being written."""
-    await line.lay(tmp_path, files=5)
-    joined = await join(line, first=first)
-    await line.send("a", "b", "c")
-    pilot = await line.stage.add_pilot()
-    jobs = await line.stage.lease(pilot, 5)
-    await line.stage.finish(pilot, jobs[3], jobs[1])
-    assert await line.ready("b") == [1, 3]
-    await line.stage.finish(pilot, *(await line.stage.lease(pilot, 1)))
-    assert await line.ready("c") == [1]
-    await line.stage.finish(pilot, jobs[0], jobs[2], jobs[4])
-    await deliver(line.stage, line.dms)
-    line.steps["whole"] = joined.model_copy(update={"uid": uuid4(), "step": "whole"})
-    await line.send("whole")
-    assert await line.inputs("b") == await line.inputs("whole")
-    assert await line.seqs("b") == await line.seqs("whole") == list(range(5))
-    await line.run_all(pilot)
-    await line.split()
-    await line.split()
-    assert await line.state("c") is TaskState.FINISHED
+    await chain.create_tasks(tmp_path, files=5)
+    joined = await join(chain, first=first)
+    await chain.send("a", "b", "c")
+    pilot = await chain.wms.add_pilot()
+    jobs = await chain.wms.lease(pilot, 5)
+    await chain.wms.finish(pilot, jobs[3], jobs[1])
+    assert await chain.ready_seqs("b") == [1, 3]
+    await chain.wms.finish(pilot, *(await chain.wms.lease(pilot, 1)))
+    assert await chain.ready_seqs("c") == [1]
+    await chain.wms.finish(pilot, jobs[0], jobs[2], jobs[4])
+    await deliver(chain.wms, chain.dms)
+    chain.steps["whole"] = joined.model_copy(update={"uid": uuid4(), "step": "whole"})
+    await chain.send("whole")
+    assert await chain.job_inputs("b") == await chain.job_inputs("whole")
+    assert await chain.job_seqs("b") == await chain.job_seqs("whole") == list(range(5))
+    await chain.run_all(pilot)
+    await chain.split()
+    await chain.split()
+    assert await chain.state("c") is TaskState.FINISHED
 
 
 async def test_task_over_two_open_data_sets_waits_until_one_is_closed(
-    line: Line, tmp_path: Path
+    chain: ChainOfSteps, tmp_path: Path
 ) -> None:
     """Then it streams the files of the other data set."""
-    await line.lay(tmp_path, files=3)
-    a, b, c = (line.steps[step] for step in "abc")
+    await chain.create_tasks(tmp_path, files=3)
+    a, b, c = (chain.steps[step] for step in "abc")
     read = [
         TaskInput(port=step, dat_in_uid=uid, mode=InputMode.EACH)
         for step, uid in (("a", a.main_output.dat_out_uid), ("b", b.main_output.dat_out_uid))
     ]
-    line.steps["c"] = c.model_copy(update={"inputs": read})
-    await line.send("a", "b", "c")
-    pilot = await line.stage.add_pilot()
-    await line.stage.finish(pilot, *(await line.stage.lease(pilot, 3)))
-    [job] = await line.stage.lease(pilot)
-    await line.stage.finish(pilot, job)
-    assert await line.seqs("c") == [], "a job was made while both data sets are open"
-    await deliver(line.stage, line.dms)
-    await line.split()
-    [job] = await line.stage.lease(pilot)
-    await line.stage.finish(pilot, job)
-    assert await line.seqs("c") == [1]
-    await line.run_all(pilot)
-    await deliver(line.stage, line.dms)
+    chain.steps["c"] = c.model_copy(update={"inputs": read})
+    await chain.send("a", "b", "c")
+    pilot = await chain.wms.add_pilot()
+    await chain.wms.finish(pilot, *(await chain.wms.lease(pilot, 3)))
+    [job] = await chain.wms.lease(pilot)
+    await chain.wms.finish(pilot, job)
+    assert await chain.job_seqs("c") == [], "a job was made while both data sets are open"
+    await deliver(chain.wms, chain.dms)
+    await chain.split()
+    [job] = await chain.wms.lease(pilot)
+    await chain.wms.finish(pilot, job)
+    assert await chain.job_seqs("c") == [1]
+    await chain.run_all(pilot)
+    await deliver(chain.wms, chain.dms)
     for _ in range(3):
-        await line.split()
-    await line.run_all(pilot)
-    assert await line.seqs("c", JobState.FINISHED) == [0, 1, 2]
-    assert await line.state("c") is TaskState.FINISHED
+        await chain.split()
+    await chain.run_all(pilot)
+    assert await chain.job_seqs("c", JobState.FINISHED) == [0, 1, 2]
+    assert await chain.state("c") is TaskState.FINISHED
 
 
 async def test_data_set_that_is_also_read_as_a_whole_is_waited_for(
-    line: Line, tmp_path: Path
+    chain: ChainOfSteps, tmp_path: Path
 ) -> None:
-    await line.lay(tmp_path, files=4)
-    read = line.steps["b"].main_input
+    await chain.create_tasks(tmp_path, files=4)
+    read = chain.steps["b"].main_input
     whole = TaskInput(port="all", dat_in_uid=read.dat_in_uid, mode=InputMode.ALL)
-    line.steps["b"] = line.steps["b"].model_copy(update={"inputs": [read, whole]})
-    await line.send("a", "b")
-    status = await line.stage.status(line.steps["b"])
+    chain.steps["b"] = chain.steps["b"].model_copy(update={"inputs": [read, whole]})
+    await chain.send("a", "b")
+    status = await chain.wms.status(chain.steps["b"])
     assert (status.state, status.total) == (TaskState.WAITING, 0)
     assert status.reason.startswith("waiting for its input data set")
 
 
 async def test_concurrent_ends_of_upstream_and_downstream_task_leave_no_flow(
-    line: Line, second: Stage, tmp_path: Path
+    chain: ChainOfSteps, other_wms: WmsFixture, tmp_path: Path
 ) -> None:
-    await (await line.lay(tmp_path, files=2)).send("a", "b")
+    await (await chain.create_tasks(tmp_path, files=2)).send("a", "b")
 
-    async def end(at: Stage, step: str, transaction: Transaction) -> None:
-        uid = line.steps[step].uid
+    async def end(at: WmsFixture, step: str, transaction: Transaction) -> None:
+        uid = chain.steps[step].uid
         await lock_tasks(transaction.connection, [uid])
         task = (await at.context.tasks.get(transaction.connection, [uid]))[uid]
         assert await end_task(transaction, task, TaskEnding(TaskState.CANCELED, "by request"))
 
-    async with line.stage.database.transaction() as first:
-        await end(line.stage, "a", first)
+    async with chain.wms.database.transaction() as first:
+        await end(chain.wms, "a", first)
 
         async def end_other() -> None:
-            async with second.database.transaction() as transaction:
-                await end(second, "b", transaction)
+            async with other_wms.database.transaction() as transaction:
+                await end(other_wms, "b", transaction)
 
         other = asyncio.create_task(end_other())
-        await eventually(line.stage.waits_for_lock, what="the other one waits")
+        await eventually(chain.wms.is_waiting_for_lock, what="the other one waits")
     await other
-    async with line.stage.database.connection() as connection:
+    async with chain.wms.database.connection() as connection:
         assert await connection.fetchval("SELECT count(*) FROM flows") == 0
 
 
 async def test_explanation_says_how_many_upstream_jobs_a_task_waits_for(
-    line: Line, tmp_path: Path
+    chain: ChainOfSteps, tmp_path: Path
 ) -> None:
-    await (await line.lay(tmp_path, files=4)).send("a", "b")
-    pilot = await line.stage.add_pilot()
-    jobs = await line.stage.lease(pilot, 4)
-    await line.stage.finish(pilot, *jobs[:3])
-    await line.stage.finish(pilot, *(await line.stage.lease(pilot, 3)))
-    explanation = await explain_task(line.stage.context, line.steps["b"].uid)
+    await (await chain.create_tasks(tmp_path, files=4)).send("a", "b")
+    pilot = await chain.wms.add_pilot()
+    jobs = await chain.wms.lease(pilot, 4)
+    await chain.wms.finish(pilot, *jobs[:3])
+    await chain.wms.finish(pilot, *(await chain.wms.lease(pilot, 3)))
+    explanation = await explain_task(chain.wms.context, chain.steps["b"].uid)
     assert explanation.text == (
         "Streams the files of step a: 3 of 4 jobs so far, 1 to end, and its own 3 jobs made of that"
         " have ended."
     )
 
 
-async def test_stale_report_makes_no_downstream_job(line: Line, tmp_path: Path) -> None:
+async def test_stale_report_makes_no_downstream_job(chain: ChainOfSteps, tmp_path: Path) -> None:
     """Invariant 3: only the output of the winning attempt makes a job."""
-    await (await line.lay(tmp_path, files=2)).send("a", "b")
-    dead, alive = await line.stage.add_pilot(name="dead"), await line.stage.add_pilot(name="alive")
-    [job] = await line.stage.lease(dead)
-    await line.stage.overdue(job)
-    await line.stage.expire()
-    await line.stage.finish(dead, job)
-    assert await line.seqs("b") == []
-    again = await line.stage.lease(alive, 2)
-    await line.stage.finish(alive, *again)
-    await line.stage.finish(dead, job)
-    assert await line.seqs("b") == [0, 1]
+    await (await chain.create_tasks(tmp_path, files=2)).send("a", "b")
+    dead, alive = await chain.wms.add_pilot(name="dead"), await chain.wms.add_pilot(name="alive")
+    [job] = await chain.wms.lease(dead)
+    await chain.wms.backdate_leases(job)
+    await chain.wms.expire_leases()
+    await chain.wms.finish(dead, job)
+    assert await chain.job_seqs("b") == []
+    again = await chain.wms.lease(alive, 2)
+    await chain.wms.finish(alive, *again)
+    await chain.wms.finish(dead, job)
+    assert await chain.job_seqs("b") == [0, 1]
 
 
 async def test_repeated_report_after_the_end_of_the_downstream_task_is_answered(
-    line: Line, tmp_path: Path
+    chain: ChainOfSteps, tmp_path: Path
 ) -> None:
     """The record of the downstream task's files is gone by then."""
-    await (await line.lay(tmp_path, files=2)).send("a", "b")
-    pilot = await line.stage.add_pilot()
-    jobs = await line.stage.lease(pilot, 2)
-    await line.stage.finish(pilot, *jobs)
-    await line.run_all(pilot)
-    await line.split()
-    assert await line.state("b") is TaskState.FINISHED
+    await (await chain.create_tasks(tmp_path, files=2)).send("a", "b")
+    pilot = await chain.wms.add_pilot()
+    jobs = await chain.wms.lease(pilot, 2)
+    await chain.wms.finish(pilot, *jobs)
+    await chain.run_all(pilot)
+    await chain.split()
+    assert await chain.state("b") is TaskState.FINISHED
     async with asyncio.timeout(20):
-        answers = await line.stage.finish(pilot, *jobs)
+        answers = await chain.wms.finish(pilot, *jobs)
     assert answers == [ReportAnswer.ALREADY] * 2
 
 
 async def test_splitter_killed_at_every_page_finds_the_missing_files(
-    line: Line, tmp_path: Path
+    chain: ChainOfSteps, tmp_path: Path
 ) -> None:
     """Invariant 7: another splitter goes on."""
-    await (await line.lay(tmp_path, files=13)).send("a")
-    pilot = await line.stage.add_pilot()
-    jobs = await line.stage.lease(pilot, 13)
-    await line.stage.finish(pilot, *jobs[:12])
-    await deliver(line.stage, line.dms)
-    await accept(line.stage, line.steps["b"])
+    await (await chain.create_tasks(tmp_path, files=13)).send("a")
+    pilot = await chain.wms.add_pilot()
+    jobs = await chain.wms.lease(pilot, 13)
+    await chain.wms.finish(pilot, *jobs[:12])
+    await deliver(chain.wms, chain.dms)
+    await accept(chain.wms, chain.steps["b"])
     died = 0
     for pages in range(8):
         try:
-            await split_waiting_tasks(line.stage.context, Dying(line.dms, pages=pages), page=3)
-        except Killed:
+            await split_waiting_tasks(
+                chain.wms.context, DyingDmsClient(chain.dms, pages=pages), page=3
+            )
+        except ProcessKilled:
             died += 1
-            await line.stage.execute(
+            await chain.wms.execute(
                 "UPDATE tasks SET split_until = now() WHERE split_until < 'infinity'"
             )
-            await line.stage.execute("UPDATE tasks SET split_checked_at = NULL")
+            await chain.wms.execute("UPDATE tasks SET split_checked_at = NULL")
     assert died >= 3
-    await line.split()
-    assert await line.seqs("b") == list(range(12))
-    await line.stage.finish(pilot, jobs[12])
-    await line.run_all(pilot)
-    await line.split()
-    assert await line.state("b") is TaskState.FINISHED
+    await chain.split()
+    assert await chain.job_seqs("b") == list(range(12))
+    await chain.wms.finish(pilot, jobs[12])
+    await chain.run_all(pilot)
+    await chain.split()
+    assert await chain.state("b") is TaskState.FINISHED

@@ -11,8 +11,13 @@ from sluice.clients.dms import DmsClient
 from sluice.contracts.common.states import InputMode, Pick, TaskMode, TaskState
 from sluice.contracts.jobs.tasks import NextInput, Task, TaskInput
 from sluice.contracts.templates.plan import MergeGroups
-from tests.integration.wms.splitting.test_splitting import Dying, Killed, accept, make_dataset
-from tests.integration.wms.stage import Stage, make_task
+from tests.integration.wms.splitting.test_splitting import (
+    DyingDmsClient,
+    ProcessKilled,
+    accept,
+    make_dataset,
+)
+from tests.integration.wms.wms_fixture import WmsFixture, make_task
 from wms.usecases.splitting.split_task import split_waiting_tasks
 
 
@@ -20,18 +25,18 @@ def side(port: str, dataset: UUID, mode: InputMode, *, optional: bool = False) -
     return TaskInput(port=port, dat_in_uid=dataset, mode=mode, optional=optional)
 
 
-async def shared_of(stage: Stage, task: Task) -> list[tuple[str, int]]:
+async def shared_of(wms: WmsFixture, task: Task) -> list[tuple[str, int]]:
     """Return port and number of each file that all jobs get, as a pilot is told."""
-    pilot = await stage.add_pilot()
-    leased = await stage.leased(pilot)
+    pilot = await wms.add_pilot()
+    leased = await wms.request_lease(pilot)
     assert len(leased.jobs) == 1
     text = leased.shared.get(task.uid)
     return [] if text is None else [(file["port"], file["seq"]) for file in json.loads(text)]
 
 
-async def inputs_of(stage: Stage, task: Task) -> list[tuple[int, list[tuple[str, int]]]]:
+async def inputs_of(wms: WmsFixture, task: Task) -> list[tuple[int, list[tuple[str, int]]]]:
     """Return the number of each job with the port and number of each of its files."""
-    async with stage.database.connection() as connection:
+    async with wms.database.connection() as connection:
         rows: list[Any] = await connection.fetch(
             "SELECT seq, inputs FROM jobs WHERE task_uid = $1 ORDER BY id", task.uid
         )
@@ -43,7 +48,7 @@ async def inputs_of(stage: Stage, task: Task) -> list[tuple[int, list[tuple[str,
 
 @pytest.mark.parametrize("page", [1, 2, 3, 50])
 async def test_files_of_the_same_number_are_paired(
-    stage: Stage, dms: DmsClient, tmp_path: Path, page: int
+    wms: WmsFixture, dms: DmsClient, tmp_path: Path, page: int
 ) -> None:
     """Invariant 8: a job needs all required files, and may lack an optional file."""
     first = await make_dataset(dms, tmp_path / "a", files=6, seqs=[0, 1, 2, 3, 5, 7])
@@ -55,39 +60,39 @@ async def test_files_of_the_same_number_are_paired(
         side("b", needed, InputMode.EACH),
         side("c", spare, InputMode.EACH, optional=True),
     ]
-    task = await accept(stage, make_task(dat_in_uid=first, side_inputs=sides))
-    await split_waiting_tasks(stage.context, dms, page=page)
-    assert await inputs_of(stage, task) == [
+    task = await accept(wms, make_task(dat_in_uid=first, side_inputs=sides))
+    await split_waiting_tasks(wms.context, dms, page=page)
+    assert await inputs_of(wms, task) == [
         (0, [("", 0), ("b", 0)]),
         (2, [("", 2), ("b", 2), ("c", 2)]),
         (3, [("", 3), ("b", 3)]),
         (5, [("", 5), ("b", 5)]),
     ]
-    assert await shared_of(stage, task) == [("all", 0)]
-    assert (await stage.status(task)).state is TaskState.ACTIVE
+    assert await shared_of(wms, task) == [("all", 0)]
+    assert (await wms.status(task)).state is TaskState.ACTIVE
 
 
 async def test_splitter_killed_while_reading_several_data_sets_makes_no_duplicates(
-    stage: Stage, dms: DmsClient, tmp_path: Path
+    wms: WmsFixture, dms: DmsClient, tmp_path: Path
 ) -> None:
     """Invariant 7: another splitter reads from the beginning and skips files that have jobs."""
     first, second = [await make_dataset(dms, tmp_path / name, files=20) for name in "ab"]
     task = await accept(
-        stage, make_task(dat_in_uid=first, side_inputs=[side("b", second, InputMode.EACH)])
+        wms, make_task(dat_in_uid=first, side_inputs=[side("b", second, InputMode.EACH)])
     )
     totals = []
     for pages in range(1, 20):
         try:
-            await split_waiting_tasks(stage.context, Dying(dms, pages=pages), page=3)
-        except Killed:
-            await stage.execute("UPDATE tasks SET split_until = now(), split_checked_at = NULL")
-        totals.append((await stage.status(task)).total)
+            await split_waiting_tasks(wms.context, DyingDmsClient(dms, pages=pages), page=3)
+        except ProcessKilled:
+            await wms.execute("UPDATE tasks SET split_until = now(), split_checked_at = NULL")
+        totals.append((await wms.status(task)).total)
     assert 0 < totals[5] < 20
-    assert await inputs_of(stage, task) == [(n, [("", n), ("b", n)]) for n in range(20)]
+    assert await inputs_of(wms, task) == [(n, [("", n), ("b", n)]) for n in range(20)]
 
 
 async def test_groups_of_a_merge_get_a_second_data_set_whole(
-    stage: Stage, dms: DmsClient, tmp_path: Path
+    wms: WmsFixture, dms: DmsClient, tmp_path: Path
 ) -> None:
     first, second = [
         await make_dataset(dms, tmp_path / name, files=files)
@@ -96,18 +101,18 @@ async def test_groups_of_a_merge_get_a_second_data_set_whole(
     groups = MergeGroups(files=3)
     sides = [side("b", second, InputMode.ALL)]
     task = await accept(
-        stage, make_task(dat_in_uid=first, mode=TaskMode.MERGE, groups=groups, side_inputs=sides)
+        wms, make_task(dat_in_uid=first, mode=TaskMode.MERGE, groups=groups, side_inputs=sides)
     )
-    await split_waiting_tasks(stage.context, dms, page=2)
-    assert await inputs_of(stage, task) == [
+    await split_waiting_tasks(wms.context, dms, page=2)
+    assert await inputs_of(wms, task) == [
         (0, [("", 0), ("", 1), ("", 2)]),
         (1, [("", 3), ("", 4)]),
     ]
-    assert await shared_of(stage, task) == [("b", 0), ("b", 1), ("b", 2)]
+    assert await shared_of(wms, task) == [("b", 0), ("b", 1), ("b", 2)]
 
 
 async def test_map_gives_a_whole_data_set_to_every_job(
-    stage: Stage, dms: DmsClient, tmp_path: Path
+    wms: WmsFixture, dms: DmsClient, tmp_path: Path
 ) -> None:
     """The data set is stored once, and a pilot gets it with the task."""
     first, second = [
@@ -115,12 +120,12 @@ async def test_map_gives_a_whole_data_set_to_every_job(
         for name, files in (("a", 3), ("b", 3))
     ]
     task = await accept(
-        stage, make_task(dat_in_uid=first, side_inputs=[side("b", second, InputMode.ALL)])
+        wms, make_task(dat_in_uid=first, side_inputs=[side("b", second, InputMode.ALL)])
     )
-    await split_waiting_tasks(stage.context, Dying(dms, pages=3), page=2)
-    assert await inputs_of(stage, task) == [(n, [("", n)]) for n in range(3)]
-    assert await shared_of(stage, task) == [("b", 0), ("b", 1), ("b", 2)]
-    lease = await stage.leased(await stage.add_pilot(), known_tasks=[task.uid])
+    await split_waiting_tasks(wms.context, DyingDmsClient(dms, pages=3), page=2)
+    assert await inputs_of(wms, task) == [(n, [("", n)]) for n in range(3)]
+    assert await shared_of(wms, task) == [("b", 0), ("b", 1), ("b", 2)]
+    lease = await wms.request_lease(await wms.add_pilot(), known_tasks=[task.uid])
     assert (len(lease.jobs), lease.shared) == (1, {})
 
 
@@ -128,59 +133,61 @@ async def test_map_gives_a_whole_data_set_to_every_job(
     ("files", "reason"), [(2, "takes at most 1 file; the data set has 2"), (0, "is empty")]
 )
 async def test_shared_input_of_a_single_file_must_have_one_file(
-    stage: Stage, dms: DmsClient, tmp_path: Path, files: int, reason: str
+    wms: WmsFixture, dms: DmsClient, tmp_path: Path, files: int, reason: str
 ) -> None:
     first = await make_dataset(dms, tmp_path / "a", files=3)
     shared = await make_dataset(dms, tmp_path / "b", files=files)
     task = await accept(
-        stage, make_task(dat_in_uid=first, side_inputs=[side("b", shared, InputMode.ONE)])
+        wms, make_task(dat_in_uid=first, side_inputs=[side("b", shared, InputMode.ONE)])
     )
-    await split_waiting_tasks(stage.context, dms)
-    status = await stage.status(task)
+    await split_waiting_tasks(wms.context, dms)
+    status = await wms.status(task)
     assert status.state is TaskState.FAILED
     assert reason in status.reason
 
 
 @pytest.mark.parametrize(("files", "inputs"), [(1, [("", 0)]), (0, [])])
 async def test_single_values_make_one_job_also_without_a_file(
-    stage: Stage, dms: DmsClient, tmp_path: Path, files: int, inputs: list[tuple[str, int]]
+    wms: WmsFixture, dms: DmsClient, tmp_path: Path, files: int, inputs: list[tuple[str, int]]
 ) -> None:
     first = await make_dataset(dms, tmp_path / "a", files=files)
     none = await make_dataset(dms, tmp_path / "b", files=0)
     sides = [side("b", none, InputMode.ONE, optional=True)]
     task = await accept(
-        stage, make_task(dat_in_uid=first, dat_in_optional=True, single=True, side_inputs=sides)
+        wms, make_task(dat_in_uid=first, dat_in_optional=True, single=True, side_inputs=sides)
     )
-    await split_waiting_tasks(stage.context, dms)
-    assert await inputs_of(stage, task) == [(0, inputs)]
-    assert (await stage.status(task)).state is TaskState.ACTIVE
+    await split_waiting_tasks(wms.context, dms)
+    assert await inputs_of(wms, task) == [(0, inputs)]
+    assert (await wms.status(task)).state is TaskState.ACTIVE
 
 
 @pytest.mark.parametrize(
     ("files", "reason"), [(2, "takes at most 1 file; the data set has 2"), (0, "is empty")]
 )
 async def test_required_single_value_must_have_one_file(
-    stage: Stage, dms: DmsClient, tmp_path: Path, files: int, reason: str
+    wms: WmsFixture, dms: DmsClient, tmp_path: Path, files: int, reason: str
 ) -> None:
     first = await make_dataset(dms, tmp_path / "a", files=files)
-    task = await accept(stage, make_task(dat_in_uid=first, single=True))
-    await split_waiting_tasks(stage.context, dms)
-    status = await stage.status(task)
+    task = await accept(wms, make_task(dat_in_uid=first, single=True))
+    await split_waiting_tasks(wms.context, dms)
+    status = await wms.status(task)
     assert (status.state, status.total) == (TaskState.FAILED, 0)
     assert reason in status.reason
 
 
-async def test_task_waits_for_every_data_set(stage: Stage, dms: DmsClient, tmp_path: Path) -> None:
+async def test_task_waits_for_every_data_set(
+    wms: WmsFixture, dms: DmsClient, tmp_path: Path
+) -> None:
     first = await make_dataset(dms, tmp_path / "a", files=2)
     late = await make_dataset(dms, tmp_path / "b", files=2, close=False)
     task = await accept(
-        stage, make_task(dat_in_uid=first, side_inputs=[side("b", late, InputMode.EACH)])
+        wms, make_task(dat_in_uid=first, side_inputs=[side("b", late, InputMode.EACH)])
     )
-    await split_waiting_tasks(stage.context, dms)
-    assert "still open, with 2 files so far" in (await stage.status(task)).reason
+    await split_waiting_tasks(wms.context, dms)
+    assert "still open, with 2 files so far" in (await wms.status(task)).reason
     await dms.close_dataset(late)
-    await split_waiting_tasks(stage.context, dms)
-    assert (await stage.status(task)).total == 2
+    await split_waiting_tasks(wms.context, dms)
+    assert (await wms.status(task)).total == 2
 
 
 def behind(*uids: UUID, stride: int = 100) -> list[NextInput]:
@@ -191,7 +198,7 @@ def behind(*uids: UUID, stride: int = 100) -> list[NextInput]:
 
 @pytest.mark.parametrize("page", [1, 2, 50])
 async def test_consecutive_data_sets_keep_their_pairs(
-    stage: Stage, dms: DmsClient, tmp_path: Path, page: int
+    wms: WmsFixture, dms: DmsClient, tmp_path: Path, page: int
 ) -> None:
     """Invariant 8: the pairs stay although a filter left out files."""
     a, b, c = [
@@ -199,22 +206,22 @@ async def test_consecutive_data_sets_keep_their_pairs(
         for name, seqs in (("a", [0, 1, 2, 3]), ("b", [0, 2]), ("c", [1, 2]))
     ]
     pairs = side("b", b, InputMode.EACH).model_copy(update={"next_inputs": behind(c)})
-    task = await accept(stage, make_task(dat_in_uid=a, next_inputs=behind(a), side_inputs=[pairs]))
-    await split_waiting_tasks(stage.context, dms, page=page)
-    assert await inputs_of(stage, task) == [(n, [("", n), ("b", n)]) for n in (0, 2, 101, 102)]
+    task = await accept(wms, make_task(dat_in_uid=a, next_inputs=behind(a), side_inputs=[pairs]))
+    await split_waiting_tasks(wms.context, dms, page=page)
+    assert await inputs_of(wms, task) == [(n, [("", n), ("b", n)]) for n in (0, 2, 101, 102)]
 
 
 async def test_merge_reads_data_sets_one_after_the_other(
-    stage: Stage, dms: DmsClient, tmp_path: Path
+    wms: WmsFixture, dms: DmsClient, tmp_path: Path
 ) -> None:
     a, b = [await make_dataset(dms, tmp_path / name, files=3) for name in "ab"]
     further = [NextInput(dat_in_uid=uid) for uid in (b, a)]
     task = make_task(
         dat_in_uid=a, mode=TaskMode.MERGE, groups=MergeGroups(files=4), next_inputs=further
     )
-    await accept(stage, task)
-    await split_waiting_tasks(stage.context, dms, page=2)
-    assert await inputs_of(stage, task) == [
+    await accept(wms, task)
+    await split_waiting_tasks(wms.context, dms, page=2)
+    assert await inputs_of(wms, task) == [
         (0, [("", 0), ("", 1), ("", 2), ("", 0)]),
         (1, [("", 1), ("", 2), ("", 0), ("", 1)]),
         (2, [("", 2)]),
@@ -231,38 +238,43 @@ async def test_merge_reads_data_sets_one_after_the_other(
     ],
 )
 async def test_one_file_is_picked_from_several_data_sets(
-    stage: Stage, dms: DmsClient, tmp_path: Path, files: tuple[int, int], pick: Pick, expected: Any
+    wms: WmsFixture,
+    dms: DmsClient,
+    tmp_path: Path,
+    files: tuple[int, int],
+    pick: Pick,
+    expected: Any,
 ) -> None:
     """The picked file makes the job, or all jobs share it."""
     a, b = [
         await make_dataset(dms, tmp_path / str(n), files=count) for n, count in enumerate(files)
     ]
     first = await accept(
-        stage, make_task(dat_in_uid=a, next_inputs=[NextInput(dat_in_uid=b)], pick=pick)
+        wms, make_task(dat_in_uid=a, next_inputs=[NextInput(dat_in_uid=b)], pick=pick)
     )
     chosen = side("b", a, InputMode.ONE).model_copy(
         update={"next_inputs": [NextInput(dat_in_uid=b)], "pick": pick}
     )
     other = await make_dataset(dms, tmp_path / "x", files=1)
-    second = await accept(stage, make_task(dat_in_uid=other, side_inputs=[chosen]))
-    await split_waiting_tasks(stage.context, dms)
+    second = await accept(wms, make_task(dat_in_uid=other, side_inputs=[chosen]))
+    await split_waiting_tasks(wms.context, dms)
     if isinstance(expected, str):
-        assert expected in (await stage.status(first)).reason
-        assert expected in (await stage.status(second)).reason
+        assert expected in (await wms.status(first)).reason
+        assert expected in (await wms.status(second)).reason
     else:
-        assert await inputs_of(stage, first) == expected
-        await stage.execute("DELETE FROM jobs WHERE task_uid = $1", first.uid)
-        await stage.execute("UPDATE tasks SET total = 0, ready = 0 WHERE uid = $1", first.uid)
-        assert await shared_of(stage, second) == [("b", 0)]
+        assert await inputs_of(wms, first) == expected
+        await wms.execute("DELETE FROM jobs WHERE task_uid = $1", first.uid)
+        await wms.execute("UPDATE tasks SET total = 0, ready = 0 WHERE uid = $1", first.uid)
+        assert await shared_of(wms, second) == [("b", 0)]
 
 
 async def test_number_beyond_the_range_of_its_data_set_fails_the_task(
-    stage: Stage, dms: DmsClient, tmp_path: Path
+    wms: WmsFixture, dms: DmsClient, tmp_path: Path
 ) -> None:
     a = await make_dataset(dms, tmp_path / "a", files=2, seqs=[0, 100])
-    task = await accept(stage, make_task(dat_in_uid=a, next_inputs=behind(a)))
-    await split_waiting_tasks(stage.context, dms)
-    status = await stage.status(task)
+    task = await accept(wms, make_task(dat_in_uid=a, next_inputs=behind(a)))
+    await split_waiting_tasks(wms.context, dms)
+    status = await wms.status(task)
     assert status.state is TaskState.FAILED
     assert (
         "has the number 100: where data sets are taken one behind the other, numbers are below 100"

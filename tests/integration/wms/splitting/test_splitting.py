@@ -12,7 +12,7 @@ from sluice.contracts.common.states import DatasetType, JobState, TaskMode, Task
 from sluice.contracts.data.datasets import NewDataset, NewFile
 from sluice.contracts.jobs.tasks import Task
 from sluice.contracts.templates.plan import Boundary, MergeGroups
-from tests.integration.wms.stage import CHECKSUM, Stage, make_task
+from tests.integration.wms.wms_fixture import CHECKSUM, WmsFixture, make_task
 from wms.usecases.splitting.split_task import split_waiting_tasks
 from wms.usecases.tasks.accept_task import accept_task
 from wms.usecases.tasks.cancel_task import cancel_task
@@ -45,15 +45,15 @@ async def make_dataset(
     return dataset.uid
 
 
-async def accept(stage: Stage, task: Task) -> Task:
-    stage.tasks[task.uid] = task
-    async with stage.database.transaction() as transaction:
+async def accept(wms: WmsFixture, task: Task) -> Task:
+    wms.tasks[task.uid] = task
+    async with wms.database.transaction() as transaction:
         await accept_task(transaction, task)
     return task
 
 
-async def jobs_of(stage: Stage, task: Task) -> list[tuple[int, list[str]]]:
-    async with stage.database.connection() as connection:
+async def jobs_of(wms: WmsFixture, task: Task) -> list[tuple[int, list[str]]]:
+    async with wms.database.connection() as connection:
         rows = await connection.fetch(
             "SELECT seq, inputs FROM jobs WHERE task_uid = $1 ORDER BY id", task.uid
         )
@@ -61,15 +61,15 @@ async def jobs_of(stage: Stage, task: Task) -> list[tuple[int, list[str]]]:
 
 
 async def test_map_makes_a_job_for_each_file_in_order(
-    stage: Stage, dms: DmsClient, tmp_path: Path
+    wms: WmsFixture, dms: DmsClient, tmp_path: Path
 ) -> None:
     """Invariant 8: a job has the number of its file, gaps included."""
     seqs = [0, 1, 5, 7, 100, 101]
     uid = await make_dataset(dms, tmp_path, files=6, seqs=seqs)
-    task = await accept(stage, make_task(dat_in_uid=uid))
-    await split_waiting_tasks(stage.context, dms, page=4)
-    assert await jobs_of(stage, task) == [(seq, [f"f{n:05}"]) for n, seq in enumerate(seqs)]
-    status = await stage.status(task)
+    task = await accept(wms, make_task(dat_in_uid=uid))
+    await split_waiting_tasks(wms.context, dms, page=4)
+    assert await jobs_of(wms, task) == [(seq, [f"f{n:05}"]) for n, seq in enumerate(seqs)]
+    status = await wms.status(task)
     assert (status.state, status.total, status.ready) == (TaskState.ACTIVE, 6, 6)
 
 
@@ -87,143 +87,141 @@ async def test_map_makes_a_job_for_each_file_in_order(
     ],
 )
 async def test_merge_groups_are_the_same_after_a_kill_at_every_page(
-    stage: Stage, dms: DmsClient, tmp_path: Path, groups: MergeGroups, expected: list[int]
+    wms: WmsFixture, dms: DmsClient, tmp_path: Path, groups: MergeGroups, expected: list[int]
 ) -> None:
     """Invariants 7 and 8: the jobs are those of a run without kills."""
     uid = await make_dataset(dms, tmp_path, files=25)
-    task = await accept(stage, make_task(dat_in_uid=uid, mode=TaskMode.MERGE, groups=groups))
+    task = await accept(wms, make_task(dat_in_uid=uid, mode=TaskMode.MERGE, groups=groups))
     died = 0
     for pages in range(1, 10):
         try:
-            await split_waiting_tasks(stage.context, Dying(dms, pages=pages), page=4)
-        except Killed:
+            await split_waiting_tasks(wms.context, DyingDmsClient(dms, pages=pages), page=4)
+        except ProcessKilled:
             died += 1
-            await stage.execute("UPDATE tasks SET split_until = now(), split_checked_at = NULL")
-    jobs = await jobs_of(stage, task)
+            await wms.execute("UPDATE tasks SET split_until = now(), split_checked_at = NULL")
+    jobs = await jobs_of(wms, task)
     assert died >= 2
     assert [len(files) for _, files in jobs] == expected
     assert [seq for seq, _ in jobs] == list(range(len(expected)))
     assert [name for _, files in jobs for name in files] == [f"f{n:05}" for n in range(25)]
-    assert (await stage.status(task)).state is TaskState.ACTIVE
+    assert (await wms.status(task)).state is TaskState.ACTIVE
 
 
 async def test_map_killed_at_every_page_makes_no_duplicate_jobs(
-    stage: Stage, dms: DmsClient, tmp_path: Path
+    wms: WmsFixture, dms: DmsClient, tmp_path: Path
 ) -> None:
     """Invariant 7: another splitter goes on."""
     uid = await make_dataset(dms, tmp_path, files=25)
-    task = await accept(stage, make_task(dat_in_uid=uid))
+    task = await accept(wms, make_task(dat_in_uid=uid))
     for _ in range(7):
-        with pytest.raises(Killed):
-            await split_waiting_tasks(stage.context, Dying(dms, pages=1), page=3)
-        await stage.execute("UPDATE tasks SET split_until = now(), split_checked_at = NULL")
-    assert 0 < (await stage.status(task)).total < 25
-    assert (
-        len(await stage.lease(await stage.add_pilot(), 5)) == 5
-    )  # jobs run while splitting goes on
-    await split_waiting_tasks(stage.context, dms, page=3)
-    assert [seq for seq, _ in await jobs_of(stage, task)] == list(range(25))
+        with pytest.raises(ProcessKilled):
+            await split_waiting_tasks(wms.context, DyingDmsClient(dms, pages=1), page=3)
+        await wms.execute("UPDATE tasks SET split_until = now(), split_checked_at = NULL")
+    assert 0 < (await wms.status(task)).total < 25
+    assert len(await wms.lease(await wms.add_pilot(), 5)) == 5  # jobs run while splitting goes on
+    await split_waiting_tasks(wms.context, dms, page=3)
+    assert [seq for seq, _ in await jobs_of(wms, task)] == list(range(25))
 
 
 async def test_many_splitters_make_every_job_once(
-    stage: Stage, second: Stage, dms: DmsClient, tmp_path: Path
+    wms: WmsFixture, other_wms: WmsFixture, dms: DmsClient, tmp_path: Path
 ) -> None:
     """Invariant 7: several splitters run at the same time."""
     uid = await make_dataset(dms, tmp_path, files=40)
-    tasks = [await accept(stage, make_task(dat_in_uid=uid)) for _ in range(5)]
+    tasks = [await accept(wms, make_task(dat_in_uid=uid)) for _ in range(5)]
     await asyncio.gather(
-        *(split_waiting_tasks(at.context, dms, page=7) for at in (stage, second) for _ in range(3))
+        *(split_waiting_tasks(at.context, dms, page=7) for at in (wms, other_wms) for _ in range(3))
     )
     for task in tasks:
-        assert [seq for seq, _ in await jobs_of(stage, task)] == list(range(40))
+        assert [seq for seq, _ in await jobs_of(wms, task)] == list(range(40))
 
 
 async def test_task_waits_for_an_open_data_set_with_the_reason(
-    stage: Stage, dms: DmsClient, tmp_path: Path
+    wms: WmsFixture, dms: DmsClient, tmp_path: Path
 ) -> None:
     uid = await make_dataset(dms, tmp_path, files=3, close=False)
-    task = await accept(stage, make_task(dat_in_uid=uid))
-    await split_waiting_tasks(stage.context, dms)
-    status = await stage.status(task)
+    task = await accept(wms, make_task(dat_in_uid=uid))
+    await split_waiting_tasks(wms.context, dms)
+    status = await wms.status(task)
     assert status.state is TaskState.WAITING
     assert status.reason.endswith("it is still open, with 3 files so far")
     await dms.close_dataset(uid)
-    await split_waiting_tasks(stage.context, dms)
-    assert (await stage.status(task)).reason == ""
-    assert (await stage.status(task)).total == 3
+    await split_waiting_tasks(wms.context, dms)
+    assert (await wms.status(task)).reason == ""
+    assert (await wms.status(task)).total == 3
 
 
 async def test_unknown_or_deleted_input_fails_the_task(
-    stage: Stage, dms: DmsClient, tmp_path: Path
+    wms: WmsFixture, dms: DmsClient, tmp_path: Path
 ) -> None:
-    unknown = await accept(stage, make_task())
+    unknown = await accept(wms, make_task())
     orphan_task = await accept(
-        stage, make_task(dat_in_uid=await make_dataset(dms, tmp_path, files=1))
+        wms, make_task(dat_in_uid=await make_dataset(dms, tmp_path, files=1))
     )
     await dms.delete_dataset(orphan_task.main_input.dat_in_uid, force=True)
-    await split_waiting_tasks(stage.context, dms)
+    await split_waiting_tasks(wms.context, dms)
     for task, sentence in ((unknown, "unknown to the DMS"), (orphan_task, "has been deleted")):
-        status = await stage.status(task)
+        status = await wms.status(task)
         assert (status.state, status.total) == (TaskState.FAILED, 0)
         assert sentence in status.reason
-        assert (await stage.sent()).close_at[task.main_output.dat_out_uid] == [0]
+        assert (await wms.sent_messages()).close_at[task.main_output.dat_out_uid] == [0]
 
 
 async def test_empty_input_gives_an_empty_output_or_a_merge_of_no_files(
-    stage: Stage, dms: DmsClient, tmp_path: Path
+    wms: WmsFixture, dms: DmsClient, tmp_path: Path
 ) -> None:
     uid = await make_dataset(dms, tmp_path, files=0)
     map_, groups, merge = [
-        await accept(stage, make_task(dat_in_uid=uid, mode=mode, groups=groups))
+        await accept(wms, make_task(dat_in_uid=uid, mode=mode, groups=groups))
         for mode, groups in (
             (TaskMode.MAP, MergeGroups()),
             (TaskMode.MERGE, MergeGroups(files=3)),
             (TaskMode.MERGE, MergeGroups()),
         )
     ]
-    await split_waiting_tasks(stage.context, dms)
+    await split_waiting_tasks(wms.context, dms)
     for task in (map_, groups):
-        status = await stage.status(task)
+        status = await wms.status(task)
         assert (status.state, status.total) == (TaskState.FINISHED, 0)
         assert "has no files" in status.reason
-        assert (await stage.sent()).close_at[task.main_output.dat_out_uid] == [0]
-    assert await jobs_of(stage, merge) == [(0, [])]
+        assert (await wms.sent_messages()).close_at[task.main_output.dat_out_uid] == [0]
+    assert await jobs_of(wms, merge) == [(0, [])]
 
 
 async def test_equal_sequence_numbers_fail_the_task(
-    stage: Stage, dms: DmsClient, tmp_path: Path
+    wms: WmsFixture, dms: DmsClient, tmp_path: Path
 ) -> None:
     """Invariant 8 cannot hold for such an input."""
     task = await accept(
-        stage, make_task(dat_in_uid=await make_dataset(dms, tmp_path, files=3, seqs=[1, 2, 2]))
+        wms, make_task(dat_in_uid=await make_dataset(dms, tmp_path, files=3, seqs=[1, 2, 2]))
     )
-    await split_waiting_tasks(stage.context, dms)
-    status = await stage.status(task)
+    await split_waiting_tasks(wms.context, dms)
+    status = await wms.status(task)
     assert status.state is TaskState.FAILED
     assert "two files with sequence number 2, one of them f00002" in status.reason
 
 
 async def test_task_canceled_during_splitting_gets_no_more_jobs(
-    stage: Stage, dms: DmsClient, tmp_path: Path
+    wms: WmsFixture, dms: DmsClient, tmp_path: Path
 ) -> None:
     """Invariant 5: a final task stays final, however far its splitting was."""
-    task = await accept(stage, make_task(dat_in_uid=await make_dataset(dms, tmp_path, files=10)))
+    task = await accept(wms, make_task(dat_in_uid=await make_dataset(dms, tmp_path, files=10)))
 
-    class Cancels(DmsClient):
+    class CancelingDmsClient(DmsClient):
         async def files(self, uid: UUID, **changes: Any) -> Any:
             page = await dms.files(uid, **changes)
             if changes["after"] is not None:
-                await cancel_task(stage.context, task.uid)
+                await cancel_task(wms.context, task.uid)
             return page
 
-    await split_waiting_tasks(stage.context, Cancels(dms._http), page=4)
-    status = await stage.status(task)
+    await split_waiting_tasks(wms.context, CancelingDmsClient(dms._http), page=4)
+    status = await wms.status(task)
     assert (status.state, status.total, status.canceled) == (TaskState.CANCELED, 4, 4)
-    assert await stage.states(task) == {JobState.CANCELED: 4}
+    assert await wms.states(task) == {JobState.CANCELED: 4}
 
 
 async def test_boundary_is_judged_only_after_splitting(
-    stage: Stage, dms: DmsClient, tmp_path: Path
+    wms: WmsFixture, dms: DmsClient, tmp_path: Path
 ) -> None:
     """Jobs that ended during the splitting count once all jobs exist."""
     task = make_task(
@@ -231,23 +229,23 @@ async def test_boundary_is_judged_only_after_splitting(
         retry=1,
         boundary=Boundary(minimum=0.8, sufficient=1.0),
     )
-    await accept(stage, task)
-    with pytest.raises(Killed):
-        await split_waiting_tasks(stage.context, Dying(dms, pages=1), page=4)
-    pilot = await stage.add_pilot()
-    await stage.fail(pilot, *await stage.lease(pilot, 4))
-    assert (await stage.status(task)).state is TaskState.SPLITTING
-    await stage.execute("UPDATE tasks SET split_until = now(), split_checked_at = NULL")
-    await split_waiting_tasks(stage.context, dms, page=4)
-    status = await stage.status(task)
+    await accept(wms, task)
+    with pytest.raises(ProcessKilled):
+        await split_waiting_tasks(wms.context, DyingDmsClient(dms, pages=1), page=4)
+    pilot = await wms.add_pilot()
+    await wms.fail(pilot, *await wms.lease(pilot, 4))
+    assert (await wms.status(task)).state is TaskState.SPLITTING
+    await wms.execute("UPDATE tasks SET split_until = now(), split_checked_at = NULL")
+    await split_waiting_tasks(wms.context, dms, page=4)
+    status = await wms.status(task)
     assert (status.state, status.failed, status.canceled) == (TaskState.FAILED, 4, 6)
 
 
-class Killed(BaseException):
+class ProcessKilled(BaseException):
     """The death of the process, which nothing handles."""
 
 
-class Dying(DmsClient):
+class DyingDmsClient(DmsClient):
     """A client that dies when it is asked for a page more than ``pages``."""
 
     def __init__(self, dms: DmsClient, *, pages: int) -> None:
@@ -256,6 +254,6 @@ class Dying(DmsClient):
 
     async def files(self, uid: UUID, **changes: Any) -> Any:
         if self._left == 0:
-            raise Killed
+            raise ProcessKilled
         self._left -= 1
         return await super().files(uid, **changes)

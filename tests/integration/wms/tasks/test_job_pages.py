@@ -11,18 +11,18 @@ from sluice.contracts.common.states import ErrorClass, JobState
 from sluice.contracts.jobs.tasks import Job, JobOrder, Task
 from sluice.contracts.templates.plan import Boundary
 from tests.integration.wms.leasing.test_query_plans import buffers, nodes, plan, scans
-from tests.integration.wms.stage import Stage, make_task
+from tests.integration.wms.wms_fixture import WmsFixture, make_task
 from wms.db.jobs import job_pages
 from wms.db.jobs.job_pages import JobQuery, NotOrdered
 from wms.usecases.tasks.read_tasks import read_job, read_jobs
 
 
-async def pages(stage: Stage, task: Task, *, limit: int, **query: Any) -> list[Job]:
+async def pages(wms: WmsFixture, task: Task, *, limit: int, **query: Any) -> list[Job]:
     jobs: list[Job] = []
     after = None
     while True:
         page = await read_jobs(
-            stage.context, task.uid, JobQuery(limit=limit, after=after, full=True, **query)
+            wms.context, task.uid, JobQuery(limit=limit, after=after, full=True, **query)
         )
         assert len(page.jobs) <= limit
         jobs += page.jobs
@@ -32,24 +32,24 @@ async def pages(stage: Stage, task: Task, *, limit: int, **query: Any) -> list[J
 
 
 @pytest.fixture
-async def mixed(stage: Stage) -> tuple[Task, UUID]:
+async def mixed(wms: WmsFixture) -> tuple[Task, UUID]:
     """40 jobs: 12 finished, 4 failed, 3 ready again, 5 running, 2 leased and 14 never leased."""
-    task = await stage.add_task(make_task(retry=1, boundary=Boundary(minimum=0.1)), jobs=40)
-    pilot = await stage.add_pilot(name="farm-07")
-    jobs = await stage.lease(pilot, 26)
-    await stage.age(*jobs, seconds=30)
+    task = await wms.add_task(make_task(retry=1, boundary=Boundary(minimum=0.1)), jobs=40)
+    pilot = await wms.add_pilot(name="farm-07")
+    jobs = await wms.lease(pilot, 26)
+    await wms.backdate_start(*jobs, seconds=30)
     for number, job in enumerate(jobs[:12]):
-        report = stage.report_of(job)
+        report = wms.make_report(job)
         took = timedelta(seconds=(number * 7) % 12)
         changed = {
             "started_at": report.ended_at - took,
             "peak_memory": float((number * 5) % 12),
             "cpu_seconds": 1.5,
         }
-        await stage.report(pilot, report.model_copy(update=changed))
-    await stage.fail(pilot, *jobs[12:16])
-    await stage.fail(pilot, *jobs[16:19], error=ErrorClass.NO_SPACE)
-    await stage.beat(pilot, running=jobs[19:24], waiting=jobs[24:26])
+        await wms.report(pilot, report.model_copy(update=changed))
+    await wms.fail(pilot, *jobs[12:16])
+    await wms.fail(pilot, *jobs[16:19], error=ErrorClass.NO_SPACE)
+    await wms.send_heartbeat(pilot, running=jobs[19:24], waiting=jobs[24:26])
     return task, pilot
 
 
@@ -66,9 +66,9 @@ COUNTS = {
 @pytest.mark.parametrize(("state", "count"), COUNTS.items())
 @pytest.mark.parametrize("limit", [1, 3, 1000])
 async def test_every_job_is_listed_once(
-    stage: Stage, mixed: tuple[Task, UUID], state: JobState | None, count: int, limit: int
+    wms: WmsFixture, mixed: tuple[Task, UUID], state: JobState | None, count: int, limit: int
 ) -> None:
-    jobs = await pages(stage, mixed[0], limit=limit, state=state)
+    jobs = await pages(wms, mixed[0], limit=limit, state=state)
     seqs = [job.seq for job in jobs]
     assert len(seqs) == len(set(seqs)) == count
     assert all(job.state is state for job in jobs if state is not None)
@@ -84,7 +84,7 @@ async def test_every_job_is_listed_once(
     ("order", "figure"), [(JobOrder.TIME, "seconds"), (JobOrder.MEMORY, "peak_memory")]
 )
 async def test_jobs_are_listed_by_time_and_memory_in_descending_order(
-    stage: Stage, mixed: tuple[Task, UUID], order: JobOrder, figure: str, limit: int
+    wms: WmsFixture, mixed: tuple[Task, UUID], order: JobOrder, figure: str, limit: int
 ) -> None:
     for state, count in (
         (None, 16),
@@ -92,17 +92,19 @@ async def test_jobs_are_listed_by_time_and_memory_in_descending_order(
         (JobState.FAILED, 4),
         (JobState.CANCELED, 0),
     ):
-        jobs = await pages(stage, mixed[0], limit=limit, order=order, state=state)
+        jobs = await pages(wms, mixed[0], limit=limit, order=order, state=state)
         figures = [getattr(job, figure) or 0.0 for job in jobs]
         assert len({job.seq for job in jobs}) == len(jobs) == count
         assert figures == sorted(figures, reverse=True)
-    finished = await pages(stage, mixed[0], limit=limit, order=order, state=JobState.FINISHED)
+    finished = await pages(wms, mixed[0], limit=limit, order=order, state=JobState.FINISHED)
     assert [round(getattr(job, figure)) for job in finished] == list(range(11, -1, -1))
 
 
-async def test_jobs_are_listed_with_their_details(stage: Stage, mixed: tuple[Task, UUID]) -> None:
+async def test_jobs_are_listed_with_their_details(
+    wms: WmsFixture, mixed: tuple[Task, UUID]
+) -> None:
     task, pilot = mixed
-    by_seq = {job.seq: job for job in await pages(stage, task, limit=100)}
+    by_seq = {job.seq: job for job in await pages(wms, task, limit=100)}
     ended, failed, running, fresh = by_seq[1], by_seq[12], by_seq[19], by_seq[30]
     assert (
         ended.pilot_name,
@@ -125,31 +127,31 @@ async def test_jobs_are_listed_with_their_details(stage: Stage, mixed: tuple[Tas
     assert (running.pilot_name, running.seconds, running.exit_code) == ("farm-07", None, None)
     assert running.started_at is not None
     assert (fresh.pilot_name, fresh.started_at) == (None, None)
-    plain = await read_jobs(stage.context, task.uid, JobQuery(limit=1))
+    plain = await read_jobs(wms.context, task.uid, JobQuery(limit=1))
     assert plain.jobs[0].seconds is None, "details are read on request"
-    [attempt] = (await read_job(stage.context, failed.id)).attempts
+    [attempt] = (await read_job(wms.context, failed.id)).attempts
     assert (attempt.pilot_name, attempt.pilot_uid) == ("farm-07", str(pilot))
 
 
 @pytest.mark.parametrize("after", ["x", "-1", "1/2", "9" * 30])
 async def test_cursor_of_another_list_is_refused(
-    stage: Stage, mixed: tuple[Task, UUID], after: str
+    wms: WmsFixture, mixed: tuple[Task, UUID], after: str
 ) -> None:
     with pytest.raises(WrongCursor):
-        await read_jobs(stage.context, mixed[0].uid, JobQuery(after=after))
+        await read_jobs(wms.context, mixed[0].uid, JobQuery(after=after))
     with pytest.raises(WrongCursor):
-        await read_jobs(stage.context, mixed[0].uid, JobQuery(after="high/7x", order=JobOrder.TIME))
+        await read_jobs(wms.context, mixed[0].uid, JobQuery(after="high/7x", order=JobOrder.TIME))
 
 
 async def test_running_jobs_cannot_be_listed_by_time(
-    stage: Stage, mixed: tuple[Task, UUID]
+    wms: WmsFixture, mixed: tuple[Task, UUID]
 ) -> None:
     with pytest.raises(NotOrdered, match="these are running"):
         await read_jobs(
-            stage.context, mixed[0].uid, JobQuery(state=JobState.RUNNING, order=JobOrder.TIME)
+            wms.context, mixed[0].uid, JobQuery(state=JobState.RUNNING, order=JobOrder.TIME)
         )
     with pytest.raises(NotFound):
-        await read_jobs(stage.context, mixed[1], JobQuery())
+        await read_jobs(wms.context, mixed[1], JobQuery())
 
 
 STATEMENTS: dict[str, tuple[str, list[Any]]] = {
@@ -170,15 +172,15 @@ STATEMENTS: dict[str, tuple[str, list[Any]]] = {
 }
 
 
-async def test_each_order_is_read_along_its_index(stage: Stage) -> None:
+async def test_each_order_is_read_along_its_index(wms: WmsFixture) -> None:
     """The pages read depend on the jobs shown, not on the 50 000 jobs and their states."""
-    await stage.execute("ALTER TABLE jobs SET (autovacuum_enabled = off)")
-    await stage.execute("ALTER TABLE jobs DISABLE TRIGGER legal_move")  # the states are made up
+    await wms.execute("ALTER TABLE jobs SET (autovacuum_enabled = off)")
+    await wms.execute("ALTER TABLE jobs DISABLE TRIGGER legal_transition")  # the states are made up
     task, other = (
-        await stage.add_task(make_task(), jobs=50_000),
-        await stage.add_task(make_task(), jobs=2_000),
+        await wms.add_task(make_task(), jobs=50_000),
+        await wms.add_task(make_task(), jobs=2_000),
     )
-    await stage.execute(
+    await wms.execute(
         """
         UPDATE jobs SET state = ($2::text[])[seq % 3 + 1], ended_at = now(), attempt = 1,
             not_before = now(), seconds = seq % 60, peak_memory = seq % 60
@@ -187,7 +189,7 @@ async def test_each_order_is_read_along_its_index(stage: Stage) -> None:
         task.uid,
         [JobState.FINISHED, JobState.FAILED, JobState.CANCELED],
     )
-    await stage.execute(
+    await wms.execute(
         """
         UPDATE jobs SET state = $2, attempt = 1, not_before = now()
         WHERE task_uid = $1 AND seq = 7
@@ -196,10 +198,10 @@ async def test_each_order_is_read_along_its_index(stage: Stage) -> None:
         JobState.QUARANTINED,
     )
     for statement in ("VACUUM jobs", "ANALYZE"):
-        await stage.execute(statement)
+        await wms.execute(statement)
     for name, (query, place) in STATEMENTS.items():
         index = name.partition(" ")[0]
-        query_plan = await plan(stage, query, task.uid, *place)
+        query_plan = await plan(wms, query, task.uid, *place)
         assert scans(query_plan) - {"Bitmap Heap Scan"} == {index}, name
         assert "Sort" not in {
             node["Node Type"]

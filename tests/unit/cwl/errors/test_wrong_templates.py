@@ -9,12 +9,12 @@ from sluice.contracts.common.problems import Finding
 from sluice.cwl.compiler import compile_upload
 from sluice.cwl.cwltool_checks.cwltool_library import load_cwltool
 from sluice.cwl.reading.uploads import take_files
-from tests.wrong.table import FOLDER, Expected, Wrong, wrong_templates
+from tests.wrong.table import FOLDER, ExpectedFinding, WrongTemplate, wrong_templates
 
 WRONG_TEMPLATES = wrong_templates()
 
 
-def compiled(template: Wrong) -> Any:
+def compiled(template: WrongTemplate) -> Any:
     return compile_upload(take_files(template.files, main=template.main), name="t").compiled
 
 
@@ -23,7 +23,7 @@ def test_expected_findings_cover_all_wrong_templates() -> None:
     assert len(WRONG_TEMPLATES) >= 30
 
 
-def _place_and_severity(finding: Finding | Expected) -> tuple[object, ...]:
+def _place_and_severity(finding: Finding | ExpectedFinding) -> tuple[object, ...]:
     return finding.file, finding.line, finding.column, finding.severity
 
 

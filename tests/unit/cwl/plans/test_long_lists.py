@@ -4,7 +4,7 @@ import pytest
 
 from sluice.cwl import compile_template
 
-MANY = 51
+ITEMS = 51
 
 
 TEXT = """\
@@ -29,7 +29,7 @@ steps:
 
 @pytest.mark.parametrize("item", ["{0}", "{{id: {0}}}"])
 def test_step_may_have_more_than_fifty_outputs(item: str) -> None:
-    names = [f"plot_{number}" for number in range(MANY)]
+    names = [f"plot_{number}" for number in range(ITEMS)]
     out = ", ".join(item.format(name) for name in names)
     ports = ", ".join(
         f"{name}: {{type: File, outputBinding: {{glob: {name}.txt}}}}" for name in names

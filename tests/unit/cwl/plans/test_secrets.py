@@ -73,7 +73,7 @@ NESTED = """\
 """
 TOOL = TEMPLATE[TEMPLATE.index("    run:\n") :]
 #: The nested workflow scatters, so that its steps become steps of the plan.
-APART = (
+SCATTERED_WORKFLOW = (
     NESTED.replace("frame: File, key", 'frame: "File[]", key')
     .replace("        inner:\n", "        inner:\n          scatter: frame\n")
     .replace("{type: File, outputSource", '{type: "File[]", outputSource')
@@ -108,7 +108,7 @@ def test_plan_may_have_no_secrets() -> None:
 
 
 #: Adds a second step, whose tool gets no secret.
-WITH_ANOTHER = (
+SECOND_STEP = (
     TOOL
     + """\
   sort:
@@ -128,9 +128,9 @@ IMAGE = "DockerRequirement: {dockerPull: 'debian:12'}"
 @pytest.mark.parametrize(
     ("edits", "needing"),
     [
-        ([(TOOL, WITH_ANOTHER)], ["ask"]),
+        ([(TOOL, SECOND_STEP)], ["ask"]),
         ([(TOOL, NESTED)], ["ask"]),
-        ([(TOOL, APART), ("    scatter: frame\n    in", "    in")], ["ask.inner"]),
+        ([(TOOL, SCATTERED_WORKFLOW), ("    scatter: frame\n    in", "    in")], ["ask.inner"]),
         ([("      hints:\n", f"      hints:\n        {IMAGE}\n")], ["ask"]),
         ([("      requirements:\n", f"      requirements:\n        {IMAGE}\n")], []),
     ],
@@ -166,7 +166,7 @@ def test_secret_reaches_a_nested_workflow_inside_a_job() -> None:
 
 
 def test_secret_reaches_the_steps_of_a_nested_workflow() -> None:
-    [step] = plan_of((TOOL, APART), ("    scatter: frame\n    in", "    in")).steps
+    [step] = plan_of((TOOL, SCATTERED_WORKFLOW), ("    scatter: frame\n    in", "    in")).steps
     assert step.name == "ask.inner"
     assert step.needs.secrets == {"token": SecretRef(name="places-api")}
 

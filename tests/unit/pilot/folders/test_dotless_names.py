@@ -17,7 +17,7 @@ from tests.unit.pilot.builders import input_file, output, task, tool
 from tests.unit.pilot.slot_runner import Runner
 
 #: Takes the first dot in the whole path for the dot before the extension.
-CUT = "$(inputs.f.path.split('.')[0]).dat"
+PATH_UNTIL_FIRST_DOT = "$(inputs.f.path.split('.')[0]).dat"
 JAVASCRIPT = {"class": "InlineJavascriptRequirement"}
 
 
@@ -33,7 +33,7 @@ def dotted(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Runner]:
 
 
 def cat(**fields: Any) -> dict[str, Any]:
-    return tool(["cat"], arguments=[CUT], requirements=[JAVASCRIPT], **fields)
+    return tool(["cat"], arguments=[PATH_UNTIL_FIRST_DOT], requirements=[JAVASCRIPT], **fields)
 
 
 def read_output(root: Path, report: AttemptReport) -> str:

@@ -14,7 +14,7 @@ from tests.unit.pilot.builders import input_file, task, tool
 from tests.unit.pilot.slot_runner import Runner
 
 #: Commands of a tool. "$0" is its input and "$1" is a file elsewhere.
-DOINGS = [
+TOOL_COMMANDS = [
     pytest.param(":", id="reads it"),
     pytest.param('head -c 9999 /dev/zero >> "$0"', id="makes it longer"),
     pytest.param(': > "$0"', id="empties it"),
@@ -30,7 +30,7 @@ DOINGS = [
 ]
 
 
-@pytest.mark.parametrize("doing", DOINGS)
+@pytest.mark.parametrize("doing", TOOL_COMMANDS)
 def test_inputs_of_the_next_job_have_no_data_of_the_previous_job(
     runner: Runner, root: Path, tmp_path: Path, doing: str
 ) -> None:

@@ -103,7 +103,7 @@ def with_parameters() -> Plan:
 
 
 BEFORE = {"cut": 3, "masks": file_value(FILE)}
-THE_FILE = "the file that is its parameter masks"
+FILE_PARAMETER = "the file that is its parameter masks"
 
 
 def test_finished_chain_runs_again_completely() -> None:
@@ -245,7 +245,7 @@ def test_missing_input_is_reported_only_for_steps_that_need_it() -> None:
     [sentence] = rerun(chain, before=BEFORE, lacking=(INPUT.int, FILE.int)).missing
     assert (
         sentence
-        == f"step right would have to run, and {THE_FILE}, data set {FILE}, has been deleted"
+        == f"step right would have to run, and {FILE_PARAMETER}, data set {FILE}, has been deleted"
     )
 
 

@@ -16,7 +16,7 @@ from wfms.operator.chains.domain.progress import ChainProgress
 from wfms.operator.chains.usecases.read_chain_list import read_progress
 from wfms.operator.chains.usecases.review_unmatched import review_unmatched
 from wfms.operator.context import OperatorContext
-from wfms.operator.templates.usecases.read_due import get_append_only_dataset
+from wfms.operator.templates.usecases.read_trigger import get_append_only_dataset
 
 #: Files on one page.
 _FILES = 50

@@ -19,7 +19,7 @@ from sluice.contracts.common.states import (
 )
 from sluice.contracts.data.datasets import Dataset, Stalled, Storage
 from sluice.contracts.data.storage_space import StorageWait
-from sluice.contracts.jobs.steps import StepLoad, StepPriority, off_in_words
+from sluice.contracts.jobs.steps import StepLoad, StepPriority, describe_disabled_step
 from sluice.contracts.jobs.tasks import TaskStatus, UnschedulableTask
 from sluice.contracts.pilots.pilot_list import Pilot
 from sluice.text.visible_text import quoted
@@ -199,19 +199,19 @@ def report_missing_pilots(pilots: Iterable[Pilot], *, waiting: int | None) -> li
 
 
 def report_disabled_steps(loads: Iterable[StepLoad]) -> list[Notice]:
-    """Return a notice for each switched-off step that has waiting jobs."""
+    """Return a notice for each disabled step that has waiting jobs."""
     waiting: dict[str, tuple[StepPriority, int]] = {}
     for load in loads:
-        if load.priority is not None and load.priority.is_off and load.waiting:
-            switch = off_in_words(load.priority)
-            waiting[switch] = (load.priority, waiting.get(switch, (None, 0))[1] + load.waiting)
+        if load.priority is not None and load.priority.is_disabled and load.waiting:
+            sentence = describe_disabled_step(load.priority)
+            waiting[sentence] = (load.priority, waiting.get(sentence, (None, 0))[1] + load.waiting)
     notices = []
-    for switch, (priority, number) in waiting.items():
+    for sentence, (priority, number) in waiting.items():
         template = f" --template {priority.template}" if priority.template else ""
         text = (
-            f"{switch[0].upper()}{switch[1:]}, and {count_text(number, 'job')}"
-            f" {'waits' if number == 1 else 'wait'} (`sluice step release"
-            f" {priority.step}{template}` switches it on)"
+            f"{sentence[0].upper()}{sentence[1:]}, and {count_text(number, 'job')}"
+            f" {'waits' if number == 1 else 'wait'} (`sluice step enable"
+            f" {priority.step}{template}` enables it)"
         )
         notices.append(
             Notice(text=text, severity=NoticeSeverity.WARNING, since=priority.since, page="steps")

@@ -24,13 +24,13 @@ from wfms.operator.errors import TooLarge
 from wfms.operator.http.access import is_service_request
 from wfms.operator.http.route import Route, RouteResponse
 from wfms.operator.templates.api.uploads import SentTemplate, read_upload
-from wfms.operator.templates.domain.errors import NotDue
+from wfms.operator.templates.domain.errors import NoTrigger
 from wfms.operator.templates.usecases.check_template import check_template
 from wfms.operator.templates.usecases.compare_template import compare_template
 from wfms.operator.templates.usecases.delete_template import delete_template
 from wfms.operator.templates.usecases.disable_template import disable_template, enable_template
-from wfms.operator.templates.usecases.read_due import read_due
 from wfms.operator.templates.usecases.read_templates import read_template, read_templates
+from wfms.operator.templates.usecases.read_trigger import read_trigger
 from wfms.operator.templates.usecases.restore_template import restore_template
 from wfms.operator.templates.usecases.store_template import StoreOutcome, store_template
 from wfms.operator.templates.usecases.template_owners import share_template
@@ -93,7 +93,7 @@ class TemplateRoutes:
             Route("GET", name, self.read, VIEWERS,
                   "Return a template with its files, as written and as one JSON document.",
                   answer=Template, query=VersionQuery, errors=(NotFound,)),
-            Route("GET", name + "/due", self.due, VIEWERS,
+            Route("GET", name + "/trigger", self.trigger, VIEWERS,
                   "Return the trigger of a template, with its last and next times.",
                   answer=TemplateTrigger, errors=(NotFound,)),
             Route("POST", name + "/restore", self.restore, SUBMITTERS,
@@ -162,16 +162,16 @@ class TemplateRoutes:
             with_files=True
         )
 
-    async def due(self, name: str) -> TemplateTrigger:
+    async def trigger(self, name: str) -> TemplateTrigger:
         """Return when a template is triggered, and when it was.
 
         Raises:
-            NotDue: The template has no trigger.
+            NoTrigger: The template has no trigger.
         """
         template = await read_template(self._database, name)
-        trigger = await read_due(self._context, template)
+        trigger = await read_trigger(self._context, template)
         if trigger is None:
-            raise NotDue(name)
+            raise NoTrigger(name)
         return trigger
 
     async def disable(self, name: str) -> Template:

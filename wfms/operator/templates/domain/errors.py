@@ -59,7 +59,7 @@ class TemplateInUse(NeedsForce):
         self.chains = chains
 
 
-class NotDue(NotFound):
+class NoTrigger(NotFound):
     """The template has no trigger."""
 
     def __init__(self, name: str) -> None:

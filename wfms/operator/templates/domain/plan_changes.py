@@ -69,7 +69,7 @@ def _without_parts(after: Plan) -> Plan:
     return after.model_copy(
         update={
             "match": {},
-            "due": None,
+            "trigger": None,
             "parameters": {},
             "bind": {},
             "secrets": {},
@@ -82,7 +82,7 @@ def _without_parts(after: Plan) -> Plan:
 
 def _trigger_by_name(plan: Plan) -> dict[str, Trigger]:
     """Return the trigger, if there is one."""
-    return {} if plan.due is None else {"runs": plan.due}
+    return {} if plan.trigger is None else {"runs": plan.trigger}
 
 
 def _compare_fields(before: Plan, after: Plan) -> Iterator[PlanChange]:

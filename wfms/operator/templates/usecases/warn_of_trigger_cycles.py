@@ -15,7 +15,7 @@ async def list_trigger_cycle_warnings(
 
     A template that triggers itself is reported elsewhere, by the check of its text.
     """
-    if candidate.plan.due is None:
+    if candidate.plan.trigger is None:
         return []
     latest_templates = await templates.list_latest(connection, current_visibility(), disabled=False)
     others = [each.contract() for each in latest_templates if each.name != candidate.name]
@@ -24,8 +24,8 @@ async def list_trigger_cycle_warnings(
     if len(cycle) <= 2:
         return []
     message = (
-        f"it forms a ring with templates that are published: {describe_cycle(cycle)}. Each is given"
-        " what the one before has made, again and again, until the intake begins no more of their"
-        " chains"
+        f"it forms a trigger cycle with templates that are published: {describe_cycle(cycle)}."
+        " Each is given what the one before has made, again and again, until the intake begins no"
+        " more of their chains"
     )
     return [Finding(message=message, severity="warning", file=candidate.main)]

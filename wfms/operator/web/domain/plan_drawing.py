@@ -90,7 +90,7 @@ class _Tree:
     def draw(self) -> Drawing:
         """Return the drawing of the plan."""
         first = self._plan.data_input
-        of_slices = "new files" if first and self._plan.due is not None else ""
+        of_slices = "new files" if first and self._plan.trigger is not None else ""
         self._grow(_Branch(NodeKind.INPUT, first or VALUES, first, None, 0, of_slices))
         self._add_side_lines()
         self._last = max(branch.column for branch in self._branches)

@@ -47,7 +47,7 @@ def prepare_rendering(flask: Flask) -> None:
         needs=formatting.needs_text,
         memory=formatting.memory_text,
         condition=condition_text,
-        due=describe_trigger,
+        trigger=describe_trigger,
         required=required,
         produced=produced_texts,
         own=own_name,

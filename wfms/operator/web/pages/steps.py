@@ -6,7 +6,7 @@ from werkzeug.wrappers import Response as AnyResponse
 from sluice.contracts.access.access import Role
 from sluice.contracts.common.numbers import in_full
 from sluice.contracts.common.problems import NotFound
-from sluice.contracts.jobs.steps import OFF, SetStepPriority
+from sluice.contracts.jobs.steps import DISABLED, SetStepPriority
 from wfms.operator.chains.usecases.read_steps import read_steps, set_step_priority
 from wfms.operator.context import OperatorContext
 from wfms.operator.http.bridge import Bridge
@@ -67,7 +67,7 @@ class StepPages:
         except ValueError:  # the text is not a number, or outside the limits
             flash(
                 "Nothing was changed: a priority is a number from 0 to 1 000 000, or -1, which"
-                " switches the step off."
+                " disables the step."
             )
         except NotFound as refusal:
             flash(f"Nothing was changed: {refusal.detail}.")
@@ -75,8 +75,8 @@ class StepPages:
 
 
 def _describe_priority(step: str, priority: float) -> str:
-    if priority == OFF:
-        return f"Step {step} is switched off: what runs of it is finished, nothing more is started."
+    if priority == DISABLED:
+        return f"Step {step} is disabled: what runs of it is finished, nothing more is started."
     if priority == 0:
         return f"Step {step} runs by the rank of its tasks alone."
     return f"{in_full(priority)} is added to the rank of the tasks of step {step}."

@@ -19,13 +19,13 @@ from wfms.operator.templates.usecases.compare_template import compare_with_lates
 from wfms.operator.templates.usecases.delete_template import delete_template
 from wfms.operator.templates.usecases.disable_template import disable_template, enable_template
 from wfms.operator.templates.usecases.draft_template import publish_draft, save_draft
-from wfms.operator.templates.usecases.read_due import read_due
 from wfms.operator.templates.usecases.read_run_templates import read_run_template
 from wfms.operator.templates.usecases.read_templates import (
     read_template,
     read_templates,
     read_versions,
 )
+from wfms.operator.templates.usecases.read_trigger import read_trigger
 from wfms.operator.templates.usecases.restore_template import restore_template
 from wfms.operator.templates.usecases.store_template import StoreOutcome
 from wfms.operator.templates.usecases.template_owners import share_template
@@ -159,7 +159,7 @@ class TemplatePages:
             waiting = self._bridge.run(count_waiting(self._context, template))
         return render_template(
             "template.html",
-            due=self._bridge.run(read_due(self._context, template)),
+            trigger=self._bridge.run(read_trigger(self._context, template)),
             waiting=waiting,
             template=template,
             versions=versions,

@@ -12,7 +12,7 @@ from tests.unit.pilot.builders import SHA, input_file, job, task
 LIMIT = 1_000
 
 
-class AttemptAlone:
+class StandaloneAttempt:
     """An attempt in a new job folder. ``store`` is the folder of the storage. Logs go to ``logs``
     in it."""
 

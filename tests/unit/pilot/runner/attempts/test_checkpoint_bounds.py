@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.unit.pilot.runner.attempts.attempts_with_checkpoints import AttemptAlone
+from tests.unit.pilot.runner.attempts.attempts_with_checkpoints import StandaloneAttempt
 
 
 def test_checkpoint_with_too_long_paths_is_not_kept(root: Path) -> None:
-    first = AttemptAlone(root, 1)
+    first = StandaloneAttempt(root, 1)
     for number in range(3):
         first.write(f"state/{'ä' * 127}/{'ä' * 127}/{number}", "1")
     with pytest.MonkeyPatch.context() as patched:
@@ -22,12 +22,12 @@ def test_checkpoint_with_too_long_paths_is_not_kept(root: Path) -> None:
         ]
         (first.out / "state" / ("ä" * 127) / ("ä" * 127) / "2").unlink()
         first.keep()
-    assert len(AttemptAlone(root, 2).go_on()) == 2
+    assert len(StandaloneAttempt(root, 2).go_on()) == 2
 
 
 def test_checkpoint_of_many_files_needs_few_descriptors(root: Path) -> None:
     """A process has 1024 descriptors on most nodes, and a checkpoint has up to 500 files."""
-    first = AttemptAlone(root, 1)
+    first = StandaloneAttempt(root, 1)
     for number in range(100):
         first.write(f"state/{number}", "1")
     before = resource.getrlimit(resource.RLIMIT_NOFILE)
@@ -36,13 +36,13 @@ def test_checkpoint_of_many_files_needs_few_descriptors(root: Path) -> None:
         first.keep()
     finally:
         resource.setrlimit(resource.RLIMIT_NOFILE, before)
-    assert len(AttemptAlone(root, 2).go_on()) == 100
+    assert len(StandaloneAttempt(root, 2).go_on()) == 100
 
 
 @pytest.mark.parametrize("staged", ["", "staged"])
 def test_checkpoint_that_cannot_be_restored_leaves_no_files(root: Path, staged: str) -> None:
     """The previous checkpoint is restored instead."""
-    first = AttemptAlone(root, 1, files=("state/n", "state/m", "state/sub/*", "state/z"))
+    first = StandaloneAttempt(root, 1, files=("state/n", "state/m", "state/sub/*", "state/z"))
     first.write("state/n", "1")
     first.keep()
     first.write("state/m", "2")
@@ -51,7 +51,7 @@ def test_checkpoint_that_cannot_be_restored_leaves_no_files(root: Path, staged: 
     first.keep()
     newer = root / "logs" / "00000007.1-checkpoint-list.1.json"
     newer.write_text(newer.read_text().replace("state/z", "state/m/z"))
-    second = AttemptAlone(root, 2)
+    second = StandaloneAttempt(root, 2)
     if staged:
         second.write("state/m", staged)
     assert second.go_on() == {"state/n": "1"} | ({"state/m": staged} if staged else {})

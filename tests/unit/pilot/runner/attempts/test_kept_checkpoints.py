@@ -15,7 +15,7 @@ from sluice.storage import remove
 from tests.needs import ROOT_RIGHTS
 from tests.unit.pilot.runner.attempts.attempts_with_checkpoints import (
     LIMIT,
-    AttemptAlone,
+    StandaloneAttempt,
     list_log_files,
 )
 
@@ -25,14 +25,14 @@ def url(store: Path) -> str:
 
 
 def test_next_attempt_gets_the_files_that_match(root: Path) -> None:
-    first = AttemptAlone(root, 1, files=("state/*", "model.pt"))
+    first = StandaloneAttempt(root, 1, files=("state/*", "model.pt"))
     first.write("state/queue", "12 pages")
     first.write("state/deep/seen", "a b c")
     first.write("state/.hidden", "no")
     first.write("model.pt", "weights")
     first.write("other", "no")
     first.keep()
-    second = AttemptAlone(root, 2, files=("state/*", "model.pt"))
+    second = StandaloneAttempt(root, 2, files=("state/*", "model.pt"))
     assert second.go_on() == {
         "state/queue": "12 pages",
         "state/deep/seen": "a b c",
@@ -44,17 +44,17 @@ def test_next_attempt_gets_the_files_that_match(root: Path) -> None:
 
 
 def test_attempt_without_a_checkpoint_starts_from_nothing(root: Path) -> None:
-    first = AttemptAlone(root, 1)
+    first = StandaloneAttempt(root, 1)
     assert first.go_on() == {}
     first.keep()
     assert not (root / "logs").exists()
-    second = AttemptAlone(root, 2)
+    second = StandaloneAttempt(root, 2)
     assert (second.go_on(), second.notes, second.checkpoints.resume_note) == ({}, [], "")
     assert (first.checkpoints.may_exist, second.checkpoints.may_exist) == (False, True)
 
 
 def test_unchanged_files_are_not_copied_again(root: Path) -> None:
-    first = AttemptAlone(root, 1)
+    first = StandaloneAttempt(root, 1)
     first.write("state/big", "b" * 100)
     first.write("state/n", "1")
     first.keep()
@@ -73,11 +73,11 @@ def test_unchanged_files_are_not_copied_again(root: Path) -> None:
         "00000007.1-checkpoint.2",
     ]
     assert (root / "logs" / "00000007.1-checkpoint.2").read_text() == "2"
-    assert AttemptAlone(root, 2).go_on() == {"state/big": "b" * 100, "state/n": "2"}
+    assert StandaloneAttempt(root, 2).go_on() == {"state/big": "b" * 100, "state/n": "2"}
 
 
 def test_two_checkpoints_are_kept(root: Path) -> None:
-    first = AttemptAlone(root, 1)
+    first = StandaloneAttempt(root, 1)
     for number in range(5):
         first.write("state/n", str(number))
         first.keep()
@@ -92,18 +92,18 @@ def test_two_checkpoints_are_kept(root: Path) -> None:
 
 
 def test_deleted_file_is_not_restored(root: Path) -> None:
-    first = AttemptAlone(root, 1)
+    first = StandaloneAttempt(root, 1)
     first.write("state/a", "a")
     first.write("state/b", "b")
     first.keep()
     (first.out / "state" / "a").unlink()
     first.keep()
-    assert AttemptAlone(root, 2).go_on() == {"state/b": "b"}
+    assert StandaloneAttempt(root, 2).go_on() == {"state/b": "b"}
 
 
 @pytest.mark.parametrize("damage", ["content", "missing", "list", "torn list"])
 def test_previous_checkpoint_is_restored_if_the_last_is_damaged(root: Path, damage: str) -> None:
-    first = AttemptAlone(root, 1)
+    first = StandaloneAttempt(root, 1)
     for number in ("one", "two"):
         first.write("state/n", number)
         first.keep()
@@ -118,18 +118,18 @@ def test_previous_checkpoint_is_restored_if_the_last_is_damaged(root: Path, dama
             index.unlink()
         case _:
             index.write_bytes(index.read_bytes()[:40])
-    second = AttemptAlone(root, 2)
+    second = StandaloneAttempt(root, 2)
     assert second.go_on() == {"state/n": "one"}
     assert (damage == "list") == (len(second.notes) == 1)
 
 
 def test_attempt_starts_from_nothing_and_logs_it_if_all_checkpoints_are_damaged(root: Path) -> None:
-    first = AttemptAlone(root, 1)
+    first = StandaloneAttempt(root, 1)
     first.write("state/a", "a")
     first.write("state/b", "b")
     first.keep()
     (root / "logs" / "00000007.1-checkpoint.1").unlink()
-    second = AttemptAlone(root, 2)
+    second = StandaloneAttempt(root, 2)
     assert second.go_on() == {}
     assert second.notes[-1] == "no whole checkpoint was found: it started from nothing"
     assert os.listdir(second.folder / "tmp") == []
@@ -139,7 +139,7 @@ def test_checkpoint_without_its_list_does_not_count_and_leaves_no_files(
     root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Files are written before the list that names them."""
-    first = AttemptAlone(root, 1)
+    first = StandaloneAttempt(root, 1)
     first.write("state/n", "one")
     first.keep()
     first.write("state/n", "two")
@@ -147,39 +147,39 @@ def test_checkpoint_without_its_list_does_not_count_and_leaves_no_files(
     first.keep()
     assert any("could not be kept" in note for note in first.notes)
     assert "00000007.1-checkpoint.1" not in list_log_files(root)
-    second = AttemptAlone(root, 2)
+    second = StandaloneAttempt(root, 2)
     assert second.go_on() == {"state/n": "one"}
 
 
 def test_checkpoint_of_the_newest_attempt_is_restored(root: Path) -> None:
     """An older attempt that still runs keeps checkpoints of its own."""
-    first = AttemptAlone(root, 1)
+    first = StandaloneAttempt(root, 1)
     first.write("state/n", "first")
     first.keep()
-    second = AttemptAlone(root, 2)
+    second = StandaloneAttempt(root, 2)
     second.go_on()
     second.write("state/n", "second")
     second.keep()
     first.write("state/n", "first, late")
     first.keep()
-    assert AttemptAlone(root, 3).go_on() == {"state/n": "second"}
+    assert StandaloneAttempt(root, 3).go_on() == {"state/n": "second"}
 
 
 def test_attempt_without_progress_keeps_no_checkpoint_of_its_own(
     root: Path,
 ) -> None:
-    first = AttemptAlone(root, 1)
+    first = StandaloneAttempt(root, 1)
     first.write("state/n", "first")
     first.keep()
-    second = AttemptAlone(root, 2)
+    second = StandaloneAttempt(root, 2)
     second.go_on()
     second.keep()
     assert not any(name.startswith("00000007.2") for name in list_log_files(root))
-    assert AttemptAlone(root, 3).go_on() == {"state/n": "first"}
+    assert StandaloneAttempt(root, 3).go_on() == {"state/n": "first"}
 
 
 def test_too_large_checkpoint_is_not_kept_and_the_log_says_why(root: Path) -> None:
-    first = AttemptAlone(root, 1)
+    first = StandaloneAttempt(root, 1)
     first.write("state/n", "x" * (LIMIT + 1))
     first.keep()
     assert not (root / "logs").exists()
@@ -190,7 +190,7 @@ def test_too_large_checkpoint_is_not_kept_and_the_log_says_why(root: Path) -> No
 
 
 def test_pilot_with_a_limit_of_zero_keeps_no_checkpoints_and_logs_it(root: Path) -> None:
-    first = AttemptAlone(root, 1, limit=0)
+    first = StandaloneAttempt(root, 1, limit=0)
     first.write("state/n", "1")
     first.keep()
     assert first.notes == [
@@ -203,7 +203,7 @@ def test_checkpoint_with_too_many_files_is_not_kept(
     root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("pilot.runner.files.matching_files.MAX_CHECKPOINT_FILES", 2)
-    first = AttemptAlone(root, 1)
+    first = StandaloneAttempt(root, 1)
     for name in "abc":
         first.write(f"state/{name}", name)
     first.keep()
@@ -213,7 +213,7 @@ def test_checkpoint_with_too_many_files_is_not_kept(
 def test_checkpoint_with_a_file_that_is_written_in_place_is_left_out(
     root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    first = AttemptAlone(root, 1)
+    first = StandaloneAttempt(root, 1)
     first.write("state/n", "begun")
     put = CheckpointStore.put
 
@@ -234,7 +234,7 @@ def test_checkpoint_has_the_files_of_a_single_moment(
     root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Files that the tool renames during the copy belong to the next checkpoint."""
-    first = AttemptAlone(root, 1)
+    first = StandaloneAttempt(root, 1)
     first.write("state/a", "a1")
     first.write("state/b", "b1")
     put = CheckpointStore.put
@@ -246,13 +246,13 @@ def test_checkpoint_has_the_files_of_a_single_moment(
 
     monkeypatch.setattr(CheckpointStore, "put", put_while_it_goes_on)
     first.keep()
-    assert AttemptAlone(root, 2).go_on() == {"state/a": "a1", "state/b": "b1"}
+    assert StandaloneAttempt(root, 2).go_on() == {"state/a": "a1", "state/b": "b1"}
 
 
 def test_files_renamed_during_the_search_are_searched_again(
     root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    first = AttemptAlone(root, 1)
+    first = StandaloneAttempt(root, 1)
     first.write("state/a", "a1")
     first.write("state/b", "b1")
     take, taken = matching_files._Search._add, list[object]()
@@ -266,11 +266,11 @@ def test_files_renamed_during_the_search_are_searched_again(
 
     monkeypatch.setattr(matching_files._Search, "_add", take_one_before)
     first.keep()
-    assert AttemptAlone(root, 2).go_on() == {"state/a": "a2", "state/b": "b2"}
+    assert StandaloneAttempt(root, 2).go_on() == {"state/a": "a2", "state/b": "b2"}
 
 
 def test_failing_storage_does_not_fail_the_job(root: Path) -> None:
-    first = AttemptAlone(root, 1)
+    first = StandaloneAttempt(root, 1)
     (root / "logs").write_text("no folder")
     first.write("state/n", "1")
     first.keep()
@@ -281,7 +281,7 @@ def test_failing_storage_does_not_fail_the_job(root: Path) -> None:
 
 
 def test_links_and_pipes_are_not_kept(root: Path) -> None:
-    first = AttemptAlone(root, 1)
+    first = StandaloneAttempt(root, 1)
     secret = root / "in" / "secret"
     secret.write_text("hush")
     first.write("state/n", "1")
@@ -289,14 +289,14 @@ def test_links_and_pipes_are_not_kept(root: Path) -> None:
     (first.out / "state" / "folder").symlink_to(secret.parent)
     os.mkfifo(first.out / "state" / "pipe")
     first.keep()
-    assert AttemptAlone(root, 2).go_on() == {"state/n": "1"}
+    assert StandaloneAttempt(root, 2).go_on() == {"state/n": "1"}
     notes = "\n".join(first.notes)
     assert "'state/link' is not kept in checkpoints: it is a link" in notes
     assert "'state/pipe' is not kept in checkpoints: it is no regular file" in notes
 
 
 def test_link_in_the_path_of_a_pattern_is_not_followed(root: Path) -> None:
-    first = AttemptAlone(root, 1)
+    first = StandaloneAttempt(root, 1)
     (root / "in" / "n").write_text("hush")
     (first.out / "state").symlink_to(root / "in")
     first.keep()
@@ -305,25 +305,25 @@ def test_link_in_the_path_of_a_pattern_is_not_followed(root: Path) -> None:
 
 @pytest.mark.needs(ROOT_RIGHTS)
 def test_hard_link_to_a_file_of_another_user_is_not_kept(root: Path) -> None:
-    first = AttemptAlone(root, 1)
+    first = StandaloneAttempt(root, 1)
     first.write("state/n", "1")
     secret = first.folder / "secret"
     secret.write_text("hush")
     os.chown(secret, 12345, 12345)
     os.link(secret, first.out / "state" / "taken")
     first.keep()
-    assert AttemptAlone(root, 2).go_on() == {"state/n": "1"}
+    assert StandaloneAttempt(root, 2).go_on() == {"state/n": "1"}
 
 
 def test_file_names_of_any_bytes_are_restored(root: Path) -> None:
-    first = AttemptAlone(root, 1)
+    first = StandaloneAttempt(root, 1)
     names = [b"new\nline", b"\xff\xfe", b"%2e%2e", b"a b'\"$(x)", "ą".encode()]
     (first.out / "state").mkdir()
     for name in names:
         with open(os.fsencode(first.out / "state") + b"/" + name, "wb") as file:
             file.write(name)
     first.keep()
-    second = AttemptAlone(root, 2)
+    second = StandaloneAttempt(root, 2)
     second.checkpoints.restore_newest(str(second.folder), lambda: None)
     state_folder = os.fsencode(second.out / "state")
     assert sorted(os.listdir(state_folder)) == sorted(names)
@@ -332,22 +332,22 @@ def test_file_names_of_any_bytes_are_restored(root: Path) -> None:
 
 @pytest.mark.parametrize("path", ["../../evil", "/tmp/evil", "state/%2e%2e/%2e%2e/evil", "a//b"])
 def test_forged_list_does_not_write_outside_the_job_folder(root: Path, path: str) -> None:
-    first = AttemptAlone(root, 1)
+    first = StandaloneAttempt(root, 1)
     first.write("state/n", "1")
     first.keep()
     index = root / "logs" / "00000007.1-checkpoint-list.0.json"
     index.write_text(index.read_text().replace("state/n", path))
-    second = AttemptAlone(root, 2)
+    second = StandaloneAttempt(root, 2)
     assert second.go_on() == {}
     assert not list(root.parent.rglob("evil"))
 
 
 def test_checkpoint_is_not_restored_through_a_link(root: Path) -> None:
     """The link is an input that is staged as a link to the storage."""
-    first = AttemptAlone(root, 1)
+    first = StandaloneAttempt(root, 1)
     first.write("state/n", "1")
     first.keep()
-    second = AttemptAlone(root, 2)
+    second = StandaloneAttempt(root, 2)
     (second.out / "state").symlink_to(root / "in")
     assert not (root / "in" / "n").exists()
     second.go_on()
@@ -356,10 +356,10 @@ def test_checkpoint_is_not_restored_through_a_link(root: Path) -> None:
 
 
 def test_checkpoint_replaces_a_staged_file(root: Path) -> None:
-    first = AttemptAlone(root, 1)
+    first = StandaloneAttempt(root, 1)
     first.write("state/n", "1")
     first.keep()
-    second = AttemptAlone(root, 2)
+    second = StandaloneAttempt(root, 2)
     (second.out / "state").mkdir()
     (second.out / "state" / "n").symlink_to(root / "in" / "a.dat")
     assert second.go_on() == {"state/n": "1"}
@@ -368,10 +368,10 @@ def test_checkpoint_replaces_a_staged_file(root: Path) -> None:
 
 def test_checkpoints_of_different_jobs_are_separate(root: Path) -> None:
     for seq in (1, 11):
-        one = AttemptAlone(root, 1, seq=seq)
+        one = StandaloneAttempt(root, 1, seq=seq)
         one.write("state/n", str(seq))
         one.keep()
-    assert AttemptAlone(root, 2, seq=1).go_on() == {"state/n": "1"}
+    assert StandaloneAttempt(root, 2, seq=1).go_on() == {"state/n": "1"}
     remove_job_checkpoints(url(root), 1, 2, remove)
     assert list_log_files(root) == ["00000011.1-checkpoint-list.0.json", "00000011.1-checkpoint.0"]
 
@@ -380,11 +380,11 @@ def test_checkpoints_of_different_jobs_are_separate(root: Path) -> None:
 
 
 def test_all_checkpoint_files_of_a_job_are_removed(root: Path) -> None:
-    first = AttemptAlone(root, 1)
+    first = StandaloneAttempt(root, 1)
     for number in range(3):
         first.write("state/n", str(number))
         first.keep()
-    second = AttemptAlone(root, 2)
+    second = StandaloneAttempt(root, 2)
     second.write("state/n", "second")
     second.keep()
     for name in ("1-checkpoint.3", "1-checkpoint.4", "3-checkpoint.0"):

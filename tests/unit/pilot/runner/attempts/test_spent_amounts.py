@@ -7,12 +7,12 @@ import pytest
 from sluice.contracts.common.states import AttemptOutcome
 from tests.unit.pilot.attempts import log_of, run
 from tests.unit.pilot.builders import SHA, input_file, task, tool
-from tests.unit.pilot.runner.attempts.attempts_with_checkpoints import AttemptAlone
+from tests.unit.pilot.runner.attempts.attempts_with_checkpoints import StandaloneAttempt
 from tests.unit.pilot.runner.inner_workflow.test_workflows import around
 from tests.unit.pilot.slot_runner import Runner
 
 #: Spends 11 for each input and ends with the exit code in its first argument.
-SPENDS = """printf '%s' '{"places": 11}' > sluice.spent.json; echo x; exit $0"""
+SPEND_AMOUNTS = """printf '%s' '{"places": 11}' > sluice.spent.json; echo x; exit $0"""
 
 
 @pytest.mark.parametrize(
@@ -21,7 +21,9 @@ SPENDS = """printf '%s' '{"places": 11}' > sluice.spent.json; echo x; exit $0"""
 def test_spent_amounts_are_reported_however_the_tool_ends(
     runner: Runner, root: Path, code: int, outcome: AttemptOutcome
 ) -> None:
-    spending = task(root, tool(["sh", "-c", SPENDS, str(code)]), named={"places": 24, "other": 1})
+    spending = task(
+        root, tool(["sh", "-c", SPEND_AMOUNTS, str(code)]), named={"places": 24, "other": 1}
+    )
     report = run(runner, spending, [input_file(root / "in" / "a")])
     assert (report.outcome, report.spent) == (outcome, {"places": 11}), report.message
 
@@ -29,7 +31,7 @@ def test_spent_amounts_are_reported_however_the_tool_ends(
 def test_spent_amounts_of_entries_are_added_up_to_the_reserved_amount(
     runner: Runner, root: Path
 ) -> None:
-    spending = tool(["sh", "-c", SPENDS, "0"])
+    spending = tool(["sh", "-c", SPEND_AMOUNTS, "0"])
     files = [input_file(root / "in" / f"{seq}", seq=seq) for seq in range(3)]
     report = run(runner, task(root, spending, named={"places": 40}, batch=3), files)
     assert report.spent == {"places": 33}, report.message
@@ -70,7 +72,7 @@ def test_links_pipes_and_folders_named_like_the_file_are_not_read(
 
 
 #: Writes a result and the spent amounts.
-LEAVES_BOTH = "printf '{\"places\": 11}' > sluice.spent.json; echo '{}' > result.json"
+WRITE_RESULT_AND_AMOUNTS = "printf '{\"places\": 11}' > sluice.spent.json; echo '{}' > result.json"
 
 
 @pytest.mark.parametrize("named", [{}, {"places": 24}], ids=["no quota", "quota"])
@@ -79,7 +81,7 @@ def test_file_of_spent_amounts_is_not_an_output(
     runner: Runner, root: Path, named: dict[str, float], is_inner: bool
 ) -> None:
     outputs = {"o": {"type": "File", "outputBinding": {"glob": "*.json"}}}
-    process = tool(["sh", "-c", LEAVES_BOTH], outputs=outputs, stdout="said")
+    process = tool(["sh", "-c", WRITE_RESULT_AND_AMOUNTS], outputs=outputs, stdout="said")
     executable = around(process) if is_inner else process
     report = run(runner, task(root, executable, named=named), [input_file(root / "in" / "a")])
     assert report.outcome is AttemptOutcome.FINISHED, report.message
@@ -88,11 +90,13 @@ def test_file_of_spent_amounts_is_not_an_output(
 
 
 def test_file_of_spent_amounts_is_not_kept_in_checkpoints(tmp_path: Path) -> None:
-    first = AttemptAlone(tmp_path / "store", 1, files=("*.json",))
+    first = StandaloneAttempt(tmp_path / "store", 1, files=("*.json",))
     first.write("sluice.spent.json", '{"places": 11}')
     first.write("state.json", "{}")
     first.keep()
-    assert AttemptAlone(tmp_path / "store", 2, files=("*.json",)).go_on() == {"state.json": "{}"}
+    assert StandaloneAttempt(tmp_path / "store", 2, files=("*.json",)).go_on() == {
+        "state.json": "{}"
+    }
 
 
 def test_tool_that_never_started_spent_nothing(runner: Runner, root: Path) -> None:

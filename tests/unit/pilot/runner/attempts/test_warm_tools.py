@@ -18,7 +18,7 @@ from sluice.contracts.pilots.pilots import AttemptReport, PilotTask
 from tests.unit.pilot import slot_users
 from tests.unit.pilot.attempts import failed, log_of, run
 from tests.unit.pilot.builders import TOOL_PYTHON, input_file, job, task, tool
-from tests.unit.pilot.isolation import WAYS, slot_behind
+from tests.unit.pilot.isolation import ISOLATION_PARAMETERS, slot_behind
 from tests.unit.pilot.slot_runner import Runner
 
 #: Runs the code in each job's input. ``served`` has the arguments of all jobs so far. The source of
@@ -51,7 +51,7 @@ for line in sys.stdin:
 NUMBER = "print(len(served))"
 
 
-@pytest.fixture(scope="module", params=WAYS)
+@pytest.fixture(scope="module", params=ISOLATION_PARAMETERS)
 def isolation(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 

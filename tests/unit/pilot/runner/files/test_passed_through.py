@@ -32,7 +32,7 @@ def glob_output(pattern: str) -> dict[str, Any]:
     return {"type": "File", "outputBinding": {"glob": pattern}}
 
 
-PASSED = {
+PASSED_THROUGH_TOOLS = {
     "link": linking('ln -s "$0" x'),
     "link by links": linking('mkdir d; ln -s "$0" d/y; ln -s d e; ln -s e/y x'),
     "link to where it lies": linking('ln -s "$(readlink -f "$0")" x'),
@@ -74,7 +74,9 @@ def create_input(root: Path, content: bytes, *, linked: bool) -> InputFile:
     ids=["small", "large", "large and linked"],
 )
 @pytest.mark.parametrize(
-    "process", [*PASSED.values(), EXPRESSION], ids=[*PASSED, "expression tool"]
+    "process",
+    [*PASSED_THROUGH_TOOLS.values(), EXPRESSION],
+    ids=[*PASSED_THROUGH_TOOLS, "expression tool"],
 )
 def test_input_can_be_an_output(
     runner: Runner, root: Path, process: dict[str, Any], content: bytes, *, linked: bool, batch: int
@@ -94,7 +96,10 @@ def test_input_can_be_an_output_of_an_inner_workflow(
     """cwltool removes its links to inputs together with the temporary folder of the tool."""
     file = create_input(root, _LARGE, linked=linked)
     _require_apart(
-        run(runner, task(root, around(PASSED[name], mode="File")), [file]), root, _LARGE, 1
+        run(runner, task(root, around(PASSED_THROUGH_TOOLS[name], mode="File")), [file]),
+        root,
+        _LARGE,
+        1,
     )
 
 
@@ -133,7 +138,7 @@ def test_input_can_be_part_of_an_output_folder(runner: Runner, root: Path) -> No
 def test_input_can_be_an_output_of_an_invocation(runner: Runner, root: Path) -> None:
     stored_file = input_file(root / "store" / "files" / "a.dat", data=_LARGE)
     order = {"f": {"class": "File", "location": "files/a.dat", "checksum": stored_file.checksum}}
-    for number, process in enumerate(PASSED.values()):
+    for number, process in enumerate(PASSED_THROUGH_TOOLS.values()):
         report = run(
             runner,
             task(root, OPERATION),

@@ -12,7 +12,7 @@ from tests.unit.pilot.sandboxes import found_sandbox
 from tests.unit.pilot.slot_runner import Runner
 
 #: Runs a command with the OOM priority in its first argument.
-HAVING = ["sh", "-c", 'echo "$0" > /proc/self/oom_score_adj; exec "$@"']
+WITH_OOM_PRIORITY = ["sh", "-c", 'echo "$0" > /proc/self/oom_score_adj; exec "$@"']
 
 
 @pytest.fixture(params=["in the open", "in the sandbox"])
@@ -30,7 +30,7 @@ def slot(
         tmp_path / "pilot",
         environment={"PYTHONPATH": str(Path.cwd())},
         settings=settings,
-        before=[*HAVING, str(request.param)],
+        before=[*WITH_OOM_PRIORITY, str(request.param)],
     )
     yield runner, request.param
     runner.close()

@@ -1,0 +1,54 @@
+"""Watermarks of a storage: when it counts as filling."""
+
+from sluice.contracts.data.datasets import Watermarks
+
+
+def effective_capacity(capacity: int | None, *, used: int, free: float | None) -> int | None:
+    """Return how many bytes a storage may hold; None if that is not known.
+
+    This is its capacity or, without one, the used bytes plus those free on its file system.
+    """
+    if capacity is not None or free is None:
+        return capacity
+    return used + int(free)
+
+
+def fills(used: int, marks: Watermarks, *, most: int | None, before: bool) -> bool:
+    """Return whether a storage is filling: from the high watermark until it is below the low one.
+
+    Args:
+        used: Bytes on the storage.
+        marks: The watermarks.
+        most: Bytes that the storage may hold; if a mark needs it and it is None, the state stays.
+        before: The storage was filling so far.
+    """
+    mark = marks.low if before else marks.high
+    if mark <= 1 and most is None:
+        return before
+    return used >= to_bytes(mark, most)
+
+
+def to_bytes(mark: float, most: int | None) -> float:
+    """Return a watermark in bytes; a mark up to 1 is a share of ``most``."""
+    return mark * most if mark <= 1 and most is not None else mark
+
+
+def marks_objection(marks: Watermarks, capacity: int | None, *, most: int | None) -> str:
+    """Return why a storage cannot have these watermarks, as the end of a sentence; or "".
+
+    Args:
+        marks: The watermarks.
+        capacity: Capacity of the storage in bytes, if one is set.
+        most: Bytes that the storage may hold, by its capacity or its file system.
+    """
+    if most is None and (marks.low <= 1 or marks.high <= 1):
+        return (
+            "are shares of what it may hold, and that is not known: it was registered without a"
+            " capacity, and its file system does not say what is free; give bytes"
+        )
+    low, high = to_bytes(marks.low, most), to_bytes(marks.high, most)
+    if low >= high:
+        return f"are the wrong way round: {low:.0f} bytes is no less than {high:.0f}"
+    if capacity is not None and high > capacity:
+        return f"cannot be reached: {high:.0f} bytes, and it holds {capacity}"
+    return ""

@@ -1,0 +1,192 @@
+"""Annotators who answer while faults happen.
+
+Like the page, each browser sends an answer until the service confirms it.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager, suppress
+from uuid import UUID, uuid4
+
+import httpx
+
+from sluice.cli.connection import client
+from sluice.clients.operator import OperatorClient
+from sluice.clients.operator.asking import HumanStepKey
+from sluice.contracts.access.owners import EVERYONE
+from sluice.contracts.human_tasks.asking import AnnotatorAnswer, AnswerFate, AskNext, NextItems
+from sluice.contracts.human_tasks.asking_watch import NewLink
+from tests.faults.asking import TRANSIENT_STATUSES, Ask, SystemViolation, insist, until
+from tests.faults.checker.expectation import ExpectedAnnotations
+from tests.faults.work import LOOK, Arrival, asked_in
+
+#: Shorter than the defaults, with which a run would wait for minutes.
+QUICK_ANSWERS = {
+    "SLUICE_ASK_PERIOD": "0.5",
+    "SLUICE_ASK_UNDO": "0",
+    "SLUICE_ASK_SETTLE": "2",
+    "SLUICE_ASK_LEND": "15",
+}
+#: Number of equal annotations that decide an item.
+_AGREEMENT = 2
+#: Days of the links, longer than each jump of a clock.
+_DAYS = 7
+#: Seconds for an answer of the service.
+_REQUEST_TIMEOUT = 10.0
+#: Seconds until there is an item.
+_ITEM_TIMEOUT = 300.0
+#: Seconds that an annotator looks at the items.
+_ANSWER_SECONDS = 0.5
+#: Number of items that a browser has at a time.
+_ITEMS_PER_BROWSER = 3
+_HEADERS = {"Sluice-Ask": "1"}
+
+
+class Browser:
+    """The browser of an annotator; ``answered`` has the items with confirmed answers."""
+
+    def __init__(
+        self, http: httpx.AsyncClient, page: str, questions: Mapping[str, ExpectedAnnotations]
+    ) -> None:
+        """``page`` is the path with the link's key; ``questions`` is indexed by names of files."""
+        self._http = http
+        self._page = page
+        self._questions = questions
+        self.answered = set[UUID]()
+        self._unconfirmed = dict[UUID, tuple[str, AnnotatorAnswer]]()
+
+    async def enter(self) -> None:
+        """Open the link; raise ``SystemViolation`` on failure."""
+        await self._insist(lambda: self._http.get(self._page), "a browser opens its link")
+
+    async def answer_all(self, leaving: asyncio.Event) -> None:
+        """Answer items until ``leaving`` is set and all answers are confirmed.
+
+        Raises ``SystemViolation``.
+        """
+        while not leaving.is_set() or self._unconfirmed:
+            page_items = await self._next(0 if leaving.is_set() else _ITEMS_PER_BROWSER)
+            for item in page_items.items:
+                if item.id in self.answered:
+                    raise SystemViolation(
+                        f"{item.title} was shown again to the browser that answered it"
+                    )
+                word = self._questions[item.title].words[item.title]
+                answer = AnnotatorAnswer(item=item.id, answer=word, seconds=_ANSWER_SECONDS)
+                self._unconfirmed[item.id] = (item.title, answer)
+            await asyncio.sleep(_ANSWER_SECONDS)
+
+    async def take_items_and_leave(self) -> None:
+        """Take items and answer none of them; raise ``SystemViolation`` if there are none."""
+
+        async def is_shown() -> bool:
+            return bool((await self._next(_ITEMS_PER_BROWSER)).items)
+
+        await until(is_shown, _ITEM_TIMEOUT)
+
+    async def _next(self, count: int) -> NextItems:
+        request = AskNext(
+            answers=[annotation for _, annotation in self._unconfirmed.values()], wanted=count
+        )
+        content = request.model_dump_json()
+        headers = {**_HEADERS, "Content-Type": "application/json"}
+        path = f"{self._page.partition('?')[0]}/next"
+        answer = await self._insist(
+            lambda: self._http.post(path, content=content, headers=headers), "a browser answers"
+        )
+        page_items = NextItems.model_validate_json(answer.content)
+        for fate in page_items.fates:
+            self._note(fate.item, fate.fate)
+        return page_items
+
+    def _note(self, item: UUID, fate: AnswerFate) -> None:
+        name, _ = self._unconfirmed.pop(item)
+        if fate is AnswerFate.UNKNOWN:
+            raise SystemViolation(f"the service does not know that it has shown {name}")
+        if fate is not AnswerFate.LATE:
+            self.answered.add(item)
+            self._questions[name].taken[name] += 1
+
+    async def _insist(self, ask: Ask, what: str) -> httpx.Response:
+        """Repeat a request until the service answers."""
+        last: httpx.Response | None = None
+
+        async def is_answered() -> bool:
+            nonlocal last
+            with suppress(httpx.TransportError):
+                last = await ask()
+            return last is not None and last.status_code not in TRANSIENT_STATUSES
+
+        if not await until(is_answered) or last is None:
+            raise SystemViolation(f"{what}: no answer")
+        if not last.is_success:
+            raise SystemViolation(f"{what}: {last.status_code} {last.text[:200]}")
+        return last
+
+
+class AnnotatorGroup:
+    """Annotators on the pages below ``url``; ``problems`` lists violations by the system."""
+
+    def __init__(self, url: str, watcher: OperatorClient, arrivals: Sequence[Arrival]) -> None:
+        self._url = url
+        self._watcher = watcher
+        self._questions = asked_in(arrivals)
+        self._leaving = asyncio.Event()
+        self.problems: list[str] = []
+
+    async def answer(self, people: int) -> None:
+        """Let annotators answer until ``leave`` is called; one more takes items and leaves."""
+        try:
+            await until(self._has_items_or_ended, _ITEM_TIMEOUT)
+            async with asyncio.TaskGroup() as group:
+                for number in range(people + 1):
+                    group.create_task(self._open_page(leaves_at_once=number == 0))
+        except* SystemViolation as errors:
+            self.problems += map(str, errors.exceptions)
+
+    async def leave_when_answered(self) -> None:
+        """Leave when every item has enough annotations, or raise ``SystemViolation``."""
+
+        async def answered() -> bool:
+            return all(one.taken[name] >= _AGREEMENT for name, one in self._questions.items())
+
+        if not await until(answered, _ITEM_TIMEOUT):
+            raise SystemViolation("not all items got enough annotations")
+        self.leave()
+
+    def leave(self) -> None:
+        self._leaving.set()
+
+    async def _open_page(self, *, leaves_at_once: bool) -> None:
+        place = HumanStepKey(EVERYONE, LOOK.template, LOOK.steps[0].name)
+        link = await insist(lambda: self._watcher.make_ask_link(place, NewLink(days=_DAYS)))
+        page = httpx.URL(str(link.url)).raw_path.decode()
+        async with httpx.AsyncClient(
+            base_url=self._url,
+            headers={
+                "User-Agent": f"browser {uuid4()}"
+            },  # Each user agent counts as another person.
+            follow_redirects=True,
+            timeout=_REQUEST_TIMEOUT,
+        ) as http:
+            browser = Browser(http, page, self._questions)
+            await browser.enter()
+            await (
+                browser.take_items_and_leave()
+                if leaves_at_once
+                else browser.answer_all(self._leaving)
+            )
+
+    async def _has_items_or_ended(self) -> bool:
+        """Return whether there are items, or the work is over."""
+        steps = (await insist(self._watcher.asking_steps)).steps
+        return self._leaving.is_set() or any(step.items for step in steps)
+
+
+@asynccontextmanager
+async def annotator_group(
+    url: str, operator: str, arrivals: Sequence[Arrival]
+) -> AsyncIterator[AnnotatorGroup]:
+    """Yield annotators on the pages below ``url``; ``operator`` is the service that makes links."""
+    async with client(operator, seconds=_REQUEST_TIMEOUT) as http:
+        yield AnnotatorGroup(url, OperatorClient(http), arrivals)

@@ -1,0 +1,130 @@
+"""Helpers for the tests of assets."""
+
+import hashlib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+from dms.loops import delete_once
+from dms.wiring import make_context as dms_context
+from sluice.clients.operator import OperatorClient
+from sluice.contracts.chains.chains import Chain
+from sluice.contracts.common.states import InputMode
+from sluice.contracts.data.asset_refs import AssetRef
+from sluice.contracts.data.assets import (
+    AssetDraft,
+    AssetVersion,
+    NewAsset,
+    NewAssetFile,
+    StoredAsset,
+)
+from sluice.contracts.data.datasets import File
+from sluice.contracts.templates.plan import Parameter, Plan, Source, StepInput
+from sluice.servicekit.database import Database
+from sluice.servicekit.transport.base import Transport
+from tests.integration.wfms.wfms_fixture import WfmsFixture
+from tests.unit.wfms.chains.plans import plan, step
+from wfms.operator.assets.usecases.remove_asset import delete_removed
+from wfms.operator.settings import OperatorSettings
+from wfms.operator.wiring import make_context
+
+#: Path and content of each file.
+Files = dict[str, bytes]
+
+
+def described(files: Files, *, with_checksum: bool = True, note: str = "") -> NewAsset:
+    """Describe a new version; ``with_checksum`` gives its files checksums."""
+    return NewAsset(
+        files=[
+            NewAssetFile(
+                path=path,
+                size=len(data),
+                checksum=f"sha256:{hashlib.sha256(data).hexdigest()}" if with_checksum else None,
+            )
+            for path, data in files.items()
+        ],
+        note=note,
+    )
+
+
+def bound(ref: str, kind: Any = "File") -> Plan:
+    """Return a plan whose step takes the asset ``ref`` as its parameter ``model``."""
+    mode = InputMode.ONE if kind == "File" else InputMode.ALL
+    side = StepInput(port="at_model", source=Source(step=None, port="model"), mode=mode)
+    return plan(
+        step("only", sides=[side]),
+        outputs=[("only", "out")],
+        parameters={"model": Parameter(type=kind, required=True)},
+        assets={"model": AssetRef.read(ref)},
+    )
+
+
+@dataclass
+class Assets:
+    wfms: WfmsFixture
+    app: Any
+    settings: OperatorSettings
+    transport: Transport
+
+    @property
+    def client(self) -> OperatorClient:
+        return self.wfms.operator
+
+    async def begin(self, name: str, files: Files, **more: Any) -> AssetDraft:
+        return await self.client.begin_asset(name, described(files, **more))
+
+    async def send(self, name: str, draft: AssetDraft, files: Files) -> None:
+        assert draft.uid is not None
+        for missing in draft.missing:
+            await self.send_file(name, draft.uid, missing.number, files[missing.path])
+
+    async def send_file(self, name: str, draft: UUID, number: int, data: bytes) -> None:
+        await self.client.send_asset_piece(name, draft, data, number=number, offset=0)
+        await self.client.complete_asset_file(name, draft, number=number)
+
+    async def put(self, name: str, files: Files, **more: Any) -> StoredAsset:
+        draft = await self.begin(name, files, **more)
+        if draft.uid is None:
+            assert draft.version is not None
+            return StoredAsset(version=draft.version, new=False, newest=draft.version.version)
+        await self.send(name, draft, files)
+        return await self.client.complete_asset(name, draft.uid)
+
+    async def put_version(self, name: str, data: bytes) -> AssetVersion:
+        return (await self.put(name, {"model.pt": data})).version
+
+    async def chain(self, name: str, plan_: Plan, **params: Any) -> Chain:
+        """Start a chain on a data set of this name."""
+        template = self.wfms.add_template(plan_, name=f"wf-{name}")
+        return await self.wfms.create_chain(await self.wfms.create_input(name), template, **params)
+
+    async def run_loops(self) -> None:
+        """Run the loops that delete: that of the operator service and that of the DMS."""
+        database = Database(self.settings.database_url, source="operator")
+        await database.start()
+        context = make_context(
+            self.settings, database, links=self.wfms.links, transport=self.transport
+        )
+        await delete_removed(context)
+        await database.stop()
+        dms = dms_context(self.wfms.dms_settings, self.wfms.dms_database)
+        while await delete_once(dms):
+            pass
+        await dms.files.stop()
+
+    def stored(self, version: AssetVersion) -> Files:
+        """Return the stored files of the version's own folder."""
+        files_by_name: Files = {}
+        for folder in (self.wfms.folder / "input").glob(f"asset.{version.name}.*"):
+            files_by_name |= {path.name: path.read_bytes() for path in folder.iterdir()}
+        return files_by_name
+
+
+def version_of(chain: Chain) -> str:
+    """Return the version that the chain got as its parameter."""
+    return str(chain.params["model"]["asset"])
+
+
+def content_of(file: File) -> bytes:
+    return Path(file.url.removeprefix("file://")).read_bytes()

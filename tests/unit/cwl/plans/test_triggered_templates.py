@@ -1,0 +1,162 @@
+"""Compilation of append-only outputs and triggers: valid forms, and errors with their places."""
+
+import pytest
+
+from sluice.contracts.common.states import EntryKind
+from sluice.contracts.data.append_only import Collect, GrowthTrigger, Trigger
+from sluice.contracts.templates.plan import Equals, Plan, Retention
+from sluice.cwl import compile_template
+
+DATA = """cwlVersion: v1.2
+class: Workflow
+$namespaces: {{sluice: "urn:sluice:cwl:"}}
+sluice:match: {match}
+requirements: {{ScatterFeatureRequirement: {{}}}}
+inputs:
+  frames: File[]
+outputs:
+  out: {{type: "File[]", outputSource: s/y, {output}}}
+steps:
+  s:
+    scatter: x
+    in: {{x: frames}}
+    out: [y]
+    run:
+      class: CommandLineTool
+      baseCommand: cat
+      inputs: {{x: {{type: File, inputBinding: {{}}}}}}
+      outputs: {{y: stdout}}
+"""
+VALUES = """cwlVersion: v1.2
+class: Workflow
+$namespaces: {{sluice: "urn:sluice:cwl:"}}
+sluice:match: {match}
+inputs:
+  n: {parameter}
+outputs:
+  out: {{type: File, outputSource: s/y}}
+steps:
+  s:
+    in: {{n: n}}
+    out: [y]
+    run:
+      class: CommandLineTool
+      baseCommand: echo
+      inputs: {{n: {{type: int, inputBinding: {{}}}}}}
+      outputs: {{y: stdout}}
+"""
+PAGES = "sluice:type: corpus"
+
+
+def data(match: str, output: str = "sluice:collect: done") -> str:
+    return DATA.format(match=match, output=output)
+
+
+def values(match: str, parameter: str = "{type: int, default: 3}") -> str:
+    return VALUES.format(match=match, parameter=parameter)
+
+
+def plan_of(text: str) -> Plan:
+    compiled = compile_template(text, name="t")
+    assert compiled.plan is not None, compiled.errors
+    return compiled.plan
+
+
+def errors_of(text: str) -> list[str]:
+    compiled = compile_template(text, name="t")
+    assert compiled.plan is None
+    return [str(finding).removeprefix("workflow.cwl:") for finding in compiled.errors]
+
+
+@pytest.mark.parametrize(
+    ("written", "read"),
+    [
+        ("every: {files: 10, hours: 24}", Trigger(every=GrowthTrigger(files=10, hours=24))),
+        ("every: {hours: 0.5, all: true}", Trigger(every=GrowthTrigger(hours=0.5, all=True))),
+        ("schedule: '0  3 * * *'", Trigger(schedule="0 3 * * *")),
+        (
+            "schedule: 0 3 * * *, zone: Europe/Warsaw",
+            Trigger(schedule="0 3 * * *", zone="Europe/Warsaw"),
+        ),
+    ],
+)
+def test_trigger_is_separate_from_the_match_conditions(written: str, read: Trigger) -> None:
+    plan = plan_of(data(f"{{{PAGES}, {written}}}"))
+    assert (plan.match, plan.trigger) == ({"type": Equals(value="corpus")}, read)
+
+
+def test_zone_without_a_schedule_is_a_match_condition() -> None:
+    plan = plan_of(data("{zone: north}"))
+    assert (plan.match, plan.trigger) == ({"zone": Equals(value="north")}, None)
+
+
+@pytest.mark.parametrize(
+    ("written", "read"),
+    [
+        ("corpus", Collect(name="corpus", type="corpus")),
+        ("{name: corpus}", Collect(name="corpus", type="corpus")),
+        ("{name: corpus, sluice:type: pages}", Collect(name="corpus", type="pages")),
+    ],
+)
+def test_collected_output_names_its_append_only_data_set(written: str, read: Collect) -> None:
+    plan = plan_of(data("{kind: raw}", f"sluice:collect: {written}"))
+    assert [output.collect for output in plan.outputs] == [read]
+
+
+@pytest.mark.parametrize(("output", "spread"), [("sluice:collect: corpus", True), ("", False)])
+def test_list_output_is_collected_file_by_file(output: str, spread: bool) -> None:
+    """Without sluice:collect, the list is a single value."""
+    text = data("{kind: raw}", output).replace("    scatter: x\n", "")
+    text = text.replace("{x: {type: File,", "{x: {type: 'File[]',")
+    text = text.replace("{y: stdout}", "{y: {type: 'File[]', outputBinding: {glob: '*'}}}")
+    plan = plan_of(text)
+    [written], [plan_output] = plan.step("s").outputs, plan.outputs
+    assert (written.spread, plan_output.single) == (spread, not spread)
+    assert plan_output.kind is (EntryKind.FILE if spread else EntryKind.BUNDLE)
+
+
+def test_template_without_data_set_may_have_a_schedule() -> None:
+    plan = plan_of(values("{schedule: 0 3 * * *}"))
+    assert (plan.match, plan.trigger) == ({}, Trigger(schedule="0 3 * * *"))
+    assert plan.retention == Retention(input="keep")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (
+            data("{every: {files: 3}}"),
+            "4:16: error: 'sluice:match' does not say of which append-only",
+        ),
+        (data(f"{{{PAGES}, every: 5}}"), "4:37: error: 'sluice:match' every: is a mapping"),
+        (data(f"{{{PAGES}, every: {{all: true}}}}"), "every: says 'files', 'hours', or both"),
+        (data(f"{{{PAGES}, every: {{file: 1}}}}"), "knows no 'file'; did you mean 'files'?"),
+        (data(f"{{{PAGES}, every: {{files: 0}}}}"), "every: files: input should be greater"),
+        (data(f"{{{PAGES}, every: {{hours: 0}}}}"), "every: hours: input should be greater"),
+        (data(f"{{{PAGES}, schedule: daily}}"), "4:37: error: 'sluice:match' schedule: has five"),
+        (data(f"{{{PAGES}, schedule: 7}}"), "schedule: is a text, not 7"),
+        (data(f"{{{PAGES}, schedule: 0 25 * * *}}"), "schedule: is wrong: bad hour"),
+        (data(f"{{{PAGES}, schedule: 0 3 * * *, zone: Mars}}"), "'Mars' is no time zone"),
+        (
+            data(f"{{{PAGES}, schedule: 0 3 * * *, every: {{files: 3}}}}"),
+            "takes 'every' or 'schedule', not both",
+        ),
+        (data("{a: 1}", "sluice:collect: a/b"), "9:44: error: 'sluice:collect' 'a/b' has '/'"),
+        (data("{a: 1}", "sluice:collect: {nam: a}"), "knows no 'nam'; did you mean 'name'?"),
+        (data("{a: 1}", "sluice:collect: [a]"), "is the name of an append-only data set"),
+        (data("{a: 1, sluice:collect: a}").replace("sluice:match", "sluice:collect"), "belongs to"),
+        (values("{every: {files: 3}}"), "has 'every', and no input of the workflow is a data set"),
+        (values("{schedule: 0 3 * * *, kind: raw}"), "'sluice:match' is about the data set"),
+        (values("{schedule: 0 3 * * *}", "int"), "6:3: error: the parameter 'n' has no default"),
+    ],
+)
+def test_wrong_trigger_is_reported_with_its_place(text: str, message: str) -> None:
+    assert any(message in error for error in errors_of(text)), errors_of(text)
+
+
+def test_template_that_collects_into_its_own_input_gives_a_warning() -> None:
+    circle = data(f"{{{PAGES}, every: {{files: 3}}}}", "sluice:collect: corpus")
+    compiled = compile_template(circle, name="t")
+    assert any("again and again" in str(finding) for finding in compiled.warnings)
+    straight = compile_template(data(f"{{{PAGES}, every: {{files: 3}}}}"), name="t")
+    assert not any("again and again" in str(finding) for finding in straight.warnings)

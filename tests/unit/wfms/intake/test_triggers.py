@@ -1,0 +1,158 @@
+"""Triggers of templates, and the append-only data sets that belong to them."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+import pytest
+
+from sluice.contracts.common.states import DatasetState, DatasetType
+from sluice.contracts.data.append_only import GrowthTrigger, SliceConsumer, SliceOf, Trigger
+from sluice.contracts.data.append_only_list import AppendOnlyDataset
+from sluice.contracts.data.datasets import Dataset
+from sluice.contracts.templates.matching import describe_trigger, objection_to
+from sluice.contracts.templates.plan import Equals
+from sluice.contracts.templates.templates import Template
+from tests.unit.wfms.chains.plans import plan, step
+from wfms.intake.domain.matching import Matched, NotMatched, decide
+from wfms.intake.domain.triggers import (
+    describe_outcome,
+    is_triggered,
+    select_datasets,
+    select_triggered_templates,
+)
+
+START = datetime(2026, 1, 1, tzinfo=UTC)
+PAGES = {"type": Equals(value="pages")}
+GROWN = Trigger(every=GrowthTrigger(files=10))
+
+
+def dataset(
+    *, append_only: str | None = None, of: SliceOf | None = None, **more: object
+) -> Dataset:
+    fields: dict[str, object] = {"name": "corpus", "meta": {"type": "pages"}, **more}
+    return Dataset.model_validate(
+        {
+            "uid": UUID(int=1),
+            "type": DatasetType.INPUT,
+            "state": DatasetState.OPEN if append_only else DatasetState.CLOSED,
+            "count_files": 12,
+            "bytes": 1,
+            "timestamp": START,
+            "append_only": append_only,
+            "slice": of,
+            **fields,
+        }
+    )
+
+
+def corpus(*readers: tuple[str, int, datetime], **more: Any) -> AppendOnlyDataset:
+    return AppendOnlyDataset(
+        dataset=dataset(append_only="corpus", **more),
+        since=START,
+        readers=[
+            SliceConsumer(name=name, used=used, slices=1, last_at=at, last=UUID(int=2))
+            for name, used, at in readers
+        ],
+    )
+
+
+def template(name: str = "t", trigger: Trigger | None = GROWN, **more: object) -> Template:
+    match = more.pop("match", PAGES)
+    template_plan = plan(step("only"), outputs=[("only", "out")], match=match, trigger=trigger)
+    return Template.model_validate(
+        {
+            "id": UUID(int=3),
+            "name": name,
+            "version": 1,
+            "created_at": START,
+            "plan": template_plan,
+            **more,
+        }
+    )
+
+
+@pytest.mark.parametrize(
+    ("every", "used", "hours", "is_met"),
+    [
+        (GrowthTrigger(files=12), 0, 0, True),
+        (GrowthTrigger(files=13), 0, 1000, False),
+        (GrowthTrigger(files=2), 10, 0, True),
+        (GrowthTrigger(files=3), 10, 1000, False),
+        (GrowthTrigger(hours=24), 10, 23.9, False),
+        (GrowthTrigger(hours=24), 10, 24, True),
+        (GrowthTrigger(hours=24), 12, 1000, False),
+        (GrowthTrigger(files=3, hours=24), 10, 24, True),
+        (GrowthTrigger(files=2, hours=24), 10, 0, True),
+        (GrowthTrigger(hours=0.5), 0, 0.5, True),
+    ],
+)
+def test_trigger_fires_after_enough_new_files_or_hours(
+    every: GrowthTrigger, used: int, hours: float, *, is_met: bool
+) -> None:
+    last = START + timedelta(days=9)
+    one = corpus(("t", used, last)) if used else corpus(("other", 12, last))
+    since = last if used else START
+    assert is_triggered(every, one, template="t", now=since + timedelta(hours=hours)) is is_met
+
+
+def test_template_gets_append_only_data_sets_that_match_and_that_it_sees() -> None:
+    own, others = corpus(group="ocr"), corpus(group="spd")
+    shared, words = corpus(group="spd", shared_with=["ocr"]), corpus(meta={"type": "words"})
+    everyones = [own, others, shared, words]
+    assert select_datasets(template(group="ocr"), everyones) == [own, shared]
+    assert select_datasets(template(), everyones) == [own, others, shared]
+    named = template(match={"name": Equals(value="corpus")})
+    assert select_datasets(named, [corpus(name="corpus-2")]) != [], (
+        "the name condition compares with the name that chains use"
+    )
+
+
+def test_only_the_latest_version_of_a_template_is_triggered() -> None:
+    old, new = template(), template(trigger=None, version=2)
+    assert select_triggered_templates([old, new]) == []
+    assert select_triggered_templates([old, template("u", trigger=None)]) == [old]
+
+
+def test_slice_goes_only_to_the_template_it_was_cut_for() -> None:
+    of = SliceOf(append_only=UUID(int=1), name="corpus", reader="t", number=3)
+    decided = decide(dataset(of=of), [template("a", trigger=None), template(), template("z")])
+    assert isinstance(decided, Matched)
+    assert (decided.template.name, decided.tied) == ("t", ())
+    decision = decide(dataset(of=of), [template("a", trigger=None), template("z")])
+    assert isinstance(decision, NotMatched)
+    assert "is not the template t, for which it was cut" in decision.reason
+    ordinary = decide(dataset(), [template()])
+    assert isinstance(ordinary, NotMatched)
+    reason = "takes what is new in append-only data sets, and runs when 10 files are new"
+    assert reason in ordinary.reason
+
+
+def test_slice_matches_as_its_append_only_data_set_does() -> None:
+    of = SliceOf(append_only=UUID(int=1), name="corpus", reader="t", number=3)
+    assert objection_to(dataset(of=of, name="x"), template().plan, template="t") is None
+    by_name = template(match={"name": Equals(value="corpus")})
+    assert objection_to(dataset(of=of, name="x"), by_name.plan, template="t") is None
+    other = template(match={"type": Equals(value="words")})
+    assert "wants type" in (objection_to(dataset(of=of), other.plan, template="t") or "")
+
+
+@pytest.mark.parametrize(
+    ("trigger", "text"),
+    [
+        (Trigger(every=GrowthTrigger(files=1)), "when 1 file is new"),
+        (Trigger(every=GrowthTrigger(hours=1)), "when 1 hour has gone"),
+        (
+            Trigger(every=GrowthTrigger(files=1000, hours=24, all=True)),
+            "when 1000 files are new, or 24 hours have gone, and all of it",
+        ),
+        (Trigger(schedule="0 3 * * *", zone="Europe/Warsaw"), "at 0 3 * * * (Europe/Warsaw)"),
+    ],
+)
+def test_trigger_is_described_in_words(trigger: Trigger, text: str) -> None:
+    assert describe_trigger(trigger) == text
+
+
+def test_outcome_of_a_scheduled_time_is_described() -> None:
+    assert describe_outcome([]) == "nothing was new"
+    assert describe_outcome([corpus(), corpus(name="b")]) == "2 slices of corpus, b"
