@@ -144,6 +144,6 @@ def _await_ready(process: "subprocess.Popen[bytes]", stack: RunningStack) -> Non
             return
         time.sleep(0.05)
     raise OSError(
-        f"the stack was not ready within {START_LIMIT:.0f} s; what each process says is in"
+        f"the stack was not ready within {START_LIMIT:.0f} s; the log of each process is in"
         f" {stack.folder / 'logs'}"
     )

@@ -276,7 +276,7 @@ async def list_append_only(
 
     Args:
         connection: A connection to the catalogue.
-        visibility: What the principal sees.
+        visibility: The visibility of the principal.
         uid: Only this data set.
         generations: Fill in the generations, which are 0 otherwise.
     """

@@ -98,7 +98,7 @@ async def foreign_file(
     Args:
         connection: A connection to the catalogue.
         places: Storage and path of each place.
-        visibility: What the principal sees.
+        visibility: The visibility of the principal.
     """
     storages, paths = [storage for storage, _ in places], [path for _, path in places]
     path: str | None = await connection.fetchval(FOREIGN_FILE, storages, paths, visibility.names())

@@ -94,7 +94,7 @@ class Journal:
 
 @dataclass(slots=True)
 class Trace:
-    """What the journals record of one attempt."""
+    """The journals' record of one attempt."""
 
     journal: str
     urls: list[str] = field(default_factory=list)

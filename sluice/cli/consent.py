@@ -38,7 +38,7 @@ class Consent:
         with 2 if there is no terminal.
 
         Args:
-            action: What the command would do, to what, and what is lost, as in "delete data set
+            action: The action of the command, its object, and the loss, as in "delete data set
                 week.1: its 3 files are removed".
         """
         if self.dry_run:

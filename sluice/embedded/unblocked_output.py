@@ -46,9 +46,8 @@ def _unblocked(descriptor: int) -> Iterator[None]:
     try:
         yield
     finally:
-        os.dup2(
-            target, descriptor
-        )  # removes the pipe's last writer, so that the first thread sees the end
+        # Removes the pipe's last writer, so that the first thread sees the end.
+        os.dup2(target, descriptor)
         for thread in threads:
             thread.join(_END_TIMEOUT)
 

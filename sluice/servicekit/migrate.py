@@ -113,9 +113,8 @@ class Migrator:
                 await connection.execute(schema.read_text())
             log.info("database.made", versions=self._versions, revision=revisions.newest)
             return
-        from sluice.servicekit.upgrade import (  # noqa: PLC0415 - takes two seconds, and most starts find nothing to do
-            upgrade,
-        )
+        # The import takes two seconds, and most starts find nothing to upgrade.
+        from sluice.servicekit.upgrade import upgrade  # noqa: PLC0415
 
         await upgrade(connection, self._versions)
         log.info("database.migrated", versions=self._versions, revision=revisions.newest)

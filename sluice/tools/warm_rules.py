@@ -1,4 +1,4 @@
-"""What a tool on a warm worker cannot have (``sluice:warm``).
+"""Features that a tool on a warm worker cannot have (``sluice:warm``).
 
 It would have to exist before the tool starts and depends on the job. Each text is the end of a
 sentence about the tool.

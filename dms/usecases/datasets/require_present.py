@@ -78,7 +78,7 @@ async def require_files_present(
     Args:
         connection: A connection to the catalogue.
         places: Storage and path of each file.
-        visibility: What the principal sees.
+        visibility: The visibility of the principal.
 
     Raises:
         Forbidden: One does.

@@ -195,7 +195,7 @@ class ToolRoot:
         """Show a file or folder with this device and inode at ``place``."""
         self._show(source, place, writable=writable)
         if not _is_same_file(place, identity):
-            raise ToolRootError(f"{place}: what is there has changed in the meantime")
+            raise ToolRootError(f"{place}: its content has changed in the meantime")
 
     def _show_system_path(self, source: str, place: str) -> None:
         """Show ``source`` to all programs as it is.

@@ -68,7 +68,7 @@ class Program:
     arguments: list[str]
     environment: dict[str, str]
     folder: str
-    #: What is written below this folder counts as the job's disk.
+    #: Files below this folder count as the job's disk.
     disk_folder: str
     stdin: IO[bytes] | int
     stdout: int

@@ -23,7 +23,7 @@ from sluice.cwl.documents.workflow import Link, SourcePort, Step, Workflow
 
 #: The names of the data sets that number the files, in order.
 Lineage = tuple[str, ...]
-#: What leaves entries out: a step that may be skipped, or an output that may be missing.
+#: Sources of missing entries: a step that may be skipped, or an output that may be missing.
 Filters = frozenset[tuple[str, ...]]
 _NOTHING: Filters = frozenset()
 

@@ -1,4 +1,4 @@
-"""What groups and people use of a service's resources, and their quotas.
+"""The use of a service's resources by groups and people, and their quotas.
 
 A quota is checked in the transaction that adds to the usage. A lock on the holder prevents two
 concurrent requests from both passing the check.

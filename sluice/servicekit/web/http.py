@@ -326,10 +326,8 @@ def _malformed_request(*findings: Finding) -> Response:
 
 async def _http_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)  # noqa: S101 - registered for this class only
-    if error.status_code in {
-        404,
-        405,
-    }:  # raised by the framework: a missing object is a ServiceError
+    # The framework raised these errors: a missing object is a ServiceError.
+    if error.status_code in {404, 405}:
         allowed = methods_at(request.scope)
         answer = problem_response(unserved_problem(request.method, request.url.path, allowed))
         if allowed:

@@ -40,7 +40,7 @@ def _is_unicode(text: str) -> bool:
 
 
 def _parts(value: Any) -> Iterator[tuple[Any, int]]:
-    """Yield all values and keys with their depth. What is nested too deep is not entered."""
+    """Yield all values and keys with their depth. Values nested too deep are not entered."""
     waiting = [(value, 1)]
     while waiting:
         part, depth = waiting.pop()

@@ -15,7 +15,7 @@ from wfms.chains.domain.release import releasable
 
 @dataclass(frozen=True, slots=True)
 class NextActions:
-    """What a chain does next.
+    """The next actions of a chain.
 
     Attributes:
         state: The chain's state after these actions.

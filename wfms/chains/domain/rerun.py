@@ -65,7 +65,7 @@ Place = tuple[str, str | None]
 
 @dataclass(frozen=True, slots=True)
 class RerunRequest:
-    """What a rerun was asked for.
+    """The request of a rerun.
 
     Attributes:
         chain: The chain to run again.
@@ -86,7 +86,7 @@ class RerunRequest:
 
 @dataclass(frozen=True, slots=True)
 class Rerun:
-    """What a rerun does.
+    """The plan of a rerun.
 
     Attributes:
         runs: Steps that run, with the reason for each.
@@ -125,7 +125,7 @@ def plan_rerun(
 
     Args:
         chain: The chain to run again.
-        request: What was asked for.
+        request: The request.
         readable: Data sets that can be read. The first input and files given as parameters are
             among them.
         released: Those of them that have released files.

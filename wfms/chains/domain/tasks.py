@@ -42,7 +42,7 @@ class NothingToRead(Unprocessable):
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """What a chain's data sets inherit.
+    """The properties that a chain's data sets inherit.
 
     It is the chain, its template, the description of the input data set, and their owner.
     """

@@ -82,7 +82,7 @@ async def delete_dataset(
         force: Cancel chains that need it, and delete it even if it is an output.
         taken_back: Chains no longer get it as an asset. Otherwise even ``force`` does not delete
             an asset.
-        visibility: What the caller may see.
+        visibility: The visibility of the caller.
 
     Raises:
         NotFound: The data set does not exist or is not visible.

@@ -82,7 +82,7 @@ class LockedSite:
 
 @dataclass(frozen=True, slots=True)
 class PilotStarts:
-    """What is known of the starts of a pilot with one key.
+    """The known starts of a pilot with one key.
 
     Attributes:
         any: The key is known.

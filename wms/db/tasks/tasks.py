@@ -124,7 +124,7 @@ class LockedTask:
     registered: dict[str, int]
     #: The only job of its tree level, if all jobs of that level are made.
     only_seq: int | None = None
-    #: What it streams, if the query asked for it.
+    #: The data set that it streams, if the query asked for it.
     reading: UpstreamRead | None = None
     #: If the query asked for it: number of tasks that read its inputs, by data set
     #: (``DownstreamCounts``).

@@ -12,7 +12,7 @@ UNKNOWN_LOADING = 1.0
 
 @dataclass(frozen=True, slots=True)
 class KindFacts:
-    """What is known of a kind of warm worker, in seconds; 0 if unknown.
+    """The known times of a kind of warm worker, in seconds; 0 if unknown.
 
     Attributes:
         mean: Mean time of its jobs.
@@ -43,7 +43,7 @@ def choose_preferred_kinds(
         demands: Tasks whose jobs the pilot can run. Only those count that no other outranks by more
             than ``SWITCH``.
         loaded: Kinds that the pilot has loaded.
-        facts: What is known of the kinds.
+        facts: The known times of the kinds.
     """
     waiting = group_waiting_kinds(demands)
     names = [*waiting, *(kind for kind in dict.fromkeys(loaded) if kind not in waiting)]

@@ -33,9 +33,8 @@ async def load_tool(context: WmsContext, pilot: UUID, request: LoadTool) -> None
     """
     async with context.database.transaction() as transaction:
         if not await set_to_load(transaction.connection, pilot, request.step):
-            await get_pilot_loss(
-                transaction.connection, pilot
-            )  # raises NotFound for an unknown pilot
+            # Raises NotFound for an unknown pilot.
+            await get_pilot_loss(transaction.connection, pilot)
             raise PilotTakesNoJobs(pilot)
     context.signal.ready()
     log.info("pilot.told_to_load", pilot=str(pilot), step=request.step)

@@ -62,13 +62,13 @@ def decide_verdict(
     task = cached_task.task
     ram = task.needs.resources.counted_ram if job.ram is None else job.ram
     gpus = task.needs.gpus
+    # If the task itself waits for space on its storage, its jobs need no pause.
     history = History(
         job.failures,
         job.losses,
         ram,
         end.full_gpu if gpus and end.error is ErrorClass.OUT_OF_MEMORY else None,
         shared=gpus is not None and gpus.share < 1,
-        # The task itself waits for space on its storage, so its jobs need no pause.
         attempts=1 if end.waits_for_storage else job.attempt,
         used_ram=math.ceil(end.peak_memory or 0),
     )

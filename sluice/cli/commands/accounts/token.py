@@ -46,7 +46,7 @@ def print_token(system: System, ctx: typer.Context) -> None:
 @with_system
 def create(
     system: System,
-    label: Annotated[str, typer.Argument(metavar="LABEL", help="What the token is for.")],
+    label: Annotated[str, typer.Argument(metavar="LABEL", help="The purpose of the token.")],
     *,
     role: Annotated[
         Role | None, typer.Option(help="The highest role of the token. The default is your role.")

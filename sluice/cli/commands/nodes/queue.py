@@ -133,7 +133,7 @@ def drop(
     choice = _choice(ids, every)
     dead = system.ask(lambda c: c.operator.dead_messages(queue, limit=1)).dead
     what = f"all {dead}" if every else f"{len(ids or [])} of {dead}"
-    consent.require(f"drop {what} dead messages of {queue}: what they asked for is never done")
+    consent.require(f"drop {what} dead messages of {queue}: their requests are never carried out")
     moved = system.ask(lambda c: c.operator.drop(queue, choice))
     system.answer(moved, f"{moved.moved} dropped from {queue}, {moved.dead} dead now")
 

@@ -94,7 +94,7 @@ async def test_partial_results_of_a_running_chain_are_refused(
     uid = str(results.chain.uid)
     refused = await results.get(f"/api/v1/chains/{uid}/archive?partial=true")
     assert refused.status_code == 409
-    assert "when it is over" in refused.json()["detail"]
+    assert "when it has ended" in refused.json()["detail"]
     output = await sluice("chain", "get", uid, "--partial", "--out", str(tmp_path / "x"), code=1)
     assert f"sluice chain cancel {uid}" in output
     assert not (tmp_path / "x").exists()

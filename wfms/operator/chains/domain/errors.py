@@ -65,8 +65,8 @@ class StillRuns(Conflict):
 
     def __init__(self, chain: Chain) -> None:
         super().__init__(
-            f"the chain over {chain.dataset_name} is {chain.state}: what there is of it can be had"
-            " when it is over",
+            f"the chain over {chain.dataset_name} is {chain.state}: its outputs can be read"
+            " when it has ended",
             chain=chain.uid,
             state=chain.state,
         )

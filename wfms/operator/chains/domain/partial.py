@@ -1,4 +1,4 @@
-"""The outputs of the steps of a chain, and what of them is missing, in words."""
+"""The outputs of the steps of a chain, and their missing parts, in words."""
 
 from collections.abc import Iterable, Mapping
 from uuid import UUID

@@ -73,7 +73,7 @@ class PasswordSignIn:
         Args:
             name: The name of the account.
             password: The password.
-            begin: What to do for the person, in the transaction that locks the account.
+            begin: The action for the person, in the transaction that locks the account.
             action: The action in the audit log.
 
         Raises:

@@ -383,7 +383,7 @@ def report_dead_letters(dead: Mapping[str, int]) -> list[Notice]:
     return [
         Notice(
             text=(
-                f"Queue {queue} has {count_text(number, 'dead message')}: what they ask is not"
+                f"Queue {queue} has {count_text(number, 'dead message')}: their requests are not"
                 " done, and chains wait for it"
             ),
             severity=NoticeSeverity.ERROR,

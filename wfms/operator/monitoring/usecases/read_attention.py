@@ -38,7 +38,7 @@ _MAX_LOOKUPS = 100
 
 @dataclass(frozen=True, slots=True)
 class Attention:
-    """What needs a person; a count is None if its service does not answer."""
+    """Objects that need a person; a count is None if its service does not answer."""
 
     notices: NoticeList
     chains: ChainCounts | None

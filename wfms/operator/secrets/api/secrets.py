@@ -34,7 +34,7 @@ class RemovalQuery(Contract):
 
 
 class SecretQuery(Contract):
-    """What a secret is read for.
+    """The purpose of reading a secret.
 
     Attributes:
         template_id: A template, published or one-off, that is to use the newest version.
