@@ -42,7 +42,7 @@ Take = Callable[[Connection], Awaitable[DatasetClaim | None]]
 def declare_loops(context: DmsContext, settings: DmsSettings) -> list[LoopDeclaration]:
     """Return the declarations of the loops."""
     database, period, count = context.database, settings.poll_seconds, settings.workers
-    levels = partial(watch_watermarks, database, context.watch.free)
+    levels = partial(watch_watermarks, database, context.storage_monitor.free)
     return [
         LoopDeclaration(CLOSE, period, partial(close_once, database), wakes=(UPLOAD, _SWEEP)),
         LoopDeclaration(RELEASE, period, partial(remove_released, context)),
@@ -50,7 +50,7 @@ def declare_loops(context: DmsContext, settings: DmsSettings) -> list[LoopDeclar
         LoopDeclaration(UPLOAD, period, partial(upload_once, context), count=count),
         LoopDeclaration(_SWEEP, period, partial(sweep_once, context)),
         LoopDeclaration("dms.usage", FOLD_PERIOD, partial(fold_once, database)),
-        LoopDeclaration("dms.storages", LOOK_PERIOD, context.watch.check_all),
+        LoopDeclaration("dms.storages", LOOK_PERIOD, context.storage_monitor.check_all),
         LoopDeclaration("dms.levels", LEVEL_PERIOD, levels),
     ]
 

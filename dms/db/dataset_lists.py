@@ -51,7 +51,7 @@ ORDER BY position DESC LIMIT $5
 """
 
 
-async def datasets_by_uid(
+async def list_datasets_by_uid(
     connection: Connection, uids: Sequence[UUID], visibility: Visibility
 ) -> list[DatasetRow]:
     """Return the data sets that exist and that the principal sees, in order of registration."""

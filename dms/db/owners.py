@@ -77,7 +77,7 @@ async def find_ownership(connection: Connection, uid: UUID) -> DatasetOwnership 
     )
 
 
-async def foreign_folder(
+async def find_foreign_folder(
     connection: Connection, urls: Sequence[str], visibility: Visibility
 ) -> str | None:
     """Return one of these URLs that is the folder of a data set the principal does not see."""
@@ -90,7 +90,7 @@ async def contains_foreign_folder(connection: Connection, url: str, visibility: 
     return await connection.fetchval(FOREIGN_BELOW, url, visibility.names()) is not None
 
 
-async def foreign_file(
+async def find_foreign_file(
     connection: Connection, places: Sequence[tuple[UUID, str]], visibility: Visibility
 ) -> str | None:
     """Return the path of one of these places whose file the principal does not see.

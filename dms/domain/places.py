@@ -1,7 +1,7 @@
 """Places of files: a URL is split into a storage and a path below it, or refused.
 
 The text of the URL alone decides. Code that touches files checks symbolic links
-(``sluice.storage.within``).
+(``sluice.storage.is_within``).
 """
 
 from collections.abc import Sequence

@@ -33,7 +33,7 @@ def to_bytes(mark: float, most: int | None) -> float:
     return mark * most if mark <= 1 and most is not None else mark
 
 
-def marks_objection(marks: Watermarks, capacity: int | None, *, most: int | None) -> str:
+def find_rejection_reason(marks: Watermarks, capacity: int | None, *, most: int | None) -> str:
     """Return why a storage cannot have these watermarks, as the end of a sentence; or "".
 
     Args:

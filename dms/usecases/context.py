@@ -19,7 +19,7 @@ class DmsContext:
     database: Database
     files: FileWork
     reads: FileReads
-    watch: StorageMonitor
+    storage_monitor: StorageMonitor
     verify_files: bool
     claim_seconds: float
     max_backoff_seconds: float

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from sluice.storage import local_path
+from sluice.storage import find_local_path
 from sluice.tools.visible_paths import SYSTEM, VisiblePaths, visible_paths, within
 
 
@@ -60,7 +60,9 @@ def storage_places(home: Path, roots: Sequence[str]) -> StoragePlaces:
     visible_folders = [
         path for path in dict.fromkeys(_visible(home).sources.values()) if os.path.isdir(path)
     ]
-    local = [os.path.realpath(path) for root in roots if (path := local_path(root)) is not None]
+    local = [
+        os.path.realpath(path) for root in roots if (path := find_local_path(root)) is not None
+    ]
     visible_roots = [
         root
         for root in local

@@ -38,7 +38,7 @@ async def watch_home(home: Home, stop: TwoStageStop, *, while_used: bool) -> Non
         await asyncio.sleep(_POLL_PAUSE)
         was_in_place = was_in_place or home.is_in_place()
         if was_in_place and not home.is_in_place():
-            log.error("system.home_has_gone", home=str(home.root))
+            log.error("system.home_missing", home=str(home.root))
             end = threading.Timer(_END_TIMEOUT, os._exit, [1])
             end.daemon = True
             end.start()

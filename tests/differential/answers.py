@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
-from sluice import storage
+from sluice import cwl_values, storage
 from sluice.cli.connection import Connection, connected
 from sluice.cli.template_files import read_template_files
 from sluice.cli.transfer.inputs import list_entries
@@ -131,7 +131,7 @@ def _entry(file: File, output: PlanOutput) -> Any:
     with tempfile.TemporaryDirectory() as folder:
         bundle = Path(folder) / "bundle"
         storage.fetch(file.url, bundle, checksum=file.checksum, size=file.size)
-        return _drop_missing(storage.unpack(bundle, Path(folder)))
+        return _drop_missing(cwl_values.unpack(bundle, Path(folder)))
 
 
 def _drop_missing(value: Any) -> Any:

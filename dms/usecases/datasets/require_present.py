@@ -3,7 +3,12 @@
 from collections.abc import Sequence
 from uuid import UUID
 
-from dms.db.owners import contains_foreign_folder, find_ownership, foreign_file, foreign_folder
+from dms.db.owners import (
+    contains_foreign_folder,
+    find_foreign_file,
+    find_foreign_folder,
+    find_ownership,
+)
 from dms.domain.errors import UnknownDataset
 from sluice.contracts.access.owners import Visibility
 from sluice.contracts.common.problems import Forbidden
@@ -67,7 +72,7 @@ async def _foreign(
     if visibility.groups is None:
         return None
     folders = {folder for url in urls for folder in _with_parents(url)}
-    return await foreign_folder(connection, sorted(folders), visibility)
+    return await find_foreign_folder(connection, sorted(folders), visibility)
 
 
 async def require_files_present(
@@ -85,7 +90,7 @@ async def require_files_present(
     """
     if visibility.groups is None:
         return
-    path = await foreign_file(connection, places, visibility)
+    path = await find_foreign_file(connection, places, visibility)
     if path is not None:
         raise Forbidden(f"the file {path} is another group's")
 

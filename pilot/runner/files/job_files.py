@@ -26,7 +26,7 @@ from pilot.runner.files.path_walk import (
     resolve_in_one_call,
 )
 from pilot.runner.files.search_cost import SearchCost
-from sluice.storage import MAX_FOLDERS
+from sluice.cwl_values import MAX_FOLDERS
 from sluice.text.visible_text import quoted
 
 #: Device and inode.

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from pilot.folders.openat2 import open_beneath
 from pilot.folders.work_folder import OpenFolder
-from sluice.storage import MAX_FOLDERS
+from sluice.cwl_values import MAX_FOLDERS
 
 #: Flags for an ``O_PATH`` descriptor that does not follow a link.
 LOOK = os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC

@@ -19,7 +19,8 @@ from sluice.contracts.data.asset_refs import path_of
 from sluice.contracts.jobs.job_inputs import InputFile
 from sluice.contracts.jobs.tasks import TaskOutput
 from sluice.contracts.pilots.pilots import LeasedJob, LogFile, OutputFile, PilotTask
-from sluice.storage import BundleError, StorageError, put_bytes, put_open, remove, unpack
+from sluice.cwl_values import BundleError, unpack
+from sluice.storage import StorageError, put_bytes, put_open, remove
 from sluice.text.visible_text import quoted
 
 

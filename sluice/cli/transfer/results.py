@@ -207,7 +207,9 @@ def _check_existing(plan: _Plan, folder: Path, force: bool) -> None:
 
 def _has_same_content(output: Output) -> bool:
     try:
-        storage.verify(storage.local_url(output.path), checksum=output.checksum, size=output.size)
+        storage.verify(
+            storage.build_local_url(output.path), checksum=output.checksum, size=output.size
+        )
     except storage.StorageError:
         return False
     return not output.path.is_symlink()

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
-from sluice import storage
+from sluice import cwl_values, storage
 from sluice.cli.connection import Connection
 from sluice.cli.output import err
 from sluice.cli.transfer.folders import is_hidden
@@ -219,8 +219,8 @@ def store_entry(entry: InputEntry, url: str, check: Callable[[], None]) -> stora
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "bundle"
         try:
-            storage.pack(entry.value, path, leave_out=is_hidden)
-        except storage.BundleError as error:
+            cwl_values.pack(entry.value, path, leave_out=is_hidden)
+        except cwl_values.BundleError as error:
             raise Unprocessable(f"{shown_path(entry.source)} cannot be copied: {error}") from error
         with path.open("rb") as file:
             return storage.put_open(file.fileno(), url, may_link=True, check=check)

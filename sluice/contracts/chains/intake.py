@@ -9,7 +9,7 @@ from sluice.contracts.common.problems import Finding
 from sluice.contracts.data.datasets import Dataset
 
 
-class Objection(Contract):
+class RejectionReason(Contract):
     """The reason why a template does not take a data set.
 
     ``reason`` is empty if the template would take the data set now.
@@ -33,9 +33,9 @@ class Unmatched(Contract):
     since: Timestamp
     #: The data set at the time of the decision. None if an earlier release decided.
     dataset: Dataset | None = None
-    #: The objections of the current templates, first those of templates that would take the data
-    #: set. Only the operator service fills this field.
-    objections: list[Objection] | None = None
+    #: The reasons of the current templates, first those of templates that would take the data set.
+    #: Only the operator service fills this field.
+    rejection_reasons: list[RejectionReason] | None = None
 
 
 class UnmatchedList(Contract):

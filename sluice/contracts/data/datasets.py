@@ -336,7 +336,7 @@ class Storage(NewStorage):
         return self.enabled and self.warning is None
 
     @property
-    def objection(self) -> str | None:
+    def rejection_reason(self) -> str | None:
         """Return why the storage can take no data now, or None.
 
         The text continues a sentence that begins with the storage's name. It needs the values of

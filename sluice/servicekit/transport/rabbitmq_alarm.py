@@ -44,11 +44,11 @@ class Alarm:
         )
         self.ended.clear()
         self.raised.set()
-        log.warning("transport.broker_takes_no_messages", reason=self.cause)
+        log.warning("transport.broker_unavailable", reason=self.cause)
 
     async def _end(self, _: spec.Connection.Unblocked) -> None:
         self._forget()
-        log.info("transport.broker_takes_messages_again")
+        log.info("transport.broker_available")
 
     def _forget(self, *_: object) -> None:
         self.cause = None

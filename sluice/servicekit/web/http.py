@@ -349,7 +349,7 @@ async def _http_error(request: Request, error: Exception) -> Response:
 
 
 async def _transient_error(request: Request, error: Exception) -> Response:
-    log.warning("http.to_not_available", path=request.url.path, reason=error_text(error))
+    log.warning("http.unavailable", path=request.url.path, reason=error_text(error))
     return problem_response(to_not_available(error).problem())
 
 

@@ -13,7 +13,7 @@ from sluice.cli.transfer.output_bundles import unpack_output
 from sluice.contracts.chains.chains import ChainOutput
 from sluice.contracts.common.states import DatasetState, DatasetType, EntryKind
 from sluice.contracts.data.datasets import Dataset, File
-from sluice.storage import BundleError, pack
+from sluice.cwl_values import BundleError, pack
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ from sluice.contracts.common.states import AskItemState
 from sluice.contracts.human_tasks.ask import Show
 from sluice.contracts.jobs.job_inputs import InputFile
 from sluice.servicekit.database import Connection
-from wfms.ask.db.statement import statement
+from sluice.servicekit.statement import statement
 
 ASSIGN = statement("""
 -- Assign up to $4 items that browser $3 has not seen. No other browser of the account has the item

@@ -10,7 +10,7 @@ from sluice.contracts.human_tasks.asking import AnswerInFile
 from sluice.contracts.jobs.job_inputs import InputFile
 from sluice.contracts.jobs.tasks import TaskOutput
 from sluice.servicekit.database import Connection
-from wfms.ask.db.statement import statement
+from sluice.servicekit.statement import statement
 
 FREEZE = statement("""
 -- Freeze items that were decided long enough ago: their annotations are final.
@@ -127,5 +127,5 @@ async def list_answers(
 
 
 async def mark_given(connection: Connection, task: UUID, jobs: Mapping[int, bool]) -> None:
-    """Mark answers as given. ``jobs``: by job, whether the WMS no longer needed its answer."""
+    """Mark answers as given. ``jobs``: by job, whether the WMS did not want its answer any more."""
     await connection.execute(MARK_GIVEN, task, list(jobs), list(jobs.values()))

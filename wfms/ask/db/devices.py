@@ -9,7 +9,7 @@ from uuid import UUID
 
 from sluice.contracts.common.states import DeviceState
 from sluice.servicekit.database import Connection
-from wfms.ask.db.statement import statement
+from sluice.servicekit.statement import statement
 
 INSERT_LINK = """
 INSERT INTO links (uid, template, step, owner_group, digest, person, made_by, until)

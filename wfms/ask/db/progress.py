@@ -7,8 +7,8 @@ from uuid import UUID
 from sluice.contracts.common.states import AskItemState
 from sluice.contracts.human_tasks.ask import Ask
 from sluice.servicekit.database import Connection
+from sluice.servicekit.statement import statement
 from wfms.ask.db.devices import AskingPlace
-from wfms.ask.db.statement import statement
 
 STEPS = statement("""
 -- Steps with questions now or within the last 30 days.
@@ -25,7 +25,7 @@ WITH steps AS (
 )
 SELECT steps.*, d.devices, d.excluded, s.answers, s.last_hour, s.seconds
 FROM steps CROSS JOIN LATERAL (
-    SELECT count(*) AS devices, count(*) FILTER (WHERE state = '{state.EXCLUDED}') AS excluded
+    SELECT count(*) AS devices, count(*) FILTER (WHERE state = '{device.EXCLUDED}') AS excluded
     FROM devices WHERE template = steps.template AND step = steps.step
         AND owner_group = steps.owner_group
 ) AS d CROSS JOIN LATERAL (

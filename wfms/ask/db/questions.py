@@ -12,7 +12,7 @@ from sluice.contracts.human_tasks.asking import HumanTask
 from sluice.contracts.jobs.job_inputs import InputFile
 from sluice.contracts.jobs.tasks import TaskOutput
 from sluice.servicekit.database import Connection
-from wfms.ask.db.statement import statement
+from sluice.servicekit.statement import statement
 
 INSERT = """
 INSERT INTO questions (task_uid, chain_uid, template, step, owner, owner_group, ask, output, files)

@@ -19,7 +19,7 @@ async def make_link(
 ) -> tuple[AskLink, str]:
     """Create a link and return it with its key, which is not stored.
 
-    Anyone who has the key may answer. A link with ``mine`` lets in one browser, whose answers are
+    Whoever has the key may answer. A link with ``mine`` lets in one browser, whose answers are
     recorded as those of ``by``. The caller must see the step.
 
     Raises:
@@ -60,7 +60,7 @@ async def read_links(context: AskContext, place: AskingPlace) -> list[AskLink]:
 
 
 async def close_link(context: AskContext, link: UUID) -> None:
-    """End a link. Browsers that came by it are no longer let in; their answers count.
+    """End a link. Browsers that came by it are not let in any more; their answers count.
 
     Raises:
         Conflict: The link has ended already.

@@ -11,7 +11,7 @@ from sluice.contracts.common.problems import Conflict, NotFound, Unprocessable
 from sluice.contracts.data.append_only import Collected, CollectFiles
 from sluice.servicekit.running.logging import log_ids
 from wfms.chains.db import chains
-from wfms.chains.db.collections import WaitingCollection, end_collection, waiting_collections
+from wfms.chains.db.collections import WaitingCollection, end_collection, list_waiting_collections
 from wfms.chains.usecases.advance_chain import advance_chain
 from wfms.chains.usecases.context import ChainsContext
 
@@ -31,7 +31,7 @@ async def collect_outputs(context: ChainsContext) -> bool:
     """
     database = context.database
     async with database.connection() as connection:
-        waiting = await waiting_collections(connection, limit=BATCH)
+        waiting = await list_waiting_collections(connection, limit=BATCH)
     for collection in waiting:
         with log_ids(chain=collection.chain, dataset=collection.dataset):
             outcome = await _collect(context, collection)

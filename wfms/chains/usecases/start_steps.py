@@ -268,7 +268,7 @@ async def _postpone(context: ChainsContext, claim: StepClaim, reason: str) -> No
         await steps.postpone_step(
             connection, claim, pause=context.start_rules.pause(claim.attempts), reason=reason
         )
-    log.warning("step.waits", step=claim.step, attempts=claim.attempts, reason=reason)
+    log.warning("step.postponed", step=claim.step, attempts=claim.attempts, reason=reason)
 
 
 async def _lock_if_still_claimed(

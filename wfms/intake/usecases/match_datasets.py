@@ -41,7 +41,7 @@ async def match_datasets(context: IntakeContext) -> bool:
     now = database.clock.now()
     async with database.transaction() as transaction:
         if not await intake.move_cursor(transaction.connection, old=cursor, new=page.after):
-            log.info("intake.overtaken", cursor=cursor)
+            log.info("cursor.moved_by_other", cursor=cursor)
             return True
         await record_decisions(transaction.connection, decisions, now=now)
         if candidates:

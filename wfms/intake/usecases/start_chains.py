@@ -64,7 +64,7 @@ async def _hand_over(context: IntakeContext, handover: Handover) -> None:
                     pause=timedelta(seconds=seconds),
                     reason=error.detail,
                 )
-            log.warning("handover.waits", attempts=handover.attempts, reason=error.detail)
+            log.warning("handover.postponed", attempts=handover.attempts, reason=error.detail)
         else:
             async with database.connection() as connection:
                 await intake.delete_handover(connection, handover.dataset)

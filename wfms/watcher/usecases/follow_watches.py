@@ -153,10 +153,10 @@ async def _report(context: WatcherContext, watch: OpenWatch) -> None:
         try:
             release = (await context.chains.task_ended(ended)).datasets
         except NotFound as error:
-            log.error("watch.nobody_to_tell", reason=error.detail)
+            log.error("watch.chain_missing", reason=error.detail)
             release = []
         except ServiceError as error:
-            log.warning("watch.report_waits", reason=error.detail)
+            log.warning("report.postponed", reason=error.detail)
             return
         async with context.database.transaction() as transaction:
             await watches.mark_reported(transaction.connection, watch.uid)

@@ -11,9 +11,9 @@ from uuid import UUID
 
 from sluice.contracts.jobs.job_inputs import InputFile
 from sluice.servicekit.database import Connection
+from sluice.servicekit.statement import statement
 from wms.db.dataflow.flows import add_jobs
 from wms.db.jobs.splitting import SplitClaim, dump_files
-from wms.db.statement import statement
 from wms.domain.splitting.flow import GroupedJobs
 from wms.domain.splitting.grouping import JobDraft
 

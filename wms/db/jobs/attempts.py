@@ -13,7 +13,7 @@ from uuid import UUID
 from sluice.contracts.common.states import AttemptOutcome, ErrorClass, JobState
 from sluice.contracts.data.datasets import NewFile
 from sluice.servicekit.database import Connection
-from wms.db.statement import statement
+from sluice.servicekit.statement import statement
 from wms.domain.retry_rules import RetryDecision
 
 _SELECT_IN_FLIGHT = statement("""

@@ -13,9 +13,9 @@ from uuid import UUID
 
 from sluice.contracts.pilots.pilots import JobToken
 from sluice.servicekit.database import Connection
+from sluice.servicekit.statement import statement
 from wms.db.jobs.attempts import END_TIME, ENDED_CTE, INSERTION_CTE, EndedAttempt, attempt_row
 from wms.db.jobs.leases import ClaimedJob, ExtendedLease
-from wms.db.statement import statement
 
 _CLAIM = statement("""
 -- Lease job $2 of task $1 to pilot $4, which never had it, for $5. Attempt $3 must still run, with

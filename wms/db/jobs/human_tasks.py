@@ -16,8 +16,8 @@ from sluice.contracts.human_tasks.asking import HumanJob
 from sluice.contracts.jobs.job_inputs import InputFile
 from sluice.contracts.jobs.tasks import PEOPLE
 from sluice.servicekit.database import Connection
+from sluice.servicekit.statement import statement
 from wms.db.jobs.attempts import JobInFlight
-from wms.db.statement import statement
 
 SELECT_HUMAN_TASKS = """
 -- Uses the index tasks_asking.

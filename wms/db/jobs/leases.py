@@ -11,7 +11,7 @@ from uuid import UUID
 from sluice.contracts.common.states import JobState
 from sluice.contracts.pilots.pilots import JobToken
 from sluice.servicekit.database import Connection
-from wms.db.statement import statement
+from sluice.servicekit.statement import statement
 
 #: Seconds for which a job that is due after a failure goes only to pilots where it did not fail.
 _ELSEWHERE_SECONDS = 10

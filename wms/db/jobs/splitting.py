@@ -15,7 +15,7 @@ from sluice.contracts.common.states import JobState, TaskState
 from sluice.contracts.jobs.job_inputs import InputFile, JobInput
 from sluice.contracts.jobs.tasks import ReusedTask
 from sluice.servicekit.database import Connection
-from wms.db.statement import statement
+from sluice.servicekit.statement import statement
 from wms.db.tasks.tasks import IS_HUMAN_TASK, UpstreamRead
 from wms.domain.splitting.grouping import JobDraft
 

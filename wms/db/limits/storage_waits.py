@@ -10,7 +10,7 @@ from datetime import datetime
 from uuid import UUID
 
 from sluice.servicekit.database import Connection
-from wms.db.statement import statement
+from sluice.servicekit.statement import statement
 
 #: Seconds before the next trial. The pause doubles with each trial that finds no space, up to the
 #: longest. After the longest there is a trial even if the job seems not to fit, because a pilot may

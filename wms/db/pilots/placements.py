@@ -8,8 +8,8 @@ from uuid import UUID
 
 from sluice.contracts.jobs.warm_workers import WarmWorkerState
 from sluice.servicekit.database import Connection
+from sluice.servicekit.statement import statement
 from wms.db.pilots.pilots import build_node
-from wms.db.statement import statement
 from wms.domain.scheduling.matching import PilotNode
 
 #: Advisory lock of the instance that decides in this round.

@@ -8,7 +8,7 @@ from uuid import UUID
 
 from sluice.contracts.pilots.sites import NewSite, Site
 from sluice.servicekit.database import Connection
-from wms.db.statement import statement
+from sluice.servicekit.statement import statement
 
 _COUNT = """
 (SELECT count(*) FROM pilots WHERE site = sites.uid

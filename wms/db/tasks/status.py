@@ -9,8 +9,8 @@ from sluice.contracts.common.problems import NotFound
 from sluice.contracts.common.states import ErrorClass, JobState, TaskState
 from sluice.contracts.jobs.tasks import Attempt, Job, TaskStatus
 from sluice.servicekit.database import Connection
+from sluice.servicekit.statement import statement
 from wms.db.jobs.in_flight import ATTEMPTS_IN_FLIGHT
-from wms.db.statement import statement
 from wms.domain.failure_text import format_failure
 
 _STATUS = """

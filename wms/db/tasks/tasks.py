@@ -20,8 +20,8 @@ from sluice.contracts.common.states import JobState, TaskState
 from sluice.contracts.jobs.needs import Needs
 from sluice.contracts.jobs.tasks import Task
 from sluice.servicekit.database import Connection
+from sluice.servicekit.statement import statement
 from wms.db.limits.storage_waits import CLOSED_FOR_SPACE, WAITS_FOR_SPACE
-from wms.db.statement import statement
 from wms.db.tasks.steps import PRIORITY, TASKS_WITH_PRIORITY
 from wms.domain.scheduling.matching import Demand
 from wms.domain.task_completion import JobCounts, TaskEnding

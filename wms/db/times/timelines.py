@@ -10,7 +10,7 @@ from typing import Any
 from uuid import UUID
 
 from sluice.servicekit.database import Connection
-from wms.db.statement import statement
+from sluice.servicekit.statement import statement
 
 #: Timeout in seconds for counting the jobs of a chain.
 _COUNT_TIMEOUT = 120.0

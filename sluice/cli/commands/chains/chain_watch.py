@@ -20,9 +20,10 @@ from sluice.contracts.common.problems import Conflict, ServiceError
 from sluice.contracts.common.states import ChainState
 from sluice.contracts.common.wording import in_parentheses
 from sluice.contracts.jobs.tasks import Job
+from sluice.cwl_values import BundleError
 from sluice.embedded.home import DEFAULT_HOME
 from sluice.process.termination import Terminated
-from sluice.storage import BundleError, StorageError
+from sluice.storage import StorageError
 from sluice.text.os_errors import os_error_sentence
 
 #: The number of failed jobs whose logs are named.

@@ -21,7 +21,7 @@ from sluice.cli.watch.job_log import follow
 from sluice.contracts.common.problems import Conflict, NotAvailable
 from sluice.contracts.common.states import JobState
 from sluice.contracts.jobs.tasks import Job, JobOrder
-from sluice.storage.entries import temporary_name
+from sluice.storage.entries import make_temporary_name
 from sluice.text.os_errors import reason_of
 from sluice.text.visible_text import escaped
 
@@ -177,7 +177,7 @@ async def _download(
         return await _receive(connection, number, sys.stdout.buffer, attempt=attempt)
     if not force and await asyncio.to_thread(path.exists):
         raise Conflict(f"{path} is there already: --force overwrites it")
-    temporary = path.with_name(temporary_name())
+    temporary = path.with_name(make_temporary_name())
     try:
         with temporary.open("xb") as target:
             size = await _receive(connection, number, target, attempt=attempt)

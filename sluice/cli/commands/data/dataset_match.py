@@ -138,13 +138,13 @@ def tie_text(tie: Tie) -> str:
 
 
 def _reasons(dataset: Unmatched) -> list[str]:
-    if dataset.objections is None:
+    if dataset.rejection_reasons is None:
         return [dataset.reason, *(finding.message for finding in dataset.findings)]
     lines = [
-        f"{objection.template}: {objection.reason or 'would take it now'}"
-        for objection in dataset.objections
+        f"{rejection.template}: {rejection.reason or 'would take it now'}"
+        for rejection in dataset.rejection_reasons
     ]
-    # A refusal by the chain service is not an objection of a template.
+    # A refusal by the chain service is not the reason of a template.
     refusal = (
         [dataset.reason, *(finding.message for finding in dataset.findings)]
         if dataset.findings

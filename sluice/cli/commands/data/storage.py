@@ -12,7 +12,7 @@ from sluice.cli.output import err, format_bytes, out, print_json, print_table
 from sluice.cli.system import System, with_system
 from sluice.contracts.common.states import StorageType
 from sluice.contracts.data.datasets import NewStorage, Storage, Watermarks
-from sluice.storage import local_url
+from sluice.storage import build_local_url
 from sluice.text.visible_text import quoted
 
 app = typer.Typer(no_args_is_help=True, help="Storages: the places of files.")
@@ -260,6 +260,6 @@ def _make_folders(folder: Path) -> list[NewStorage]:
     for place in places.values():
         place.mkdir(parents=True, exist_ok=True)
     return [
-        NewStorage(name=kind.value, type=kind, url=local_url(place))
+        NewStorage(name=kind.value, type=kind, url=build_local_url(place))
         for kind, place in places.items()
     ]

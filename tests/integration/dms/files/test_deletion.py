@@ -110,7 +110,7 @@ async def test_files_on_read_only_storages_are_only_deregistered(
         dataset.uid, [file.model_copy(update={"url": f"{url}/{file.name}"})]
     )
     if not looked:
-        dms.context.watch.read_only = ()  # as for a storage that is no local folder
+        dms.context.storage_monitor.read_only = ()  # as for a storage that is no local folder
     await dms.client.delete_dataset(dataset.uid)
     assert await delete_once(dms.context)
     assert (await dms.client.dataset(dataset.uid)).state is DatasetState.DELETED

@@ -46,4 +46,4 @@ async def test_free_space_of_a_storage_is_bounded_by_its_capacity(
         one.name: one.free for one in await dms.client.storages(everything=True, measured=True)
     }
     assert (free_space["small"], free_space["bucket"]) == (1000, None)
-    assert free_space["input-1"] == dms.watch.free[dms.storages[StorageType.INPUT].url]
+    assert free_space["input-1"] == dms.storage_monitor.free[dms.storages[StorageType.INPUT].url]

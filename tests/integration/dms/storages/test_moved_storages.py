@@ -111,7 +111,7 @@ async def test_replaced_storage_gets_no_new_data_and_shows_the_reason(
         await dms.client.register_files(uid, [astray])
     with pytest.raises(Unprocessable, match=reason):
         await dms.client.register_dataset(NewDataset(name="new", url=f"file://{root}/new"))
-    await dms.watch.check_all()
+    await dms.storage_monitor.check_all()
     [storage] = await dms.client.storages(StorageType.INTERMEDIATE, everything=True)
     assert reason in (storage.warning or "")
     assert await dms.client.storages(StorageType.INTERMEDIATE) == []
@@ -136,9 +136,9 @@ async def test_storage_of_an_earlier_release_is_compared_with_its_first_seen_fol
     uid, files = await dms.filled("set", 1)
     await dms.fetch("DELETE FROM storage_folders")
     for _ in range(2):
-        await dms.watch.check_all()
+        await dms.storage_monitor.check_all()
     assert (await read_content(dms, uid))[0] == 206
     replace_folder(root, files)
-    await dms.watch.check_all()
+    await dms.storage_monitor.check_all()
     status, text = await read_content(dms, uid)
     assert (status, reason in text) == (503, True)

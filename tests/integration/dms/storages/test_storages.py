@@ -200,7 +200,7 @@ async def test_storage_is_probed_without_leaving_files(dms: Dms, tmp_path: Path)
 
 
 async def test_unwritable_storage_is_refused_unless_it_is_read_only(dms: Dms) -> None:
-    dms.context.watch.roots = ("file:///proc",)
+    dms.context.storage_monitor.roots = ("file:///proc",)
     with pytest.raises(Unprocessable, match="the DMS has to write, read and delete a file there: "):
         await register_storage(dms.context, new_storage("proc", "/proc/self"))
     _, is_new = await register_storage(
@@ -281,7 +281,7 @@ class Legacy:
 
     async def warnings(self) -> dict[str, str]:
         """Return the warnings of the storages after a check."""
-        await self._dms.watch.check_all()
+        await self._dms.storage_monitor.check_all()
         return {
             one.name: one.warning
             for one in await self._dms.client.storages(everything=True)
@@ -321,13 +321,13 @@ async def test_storage_in_a_path_that_tools_may_read_is_refused(dms: Dms) -> Non
         (dms.folder / folder).mkdir(parents=True)
     (dms.folder / "way-in").symlink_to(dms.folder / "opt" / "shared")
     opt, roots = f"file://{dms.folder}/opt", (*dms.settings.roots, f"file://{dms.folder}/opt/store")
-    watch = StorageMonitor(dms.database, dms.context.files, roots, [opt])
+    monitor = StorageMonitor(dms.database, dms.context.files, roots, [opt])
     for name in ("opt", "opt/shared", "way-in"):
         with pytest.raises(StorageRefused, match=f"is in {dms.folder}/opt, which tools may read"):
-            await watch.require_free("new", f"file://{dms.folder}/{name}", [])
+            await monitor.require_free("new", f"file://{dms.folder}/{name}", [])
     for name in ("opt/store", "opt/store/one", "other"):
         real = str(dms.folder / name)
-        assert await watch.require_free("new", f"file://{real}", []) == real
+        assert await monitor.require_free("new", f"file://{real}", []) == real
 
 
 async def register(dms: Dms, url: str) -> None:
@@ -341,7 +341,7 @@ async def register(dms: Dms, url: str) -> None:
 
 async def test_data_on_a_disallowed_storage_can_be_deleted(dms: Dms, legacy: Legacy) -> None:
     uid, files = await dms.filled("old", 2, DatasetType.LOGS)
-    dms.watch.roots = ("file:///nowhere",)
+    dms.storage_monitor.roots = ("file:///nowhere",)
     assert set(await legacy.warnings()) == {f"{type_}-1" for type_ in StorageType}
     assert (await dms.client.files(uid)).files
     await dms.client.delete_dataset(uid)
@@ -378,7 +378,7 @@ async def test_nothing_on_a_read_only_storage_is_deleted_through_another(
         await dms.client.register_dataset(NewDataset(name="empty", type=DatasetType.LOGS, url=url))
     ).uid
     await legacy.add("archive", dms.folder / "by-link", type_="input", read_only=True)
-    await dms.context.watch.check_all()
+    await dms.context.storage_monitor.check_all()
     await dms.client.delete_dataset(uid)
     assert await delete_once(dms.context)
     assert (await dms.client.dataset(uid)).state is DatasetState.DELETED

@@ -79,7 +79,7 @@ async def test_rest_tells_why_each_template_does_not_take_a_data_set(
     listed = await operator.client.unmatched()
     assert listed.total == 3
     reasons = {
-        dataset.dataset_name: {o.template: o.reason for o in dataset.objections or []}
+        dataset.dataset_name: {o.template: o.reason for o in dataset.rejection_reasons or []}
         for dataset in listed.datasets
     }
     assert reasons == {

@@ -62,7 +62,7 @@ async def test_unmatched_data_sets_tell_that_their_template_is_disabled(
 ) -> None:
     await operator.client.disable_template("linear")
     listed = {
-        dataset.dataset_name: dataset.objections or []
+        dataset.dataset_name: dataset.rejection_reasons or []
         for dataset in (await operator.client.unmatched()).datasets
     }
     [reason] = [judged.reason for judged in listed["fits"] if judged.template == "linear"]

@@ -223,7 +223,9 @@ async def test_full_storage_is_explained_to_people_and_shown_in_the_catalogue(
     assert (await explain_job(wms.context, jobs[0].id)).text.startswith(explanation)
     (small,) = [one for one in await dms.storages(everything=True) if one.name == "small"]
     assert small.full == "100 B free of 100 B, 300 B needed"
-    assert (small.full_for, small.objection) == (NEEDED, None), "the storage refuses smaller files"
+    assert (small.full_for, small.rejection_reason) == (NEEDED, None), (
+        "the storage refuses smaller files"
+    )
 
     await free_space(catalogue)
     await watch_space(wms.context, dms)

@@ -158,7 +158,7 @@ async def begin_session(
     )
 
 
-async def person_in_session(connection: Connection, secret: str) -> Person | None:
+async def find_person_by_session(connection: Connection, secret: str) -> Person | None:
     """Return the person of the session with this secret, or None."""
     row = await connection.fetchrow(SELECT_SESSION_PERSON, digest(secret))
     return None if row is None else _person(row)

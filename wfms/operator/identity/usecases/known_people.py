@@ -65,7 +65,7 @@ class AccountAuthenticator:
     async def in_session(self, secret: str) -> Person | None:
         """Return the person of the session, or None."""
         async with self._database.connection() as connection:
-            return await person_tokens.person_in_session(connection, secret)
+            return await person_tokens.find_person_by_session(connection, secret)
 
     async def end_session(self, secret: str) -> None:
         """End the session."""

@@ -119,7 +119,7 @@ def stored_values(template: StoredTemplate) -> tuple[Any, ...]:
     )
 
 
-async def next_version(connection: Connection, name: str) -> int:
+async def get_next_version(connection: Connection, name: str) -> int:
     """Return the version number that the next template of this name gets."""
     return int(await connection.fetchval(NEXT_VERSION, name) or 1)
 

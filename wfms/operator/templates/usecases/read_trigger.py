@@ -9,7 +9,7 @@ from sluice.contracts.common.problems import ServiceError
 from sluice.contracts.data.append_only import ScheduleState, TemplateTrigger, TriggerDataset
 from sluice.contracts.data.append_only_list import AppendOnlyDataset
 from sluice.contracts.data.datasets import Dataset
-from sluice.contracts.templates.matching import describe_trigger, facts_of, objection
+from sluice.contracts.templates.matching import describe_trigger, facts_of, find_unmet_condition
 from sluice.contracts.templates.trigger_cycles import why_cycle
 from sluice.scheduling.schedules import next_time
 from sluice.servicekit.access.delegation import current_visibility
@@ -77,7 +77,7 @@ async def _sets(context: OperatorContext, template: StoredTemplate) -> list[Trig
         one
         for one in datasets
         if may_take(template.group, one.dataset.group, one.dataset.shared_with)
-        and objection(plan, facts_of(one.dataset)) is None
+        and find_unmet_condition(plan, facts_of(one.dataset)) is None
     ]
     reasons = await _find_cycle_reasons(context, template, sets)
     return [_set(one, template.name, reasons.get(one.dataset.uid)) for one in sets]

@@ -97,7 +97,7 @@ async def take_for_principal(
         SecretForAllGroups: The template uses secrets and the role of the principal is too low.
     """
     await require_free(connection, name, group=group)
-    if await templates.next_version(connection, name) == 1:
+    if await templates.get_next_version(connection, name) == 1:
         owner = ownership(current_person(), owner=None, group=group)
         await take_name(connection, name, owner)
     owned = await find_owned_name(connection, name)

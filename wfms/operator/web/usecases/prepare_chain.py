@@ -13,7 +13,7 @@ from sluice.contracts.common.problems import NotFound
 from sluice.contracts.common.states import DatasetState
 from sluice.contracts.data.datasets import Dataset
 from sluice.contracts.templates.chain_requirements import DatasetFacts, requires_text, unmet_dataset
-from sluice.contracts.templates.matching import bind, facts_of, objection_to
+from sluice.contracts.templates.matching import bind, facts_of, find_rejection_reason
 from sluice.text.visible_text import quoted
 from wfms.operator.context import OperatorContext
 from wfms.operator.templates.domain.errors import TemplateDisabled
@@ -36,7 +36,7 @@ class StartPage:
         trouble: Why the selection is not usable.
         called: The data sets that share the name, if there are several.
         present: The newest chain of this data set and template version.
-        objection: Why the template would not take the data set automatically.
+        rejection_reason: Why the template would not take the data set automatically.
     """
 
     datasets: list[Dataset]
@@ -46,7 +46,7 @@ class StartPage:
     trouble: str
     metadata_values: Mapping[str, Any]
     present: Chain | None
-    objection: str
+    rejection_reason: str
     #: The requirement of the template that the data set does not meet, in words.
     unmet: str
     called: Sequence[Dataset] = ()
@@ -96,11 +96,11 @@ async def prepare_chain(context: OperatorContext, *, dataset: str, template: str
     elif template and selected_template is None:
         trouble = f"there is no template {quoted(template)}"
     metadata_values: Mapping[str, Any] = {}
-    present, objection = None, None
+    present, rejection_reason = None, None
     unmet = ""
     if selected_dataset is not None and selected_template is not None:
         metadata_values, _ = bind(selected_template.plan, facts_of(selected_dataset))
-        objection = objection_to(
+        rejection_reason = find_rejection_reason(
             selected_dataset, selected_template.plan, template=selected_template.name
         )
         broken = unmet_dataset(selected_template.plan, DatasetFacts.of(selected_dataset))
@@ -118,7 +118,7 @@ async def prepare_chain(context: OperatorContext, *, dataset: str, template: str
         trouble=trouble,
         metadata_values=metadata_values,
         present=present,
-        objection=objection or "",
+        rejection_reason=rejection_reason or "",
         unmet=unmet,
         called=several,
     )

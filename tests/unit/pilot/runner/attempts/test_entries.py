@@ -13,7 +13,7 @@ from sluice.contracts.common.states import AttemptOutcome, EntryKind, ErrorClass
 from sluice.contracts.jobs.job_inputs import InputFile
 from sluice.contracts.jobs.tasks import TaskOutput
 from sluice.contracts.pilots.pilots import AttemptReport, BundlePort
-from sluice.storage import pack, unpack
+from sluice.cwl_values import pack, unpack
 from tests.unit.pilot.attempts import failed, run
 from tests.unit.pilot.builders import input_file, output, task, tool
 from tests.unit.pilot.slot_runner import Runner

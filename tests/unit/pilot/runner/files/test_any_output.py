@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from sluice.contracts.common.states import AttemptOutcome, EntryKind, ErrorClass
 from sluice.contracts.jobs.tasks import TaskOutput
 from sluice.contracts.pilots.pilots import AttemptReport
-from sluice.storage import unpack
+from sluice.cwl_values import unpack
 from tests.draws import examples
 from tests.unit.pilot.attempts import failed, python, run
 from tests.unit.pilot.builders import input_file, output, task, tool

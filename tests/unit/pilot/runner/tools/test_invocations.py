@@ -14,7 +14,8 @@ from sluice.contracts.common.states import AttemptOutcome, ErrorClass
 from sluice.contracts.jobs.job_inputs import InputFile
 from sluice.contracts.jobs.needs import Warm
 from sluice.contracts.pilots.pilots import AttemptReport
-from sluice.storage import compute_checksum, pack, unpack
+from sluice.cwl_values import pack, unpack
+from sluice.storage import compute_checksum
 from tests.unit.pilot.attempts import failed, run
 from tests.unit.pilot.builders import input_file, task, tool
 from tests.unit.pilot.slot_runner import Runner

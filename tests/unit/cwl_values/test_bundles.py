@@ -12,7 +12,7 @@ from urllib.parse import unquote, urlsplit
 
 import pytest
 
-from sluice.storage import BundleError, pack, unpack
+from sluice.cwl_values import BundleError, pack, unpack
 
 
 def path_of(value: dict[str, Any]) -> Path:

@@ -17,9 +17,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import IO, Any
 
-from sluice.storage.copying import PIECE, sparse_writer
+from sluice.cwl_values.values import MAX_FOLDERS, find_flaw
+from sluice.storage.copying import PIECE, open_sparse_writer
 from sluice.storage.places import build_location, parse_location
-from sluice.storage.values import MAX_FOLDERS, find_flaw
 from sluice.text.os_errors import reason_of
 from sluice.text.visible_text import quoted
 
@@ -75,7 +75,7 @@ def pack(
     if flaw is not None:
         raise BundleError(str(flaw))
     with (
-        sparse_writer(path, "w") as file,
+        open_sparse_writer(path, "w") as file,
         tarfile.open(fileobj=file, mode="w", format=tarfile.PAX_FORMAT) as archive,
     ):
         packer = _Packer(archive, open_file, leave_out)
@@ -130,7 +130,7 @@ _NO_ARCHIVE = (
 _MISSING = object()
 
 
-def free_name(name: str, used: set[str]) -> str:
+def find_free_name(name: str, used: set[str]) -> str:
     """Return ``name``, or a similar name that is not ``used``, and mark it as taken."""
     free, number = name, 1
     while free in used:
@@ -184,7 +184,7 @@ class _Packer:
                     f" {value.get('basename') or '(no name)'}"
                 )
         else:
-            packed["basename"] = free_name(
+            packed["basename"] = find_free_name(
                 value.get("basename") or os.path.basename(source.rstrip("/")),
                 self._used_names.setdefault(folder, set()),
             )
@@ -307,7 +307,7 @@ def _extract(archive: tarfile.TarFile, member: tarfile.TarInfo, folder: Path) ->
     if member.isdir():
         target.mkdir(exist_ok=True)
         return
-    with _open_member(archive, member) as source, sparse_writer(target) as file:
+    with _open_member(archive, member) as source, open_sparse_writer(target) as file:
         shutil.copyfileobj(source, file, PIECE)
     target.chmod(member.mode & 0o777)
 
