@@ -23,8 +23,8 @@ from sluice.cli.connection import connected
 from sluice.cli.transfer.upload import upload_files
 from sluice.cli.watch.chain import wait_for_chain
 from sluice.contracts.data.datasets import NewDataset
-from sluice.contracts.human_tasks.asking import AnnotatorAnswer, AskNext, NextItems
-from sluice.contracts.human_tasks.asking_watch import AskLink, NewLink
+from sluice.contracts.human_tasks.annotation import AnnotatorAnswer, AskNext, NextItems
+from sluice.contracts.human_tasks.supervision import AskLink, NewLink
 from sluice.contracts.templates.templates import NewTemplate
 from sluice.network.credentials import headers_for
 from sluice.network.http_clients import http_client

@@ -166,7 +166,7 @@ def polite_crawl(
 
 
 @app.command("ask")
-def asking(
+def simulate_annotators(
     items: Annotated[int, typer.Option(min=10, help="The number of items.")] = 2000,
     people: Annotated[
         int, typer.Option(min=1, help="The number of annotators at the same time.")

@@ -36,8 +36,8 @@ SELECT place.path FROM unnest($1::uuid[], $2::text[]) AS place (storage_id, path
     JOIN replicas ON replicas.storage_id = place.storage_id AND replicas.path = place.path
         AND replicas.state <> '{ReplicaState.DELETED}'
 WHERE NOT EXISTS (
-    SELECT FROM dataset_files AS held JOIN datasets ON datasets.uid = held.dataset_uid
-    WHERE held.file_id = replicas.file_id
+    SELECT FROM dataset_files AS entries JOIN datasets ON datasets.uid = entries.dataset_uid
+    WHERE entries.file_id = replicas.file_id
         AND (owner_group = ANY($3::text[]) OR shared_with && $3))
 LIMIT 1
 """

@@ -6,7 +6,7 @@ from uuid import UUID
 
 from sluice.cli.connection import Connection
 from sluice.cli.lookup import MIN_UID_PREFIX, resolve_template
-from sluice.clients.operator.asking import HumanStepKey
+from sluice.clients.operator.human_tasks import HumanStepKey
 from sluice.contracts.common.problems import Conflict, NotFound
 from sluice.text.visible_text import quoted
 
@@ -94,7 +94,7 @@ async def find_device(connection: Connection, text: str) -> UUID:
 
 
 async def _list_step_keys(connection: Connection) -> list[HumanStepKey]:
-    steps = (await connection.operator.asking_steps()).steps
+    steps = (await connection.operator.human_steps()).steps
     return [HumanStepKey(each.group, each.template, each.step) for each in steps]
 
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from uuid import UUID
 
 from sluice.clients.base import API, ServiceClient
-from sluice.contracts.human_tasks.asking import (
+from sluice.contracts.human_tasks.annotation import (
     AcceptedAnswers,
     AnsweredJob,
     AnsweredJobs,

@@ -45,7 +45,7 @@ ALLOWED = frozenset(
         "wfms/ask/api/page/texts_en.js: of its own",
         "wfms/ask/usecases/admit_browser.py: whoever",
         "wfms/ask/usecases/make_link.py: whoever",
-        "wfms/operator/web/pages/html/asking_step.html: whoever",
+        "wfms/operator/web/pages/html/human_task.html: whoever",
     ]
 )
 #: The texts of contracts are revised separately.

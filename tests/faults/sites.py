@@ -20,7 +20,7 @@ from sluice.contracts.common.states import PilotState
 from sluice.contracts.pilots.sites import NewSite
 from sluice.network.credentials import write_private
 from tests.e2e.systems import NO_CONTAINERS
-from tests.faults.asking import FaultTargetMissing, SystemViolation, insist, until
+from tests.faults.retries import FaultTargetMissing, SystemViolation, insist, until
 from tests.faults.schedule import GUEST, PARTNER, SITES
 from tests.faults.spy import spying
 

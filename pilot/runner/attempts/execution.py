@@ -204,7 +204,7 @@ class Execution:
                     memory=self._context.memory,
                     warm_memory=warm_memory,
                 )
-            return end if container is None else container.judge(end)
+            return end if container is None else container.explain_end(end)
         finally:
             if container is not None:
                 container.end()

@@ -17,7 +17,7 @@ class ContainerRun:
     """Use of containers by one job.
 
     ``name`` is the job's only container, or None if the job starts containers itself. ``failed``
-    says that the engine failed and not the tool. It is set by ``judge``.
+    says that the engine failed and not the tool. It is set by ``explain_end``.
     """
 
     containers: Containers
@@ -43,7 +43,7 @@ class ContainerRun:
             else self.containers.list_others()
         )
 
-    def judge(self, end: ProgramEnd) -> ProgramEnd:
+    def explain_end(self, end: ProgramEnd) -> ProgramEnd:
         """Return the end of the program with what the engine knows about it.
 
         Raises:

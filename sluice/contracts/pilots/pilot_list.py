@@ -34,7 +34,7 @@ class Pilot(WithIsolation):
     hands its jobs back. ``to_load`` is the step whose jobs the pilot gets first.
 
     A list without ``limit`` leaves out ``sandbox``, ``busy``, ``booked``, ``stopping``, ``loaded``,
-    ``to_load``, ``trouble`` and ``distrusted``.
+    ``to_load``, ``trouble`` and ``quarantined_steps``.
     """
 
     uid: UUID
@@ -58,7 +58,7 @@ class Pilot(WithIsolation):
     #: Why the pilot takes no jobs now. Empty if it takes jobs.
     trouble: str = ""
     #: Steps whose jobs fail on this pilot and succeed on others. It gets such a job now and then.
-    distrusted: list[str] = Field(default_factory=list)
+    quarantined_steps: list[str] = Field(default_factory=list)
 
     @property
     def loading_tools(self) -> int:

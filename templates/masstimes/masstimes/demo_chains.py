@@ -19,14 +19,14 @@ from sluice.cli.transfer.output_bundles import unpack_output
 from sluice.cli.transfer.parameter_files import local_files, upload_parameter_files
 from sluice.cli.transfer.upload import upload_files
 from sluice.cli.watch.chain import follow_chain
-from sluice.clients.operator.asking import HumanStepKey
+from sluice.clients.operator.human_tasks import HumanStepKey
 from sluice.contracts.access.owners import EVERYONE
 from sluice.contracts.chains.chains import Chain
 from sluice.contracts.common.naming import own_name
 from sluice.contracts.common.problems import NotFound
 from sluice.contracts.common.states import ChainState, EntryKind
 from sluice.contracts.data.datasets import NewDataset
-from sluice.contracts.human_tasks.asking_watch import AskDevices, HumanStep, NewLink
+from sluice.contracts.human_tasks.supervision import AskDevices, HumanStep, NewLink
 
 #: The template and the step of the human task.
 ANNOTATE, ASK = "annotate", "ask"
@@ -138,7 +138,7 @@ async def make_link(connection: Connection) -> str:
 
 async def get_progress(connection: Connection) -> HumanStep:
     """Return the progress of the human task."""
-    [step] = (await connection.operator.asking_steps()).steps
+    [step] = (await connection.operator.human_steps()).steps
     return step
 
 

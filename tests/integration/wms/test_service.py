@@ -25,8 +25,8 @@ from sluice.contracts.common.states import (
     TaskState,
 )
 from sluice.contracts.data.datasets import Dataset, NewDataset, NewFile, NewStorage
+from sluice.contracts.human_tasks.annotation import AnsweredJob
 from sluice.contracts.human_tasks.ask import Ask
-from sluice.contracts.human_tasks.asking import AnsweredJob
 from sluice.contracts.jobs.tasks import Task
 from sluice.contracts.messages import WMS_TASKS, CloudEvent
 from sluice.contracts.pilots.pilots import (

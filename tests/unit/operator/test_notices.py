@@ -373,7 +373,7 @@ def dataset(*, meta: dict[str, str] | None = None) -> Dataset:
 
 def test_pilot_that_fails_where_others_succeed_has_a_notice_while_present() -> None:
     failing = pilot("old", state=PilotState.ACTIVE).model_copy(
-        update={"distrusted": ["concat", "resize"]}
+        update={"quarantined_steps": ["concat", "resize"]}
     )
     [text] = texts(
         notices.report_quarantined_pilots([failing, pilot("good", state=PilotState.ACTIVE)])

@@ -108,7 +108,7 @@ async def _cut(
     append_only = source.append_only
     if source.blocked_reason is not None:
         log.debug(
-            "slice.held",
+            "slice.blocked",
             template=template.name,
             of=append_only.dataset.name,
             reason=source.blocked_reason,

@@ -12,7 +12,7 @@ from typing import Any
 from uuid import UUID
 
 from sluice.contracts.common.states import JobState
-from sluice.contracts.human_tasks.asking import HumanJob
+from sluice.contracts.human_tasks.annotation import HumanJob
 from sluice.contracts.jobs.job_inputs import InputFile
 from sluice.contracts.jobs.tasks import PEOPLE
 from sluice.servicekit.database import Connection
@@ -20,7 +20,7 @@ from sluice.servicekit.statement import statement
 from wms.db.jobs.attempts import JobInFlight
 
 SELECT_HUMAN_TASKS = """
--- Uses the index tasks_asking.
+-- Uses the index tasks_human.
 SELECT uid, owner, owner_group, shared_inputs, asked FROM tasks
 WHERE needs ? 'ask' AND ended_at IS NULL ORDER BY created_at, uid
 """

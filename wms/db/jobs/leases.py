@@ -90,7 +90,7 @@ _EXTEND_LEASES = statement("""
 -- running, and are counted so. Return the seconds since their start, or since their lease.
 WITH named AS (
     SELECT * FROM unnest($1::bigint[], $2::int[], $3::boolean[]) AS n(id, attempt, started)
-), held AS (
+), named_attempts AS (
     SELECT DISTINCT ON (j.id) j.id, j.attempt, j.task_uid,
         n.started AND j.state = '{job.LEASED}' AS starts, j.state = '{job.RUNNING}' AS runs,
         n.started AND j.started_at IS NULL AS begins, coalesce(j.started_at, j.leased_at) AS since
@@ -103,15 +103,15 @@ WITH named AS (
         lease_until = now() + $5,
         state = CASE WHEN h.starts THEN '{job.RUNNING}' ELSE j.state END,
         started_at = CASE WHEN h.begins THEN now() ELSE j.started_at END
-    FROM held AS h WHERE j.id = h.id
+    FROM named_attempts AS h WHERE j.id = h.id
 ), counted AS (
     UPDATE tasks AS t SET leased = t.leased - c.jobs, running = t.running + c.jobs
-    FROM (SELECT task_uid, count(*) AS jobs FROM held WHERE starts GROUP BY task_uid) AS c
+    FROM (SELECT task_uid, count(*) AS jobs FROM named_attempts WHERE starts GROUP BY task_uid) AS c
     WHERE t.uid = c.task_uid
 )
 SELECT id, attempt, task_uid, runs OR starts AS started,
     CASE WHEN begins THEN 0 ELSE extract(epoch FROM now() - since)::float END AS seconds
-FROM held
+FROM named_attempts
 """)
 
 _SELECT_BYTES = """

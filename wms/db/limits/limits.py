@@ -43,11 +43,11 @@ _PERIOD = "date_trunc(l.period, clock_timestamp(), 'UTC')"
 SELECT_LIMITS = f"""
 -- The limits of $1, or all, as they are now.
 WITH needed AS (
-    SELECT n.name, sum(n.amount::float * (t.leased + t.running)) AS held, sum(t.ready) AS waiting
+    SELECT n.name, sum(n.amount::float * (t.leased + t.running)) AS in_use, sum(t.ready) AS waiting
     FROM {_NEEDING} AND ($1::text[] IS NULL OR n.name = ANY($1)) GROUP BY n.name
 )
 SELECT l.name, l.amount, l.period, coalesce(needed.waiting, 0)::bigint AS waiting,
-    CASE WHEN l.period IS NULL THEN coalesce(needed.held, 0)
+    CASE WHEN l.period IS NULL THEN coalesce(needed.in_use, 0)
         WHEN l.begun < {_PERIOD} THEN 0 ELSE l.spent END AS used,
     {_PERIOD} + CASE l.period WHEN 'minute' THEN interval '1 minute'
         WHEN 'hour' THEN interval '1 hour' WHEN 'day' THEN interval '24 hours' END AS refills

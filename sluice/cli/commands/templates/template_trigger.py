@@ -36,8 +36,8 @@ def trigger_lines(system: System, template: Template) -> Iterator[str]:
     yield from _time_lines(trigger)
     for dataset in trigger.sets:
         yield _dataset_line(dataset)
-        if dataset.held is not None:
-            yield f"  {dataset.held}"
+        if dataset.blocked_reason is not None:
+            yield f"  {dataset.blocked_reason}"
 
 
 def _time_lines(trigger: TemplateTrigger) -> Iterator[str]:

@@ -4,8 +4,8 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from masstimes.manners import ServerUnavailable
 from masstimes.places.provider import RequestKind
+from masstimes.request_policy import ServerUnavailable
 
 #: The units of the quota for a request of each kind.
 UNITS = {RequestKind.SEARCH: 10, RequestKind.DETAIL: 1}

@@ -9,8 +9,8 @@ from typing import Any, ClassVar, Protocol
 
 from pack_command import CommandError
 
-from masstimes.manners import ServerUnavailable, is_web_address
 from masstimes.polite import Answer, PoliteClient
+from masstimes.request_policy import ServerUnavailable, is_web_address
 from sluice.text.visible_text import quoted
 
 #: An address that has no scheme, such as ``www.parish.example/times``.

@@ -149,13 +149,13 @@ async def test_template_of_a_trigger_cycle_tells_why_it_starts_no_more(
         AppendOnlyDataset(dataset=grows, since=TIME, readers=[], generation=5)
     ]
     (one,) = (await operator.client.template_trigger("la")).sets
-    assert one.held is not None
-    assert "la → lb → la" in one.held
+    assert one.blocked_reason is not None
+    assert "la → lb → la" in one.blocked_reason
     assert "la → lb → la" in await sluice("template", "show", "la")
     assert "la → lb → la" in (await operator.http.get("/templates/la")).text
     await operator.client.disable_template("lb")
     (one,) = (await operator.client.template_trigger("la")).sets
-    assert one.held is None
+    assert one.blocked_reason is None
 
 
 async def test_template_that_closes_a_trigger_cycle_gets_a_warning(

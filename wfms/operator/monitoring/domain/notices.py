@@ -251,14 +251,14 @@ def report_quarantined_pilots(pilots: Iterable[Pilot]) -> list[Notice]:
     return [
         Notice(
             text=(
-                f"Pilot {pilot.name} on {pilot.host} fails at {', '.join(pilot.distrusted)}, where"
-                " others succeed: it gets one job of it occasionally, until that succeeds"
+                f"Pilot {pilot.name} on {pilot.host} fails at {', '.join(pilot.quarantined_steps)},"
+                " where others succeed: it gets one job of it occasionally, until that succeeds"
                 f" (`sluice pilot show {pilot.uid}` says what fails)"
             ),
             severity=NoticeSeverity.WARNING,
         )
         for pilot in pilots
-        if pilot.distrusted and pilot.state in _PRESENT
+        if pilot.quarantined_steps and pilot.state in _PRESENT
     ]
 
 

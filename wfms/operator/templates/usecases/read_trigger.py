@@ -115,5 +115,5 @@ def _set(append_only: AppendOnlyDataset, template: str, reason: str | None) -> T
         slices=0 if reader is None else reader.slices,
         last_at=None if reader is None else reader.last_at,
         last=None if reader is None else reader.last,
-        held=reason,
+        blocked_reason=reason,
     )

@@ -38,7 +38,7 @@ NAVIGATION: Sequence[Sequence[NavigationEntry]] = (
         ),
         _entry("tasks", "Tasks", "task", "job"),
         _entry("steps", "Steps"),
-        _entry("asking", "Asking", "asking_step", "make_ask_link"),
+        _entry("human_tasks", "Human tasks", "human_task", "make_ask_link"),
         _entry("times", "Times"),
     ),
     (

@@ -1,4 +1,4 @@
-"""`mt-kindness` checks by the log of the small web whether a crawler waited between requests."""
+"""`mt-check-delays` checks with the log of the small web that a crawler waited between requests."""
 
 import argparse
 import json
@@ -64,13 +64,13 @@ def _work(arguments: argparse.Namespace) -> None:
     print(sum(map(len, by_host.values())))
 
 
-def kindness_main(argv: Sequence[str] | None = None) -> int:
-    """Run `mt-kindness`, print the number of requests, and return its exit code.
+def check_delays_main(argv: Sequence[str] | None = None) -> int:
+    """Run `mt-check-delays`, print the number of requests, and return its exit code.
 
     The code is 65 if a request was too early.
     """
     parser = Parser(
-        prog="mt-kindness",
+        prog="mt-check-delays",
         description="Check with the log of mt-web that a crawler waited between requests, and print"
         " the number of requests.",
     )

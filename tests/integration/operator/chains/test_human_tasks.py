@@ -10,16 +10,16 @@ from pathlib import Path
 
 import pytest
 
-from sluice.clients.operator.asking import HumanStepKey
+from sluice.clients.operator.human_tasks import HumanStepKey
 from sluice.contracts.common.problems import Conflict, NotFound
 from sluice.contracts.common.states import DeviceState
-from sluice.contracts.human_tasks.asking_watch import NewLink, SetDeviceState
+from sluice.contracts.human_tasks.supervision import NewLink, SetDeviceState
 from sluice.contracts.templates.templates import NewTemplate
 from sluice.servicekit.running.lifecycle import running
 from sluice.servicekit.web.server import HttpServer
 from tests.callers import for_anybody
 from tests.conftest import DatabaseFactory
-from tests.integration.ask.conftest import GROUP, STEP, TEMPLATE, Asking, asking_on
+from tests.integration.ask.conftest import GROUP, STEP, TEMPLATE, HumanTasks, human_tasks_on
 from tests.integration.operator.conftest import Operator, operating
 from tests.integration.operator.templates.test_template_command import Command
 
@@ -31,7 +31,7 @@ ITEMS = [b"Sunday 9:00", b"Office: 8:00", b"Vespers 18:00"]
 @dataclass
 class Watched:
     operator: Operator
-    asking: Asking
+    human_tasks: HumanTasks
 
     async def post(self, path: str, **form: str) -> str:
         """Post a form and return the page that follows."""
@@ -60,16 +60,16 @@ async def watched(
 
 @asynccontextmanager
 async def watching(
-    database_url: str, asking_url: str, folder: Path, address: str = "http://ask.test"
+    database_url: str, human_tasks_url: str, folder: Path, address: str = "http://ask.test"
 ) -> AsyncIterator[Watched]:
     async with (
-        asking_on(asking_url, folder, address=address) as asking,
+        human_tasks_on(human_tasks_url, folder, address=address) as human_tasks,
         operating(database_url) as operator,
     ):
-        operator.links.apps["wfms.ask"] = asking.app
-        asking.task(ITEMS, agree=1)
-        await asking.take_in()
-        yield Watched(operator, asking)
+        operator.links.apps["wfms.ask"] = human_tasks.app
+        human_tasks.task(ITEMS, agree=1)
+        await human_tasks.import_items()
+        yield Watched(operator, human_tasks)
 
 
 @pytest.fixture
@@ -85,9 +85,9 @@ async def test_requests_about_human_tasks_are_forwarded_to_the_ask_service(
     client = watched.operator.client
     link = await client.make_ask_link(STEP_KEY, NewLink(days=3))
     assert link.url is not None
-    browser = await watched.asking.browser(link.url.rpartition("key=")[2])
+    browser = await watched.human_tasks.browser(link.url.rpartition("key=")[2])
     await browser.answer_all("yes")
-    [step] = (await client.asking_steps()).steps
+    [step] = (await client.human_steps()).steps
     assert (step.waiting, step.decided, step.finished, step.given) == (0, 3, 0, 3)
     [device] = (await client.ask_devices(STEP_KEY)).devices
     reason = SetDeviceState(state=DeviceState.EXCLUDED, reason="all alike")
@@ -95,7 +95,7 @@ async def test_requests_about_human_tasks_are_forwarded_to_the_ask_service(
     assert (excluded.state, excluded.reason) == (DeviceState.EXCLUDED, "all alike")
     with pytest.raises(Conflict):
         await client.set_device_state(device.uid, reason)
-    [step] = (await client.asking_steps()).steps
+    [step] = (await client.human_steps()).steps
     assert (step.waiting, step.excluded) == (3, 1)
     async with client.all_answers(STEP_KEY) as answers:
         lines = [json.loads(line) async for line in answers.aiter_lines()]
@@ -123,7 +123,7 @@ async def test_page_creates_and_ends_an_answer_link(watched: Watched) -> None:
     assert "Whoever has it may answer" in link_page
     assert address[0] not in await watched.page(PAGE), "the address is shown only once"
     [end] = re.findall(r'action="([^"]+/end)"', await watched.page(PAGE))
-    assert "opens nothing any more" in await watched.post(end)
+    assert "The link is closed." in await watched.post(end)
     assert "1 link ended" in await watched.page(PAGE)
     assert "Nothing was changed: this link has ended already." in await watched.post(end)
     assert "30 days at most" in await watched.post(f"{PAGE}/links", days="31")
@@ -134,20 +134,20 @@ async def test_personal_link_attributes_annotations_to_its_creator(watched: Watc
     link_page = await watched.post(f"{PAGE}/links", mine="yes")
     assert "noted as yours" in link_page
     [key] = re.findall(r'<input id="address" value="[^"]+key=([^"]+)"', link_page)
-    await (await watched.asking.browser(key)).answer_all("no", most=1)
+    await (await watched.human_tasks.browser(key)).answer_all("no", most=1)
     [device] = (await watched.operator.client.ask_devices(STEP_KEY)).devices
     assert device.person is not None
     page = await watched.page(PAGE)
     assert device.person in page
     [end] = re.findall(r'action="([^"]+/end)"', page)
-    assert "opens nothing any more" in await watched.post(end)
+    assert "The link is closed." in await watched.post(end)
 
 
 async def test_page_excludes_a_browser_and_counts_its_annotations_again(watched: Watched) -> None:
-    await (await watched.asking.browser()).answer_all("no")
+    await (await watched.human_tasks.browser()).answer_all("no")
     [state] = re.findall(r'action="([^"]+/state)"', await watched.page(PAGE))
     form = {"state": "excluded", "reason": "never looked"}
-    assert "counts no more" in await watched.post(state, **form)
+    assert "no longer count." in await watched.post(state, **form)
     page = await watched.page(PAGE)
     assert "never looked" in page
     assert "Count again" in page
@@ -163,10 +163,10 @@ async def test_page_excludes_a_browser_and_counts_its_annotations_again(watched:
 async def test_template_for_signed_in_people_offers_no_link(
     watched: Watched,
 ) -> None:
-    watched.asking.rows.tasks.clear()
-    watched.asking.rows.jobs.clear()
-    watched.asking.task(ITEMS, link=None)
-    await watched.asking.take_in()
+    watched.human_tasks.rows.tasks.clear()
+    watched.human_tasks.rows.jobs.clear()
+    watched.human_tasks.task(ITEMS, link=None)
+    await watched.human_tasks.import_items()
     page = await watched.page(PAGE)
     assert "Nobody else may" in page
     assert 'id="days"' not in page
@@ -202,20 +202,20 @@ async def test_commands_cover_links_browsers_and_annotations(
     assert listed == ["mass", "times", "look", "everyone", "3", "0", "0", "0", "0", "0.0", "0", "0"]
     address = (await sluice("ask", "link", TEMPLATE, STEP, "--days", "2")).strip()
     assert address.startswith("http://ask.test/ask/mass%20times/look?key=")
-    await (await watched.asking.browser(address.rpartition("key=")[2])).answer_all("yes")
+    await (await watched.human_tasks.browser(address.rpartition("key=")[2])).answer_all("yes")
     [device] = json.loads(await sluice("ask", "devices", TEMPLATE, STEP, "--json"))
     assert (device["given"], device["state"]) == (3, "counted")
     short = device["uid"][:8]
     assert f"{short}" in await sluice("ask", "devices", TEMPLATE, STEP)
     output = await sluice("ask", "exclude", short, "--yes", "--reason", "too quick")
-    assert output == f"browser {short}: what it answered (3) counts no more\n"
+    assert output == f"answers of browser {short} (3) no longer count\n"
     assert "too quick" in await sluice("ask", "devices", TEMPLATE, STEP)
-    assert "counts\n" in await sluice("ask", "admit", device["uid"])
+    assert "(3) count\n" in await sluice("ask", "admit", device["uid"])
     lines = (await sluice("ask", "export", TEMPLATE, STEP)).splitlines()
     assert [json.loads(line)["answer"] for line in lines] == ["yes"] * 3
     [link] = json.loads(await sluice("ask", "links", TEMPLATE, STEP, "--json"))
     assert link["url"] is None
-    assert "opens nothing any more" in await sluice("ask", "end", link["uid"][:8], "--yes")
+    assert "is closed\n" in await sluice("ask", "end", link["uid"][:8], "--yes")
     assert "ended" in (await sluice("ask", "links", TEMPLATE, STEP)).splitlines()[1].split()
     assert json.loads(await sluice("ask", "list", "--json"))["steps"][0]["given"] == 3
 

@@ -9,11 +9,11 @@ from flask import Response, current_app, flash, redirect, render_template, reque
 from pydantic import ValidationError
 from werkzeug.wrappers import Response as AnyResponse
 
-from sluice.clients.operator.asking import HumanStepKey
+from sluice.clients.operator.human_tasks import HumanStepKey
 from sluice.contracts.access.access import Role
 from sluice.contracts.common.problems import Conflict, NotFound, ServiceError
 from sluice.contracts.common.states import DeviceState
-from sluice.contracts.human_tasks.asking_watch import (
+from sluice.contracts.human_tasks.supervision import (
     AskDevice,
     AskLink,
     HumanStep,
@@ -32,7 +32,7 @@ _STEP = "/asking/<group>/<template>/<step>"
 _MOST = 200
 
 
-class AskingPages:
+class HumanTaskPages:
     """The pages of human task steps."""
 
     def __init__(self, context: OperatorContext, bridge: Bridge) -> None:
@@ -41,10 +41,10 @@ class AskingPages:
 
     def add_to(self, pages: PageRoutes) -> None:
         """Register the pages."""
-        pages.get("/asking", "asking", self.list, Role.VIEWER)
-        pages.get("/asking/live", "asking_live", self.list_live, Role.VIEWER)
-        pages.get(_STEP, "asking_step", self.show, Role.VIEWER)
-        pages.get(f"{_STEP}/live", "asking_step_live", self.live, Role.VIEWER)
+        pages.get("/asking", "human_tasks", self.list, Role.VIEWER)
+        pages.get("/asking/live", "human_tasks_live", self.list_live, Role.VIEWER)
+        pages.get(_STEP, "human_task", self.show, Role.VIEWER)
+        pages.get(f"{_STEP}/live", "human_task_live", self.live, Role.VIEWER)
         pages.post(f"{_STEP}/links", "make_ask_link", self.make_link, Role.SUBMITTER)
         pages.post(f"{_STEP}/links/<uuid:uid>/end", "end_ask_link", self.end_link, Role.SUBMITTER)
         pages.post(
@@ -55,15 +55,15 @@ class AskingPages:
         )
 
     def _list(self) -> dict[str, object]:
-        return {"steps": self._bridge.run(self._ask.asking_steps()).steps}
+        return {"steps": self._bridge.run(self._ask.human_steps()).steps}
 
     def list(self) -> str:
         """Show the list of steps."""
-        return render_template("asking.html", **self._list())
+        return render_template("human_tasks.html", **self._list())
 
     def list_live(self) -> Response:
         """Return the current state of the list for a live update."""
-        return live({"asking": "parts/asking.html"}, again=True, **self._list())
+        return live({"human-tasks": "parts/human_tasks.html"}, again=True, **self._list())
 
     def show(self, group: str, template: str, step: str) -> str:
         """Show one step."""
@@ -71,7 +71,10 @@ class AskingPages:
 
     def live(self, group: str, template: str, step: str) -> Response:
         """Return the current state of one step for a live update."""
-        parts = {"progress": "parts/asking_progress.html", "browsers": "parts/asking_devices.html"}
+        parts = {
+            "progress": "parts/human_task_progress.html",
+            "browsers": "parts/human_task_devices.html",
+        }
         return live(parts, again=True, **self._read(HumanStepKey(group, template, step)))
 
     def _page(
@@ -93,7 +96,7 @@ class AskingPages:
         if may("make_ask_link"):
             links = self._bridge.run(self._ask.ask_links(key)).links
         return render_template(
-            "asking_step.html",
+            "human_task.html",
             links=[link for link in links if link.opens(now)],
             ended=sum(not link.opens(now) for link in links),
             refusal=refusal,
@@ -109,7 +112,7 @@ class AskingPages:
         human_step, devices = self._bridge.run(self._now(key))
         return {
             "key": key,
-            "asking": human_step,
+            "human_step": human_step,
             "devices": devices[:_MOST],
             "more": devices[_MOST:],
         }
@@ -120,7 +123,7 @@ class AskingPages:
         Raises:
             NotFound: The step does not exist or does not ask people.
         """
-        for human_step in (await self._ask.asking_steps()).steps:
+        for human_step in (await self._ask.human_steps()).steps:
             if (human_step.group, human_step.template, human_step.step) == key:
                 return human_step, (await self._ask.ask_devices(key)).devices
         raise NotFound(f"no step {key.step} of template {key.template} asks people of {key.group}")
@@ -145,7 +148,7 @@ class AskingPages:
         """End a link."""
         try:
             self._bridge.run(self._ask.end_ask_link(uid))
-            flash("The link opens nothing any more.")
+            flash("The link is closed.")
         except Conflict as refusal:
             flash(f"Nothing was changed: {refusal.detail}.")
         return _back(HumanStepKey(group, template, step))
@@ -160,8 +163,8 @@ class AskingPages:
                 }
             )
             device = self._bridge.run(self._ask.set_device_state(uid, new))
-            counts = "counts" if device.state is DeviceState.COUNTED else "counts no more"
-            flash(f"What browser {str(uid)[:8]} answered {counts}.")
+            count = "count" if device.state is DeviceState.COUNTED else "no longer count"
+            flash(f"Answers of browser {str(uid)[:8]} {count}.")
         except ValidationError as error:
             problems = "; ".join(finding.message for finding in to_form_error(error).findings)
             flash(f"Nothing was changed: {problems}.")
@@ -171,7 +174,7 @@ class AskingPages:
 
 
 def _back(key: HumanStepKey) -> AnyResponse:
-    where = url_for("pages.asking_step", group=key.group, template=key.template, step=key.step)
+    where = url_for("pages.human_task", group=key.group, template=key.template, step=key.step)
     return redirect(where, 303)
 
 

@@ -71,8 +71,8 @@ async def limit_jobs_of_worker(
             return int(bool(probes))
 
 
-def list_untrusted_steps(worker_trouble: WorkerTrouble, worker: Worker) -> list[str]:
-    """Return the steps for which the worker is not trusted."""
+def list_quarantined_steps(worker_trouble: WorkerTrouble, worker: Worker) -> list[str]:
+    """Return the steps for which the worker is quarantined."""
     return sorted(
         {
             work.step

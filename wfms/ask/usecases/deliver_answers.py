@@ -1,4 +1,4 @@
-"""Give the WMS the agreed answers: write a file for each item and report it."""
+"""Deliver agreed answers to the WMS: write a file for each item and report it."""
 
 import asyncio
 from collections.abc import Sequence
@@ -13,7 +13,7 @@ from sluice.contracts.common.naming import output_name_that_fits, own_name
 from sluice.contracts.common.problems import NotFound, Unprocessable
 from sluice.contracts.common.states import ReportAnswer
 from sluice.contracts.common.wording import first_fault
-from sluice.contracts.human_tasks.asking import (
+from sluice.contracts.human_tasks.annotation import (
     AcceptedAnswer,
     AnsweredJob,
     AnswerFile,
@@ -31,7 +31,7 @@ from wfms.ask.db.decided_items import (
     list_answers,
     list_items_to_deliver,
     list_tasks_to_deliver,
-    mark_given,
+    mark_delivered,
 )
 from wfms.ask.usecases.context import AskContext
 from wfms.ask.usecases.one_by_one import TaskBlocked, one_by_one
@@ -42,8 +42,8 @@ PAGE, WRITERS = 200, 8
 _ATTEMPT = 1
 
 
-async def give_answers(context: AskContext) -> bool:
-    """Give agreed answers to the WMS.
+async def deliver_answers(context: AskContext) -> bool:
+    """Deliver agreed answers to the WMS.
 
     Several instances may run it at once. Items that were decided long enough ago are fixed. Their
     files always have the same content. For an ended task no file is written: answers that the WMS
@@ -58,10 +58,10 @@ async def give_answers(context: AskContext) -> bool:
     async with context.database.connection() as connection:
         await freeze_items(connection, older=context.rules.settle, most=PAGE)
         tasks = await list_tasks_to_deliver(connection)
-    return await one_by_one(tasks, lambda task: _give(context, task))
+    return await one_by_one(tasks, lambda task: _deliver(context, task))
 
 
-async def _give(context: AskContext, task: TaskWithDecidedItems) -> bool:
+async def _deliver(context: AskContext, task: TaskWithDecidedItems) -> bool:
     async with context.database.connection() as connection:
         items = await list_items_to_deliver(connection, task.uid, most=PAGE)
         answers = await list_answers(connection, [item.uid for item in items])
@@ -74,7 +74,7 @@ async def _give(context: AskContext, task: TaskWithDecidedItems) -> bool:
         accepted = [AcceptedAnswer(id=item.job, answer=ReportAnswer.STALE) for item in items]
     fates = {one.id: one.answer is ReportAnswer.STALE for one in accepted}
     async with context.database.transaction() as transaction:
-        await mark_given(transaction.connection, task.uid, fates)
+        await mark_delivered(transaction.connection, task.uid, fates)
     has_more = len(items) == PAGE
     if blocked and not (has_more and accepted):
         raise blocked[0]

@@ -115,7 +115,7 @@ class AcceptedAnswers(Contract):
 class AskPage(Contract):
     """The content of the page of a human task.
 
-    ``over`` says that the step asks nothing any more. ``wording`` changes when any text of the
+    ``over`` says that the step has no more questions. ``wording`` changes when any text of the
     question changes. ``language`` and ``labels`` are those of ``Ask``.
     """
 

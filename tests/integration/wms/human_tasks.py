@@ -7,21 +7,21 @@ from pathlib import Path
 from sluice.clients.dms import DmsClient
 from sluice.contracts.common.naming import output_name
 from sluice.contracts.common.states import JobState, ReportAnswer
+from sluice.contracts.human_tasks.annotation import AnsweredJob, HumanJob
 from sluice.contracts.human_tasks.ask import Ask
-from sluice.contracts.human_tasks.asking import AnsweredJob, HumanJob
 from sluice.contracts.jobs.tasks import Task
 from sluice.contracts.pilots.pilots import OutputFile
 from tests.integration.wms.catalogue import new_output
 from tests.integration.wms.splitting.test_splitting import accept, make_dataset
 from tests.integration.wms.wms_fixture import CHECKSUM, NOW, WmsFixture, make_task
+from wms.usecases.reports.accept_answers import accept_answers
 from wms.usecases.reports.list_human_tasks import list_human_jobs
-from wms.usecases.reports.take_answers import take_answers
 from wms.usecases.splitting.split_task import split_waiting_tasks
 
 ASK = Ask(question="Is it sharp?", gold="known")
 
 
-class Asking:
+class HumanTasks:
     """A human task over a number of files."""
 
     def __init__(self, wms: WmsFixture, dms: DmsClient, folder: Path) -> None:
@@ -55,10 +55,10 @@ class Asking:
     async def answer(
         self, task: Task, *answers: AnsweredJob, at: WmsFixture | None = None
     ) -> list[ReportAnswer]:
-        taken = await take_answers((at or self.wms).context, task.uid, answers)
+        accepted = await accept_answers((at or self.wms).context, task.uid, answers)
         await self.check(task)
-        assert [one.id for one in taken] == [answer.id for answer in answers]
-        return [one.answer for one in taken]
+        assert [one.id for one in accepted] == [answer.id for answer in answers]
+        return [one.answer for one in accepted]
 
     def write(self, answer: AnsweredJob, data: bytes) -> Path:
         path = Path(answer.output.url.removeprefix("file://"))

@@ -1,6 +1,6 @@
 """The page for annotators, and the routes that it uses.
 
-A link lets a browser in. From then on a cookie identifies it.
+A link admits a browser. From then on a cookie identifies it.
 """
 
 import hashlib
@@ -14,14 +14,14 @@ from fastapi import APIRouter, Depends, Header, Path, Request, Response, status
 from fastapi.responses import FileResponse, RedirectResponse
 
 from sluice.contracts.common.problems import Forbidden, NotFound, ServiceError, Unauthenticated
-from sluice.contracts.human_tasks.ask import MAX_LINK_DAYS
-from sluice.contracts.human_tasks.asking import (
+from sluice.contracts.human_tasks.annotation import (
     AnnotatorItem,
     AskNext,
     AskPage,
     NextItems,
     UndoAnswer,
 )
+from sluice.contracts.human_tasks.ask import MAX_LINK_DAYS
 from sluice.servicekit.access.delegation import client_address
 from sluice.servicekit.access.policy import Other, allow
 from sluice.servicekit.web.http import api_router, errors
@@ -30,9 +30,9 @@ from wfms.ask.usecases.admit_browser import (
     BrowserOrigin,
     LinkEnded,
     admit_browser,
-    authenticate_visitor,
+    authenticate_annotator,
 )
-from wfms.ask.usecases.answer_and_ask import Visitor, answer_and_ask
+from wfms.ask.usecases.answer_and_ask import AnnotatorSession, answer_and_ask
 from wfms.ask.usecases.context import AskContext
 from wfms.ask.usecases.read_image import read_image
 from wfms.ask.usecases.read_page import read_page
@@ -66,7 +66,7 @@ _AN_IMAGE = {"content": {"image/*": {"schema": {"type": "string", "format": "bin
 
 def page_router(context: AskContext, rate: BrowserRate, *, secure: bool) -> APIRouter:
     """Return the router of the page. ``secure``: browsers send the cookie over TLS only."""
-    router = api_router("/ask", tags=["answering"])
+    router = api_router("/ask", tags=["annotation"])
     files = {path.name: path for path in sorted(_PAGE.iterdir()) if path.is_file()}
 
     @router.get("/-/{file}", include_in_schema=False)
@@ -85,8 +85,8 @@ def page_router(context: AskContext, rate: BrowserRate, *, secure: bool) -> APIR
     ) -> Response:
         """Send the page.
 
-        With a link's ``key``, let the browser in and redirect it to the address without the key. If
-        it is not let in, the page says why.
+        With a link's ``key``, admit the browser and redirect it to the address without the key. If
+        it is not admitted, the page says why.
         """
         if key is None:
             return FileResponse(files["page.html"], headers=_SAFE | _FRESH)
@@ -99,42 +99,44 @@ def page_router(context: AskContext, rate: BrowserRate, *, secure: bool) -> APIR
     return router
 
 
-def answering_router(context: AskContext, rate: BrowserRate) -> APIRouter:
+def annotation_router(context: AskContext, rate: BrowserRate) -> APIRouter:
     """Return the router of the routes that the page uses."""
-    router = api_router("/ask", tags=["answering"])
+    router = api_router("/ask", tags=["annotation"])
 
-    async def let_in(request: Request, template: PathName, step: PathName) -> Visitor:
+    async def authenticate(
+        request: Request, template: PathName, step: PathName
+    ) -> AnnotatorSession:
         token = request.cookies.get(cookie_name(template, step))
         if token:
             await rate.require_browser(token)
-        return await authenticate_visitor(context, token, template, step)
+        return await authenticate_annotator(context, token, template, step)
 
     # FastAPI resolves this before it validates the body.
-    visitor_dependency = Depends(let_in)
+    session_dependency = Depends(authenticate)
 
     @router.get(f"{_STEP}/about", responses=errors(NotFound, LinkEnded, TooFast))
     @allow(Other.LINK)
-    async def about(visitor: Visitor = visitor_dependency) -> AskPage:
+    async def about(session: AnnotatorSession = session_dependency) -> AskPage:
         """Return the question and the possible answers."""
-        return await read_page(context, visitor)
+        return await read_page(context, session)
 
     @router.post(f"{_STEP}/next", responses=errors(NotFound, LinkEnded, TooFast))
     @allow(Other.LINK)
     async def following(
-        request: AskNext, own: OwnPage = None, visitor: Visitor = visitor_dependency
+        request: AskNext, own: OwnPage = None, session: AnnotatorSession = session_dependency
     ) -> NextItems:
         """Store answers and return the next items."""
         _require_own(own)
-        return await answer_and_ask(context, visitor, request)
+        return await answer_and_ask(context, session, request)
 
     @router.post(f"{_STEP}/undo", responses=errors(NotFound, LinkEnded, TooFast))
     @allow(Other.LINK)
     async def undo(
-        back: UndoAnswer, own: OwnPage = None, visitor: Visitor = visitor_dependency
+        back: UndoAnswer, own: OwnPage = None, session: AnnotatorSession = session_dependency
     ) -> AnnotatorItem:
         """Take an answer back and return its item, which is shown again."""
         _require_own(own)
-        return await undo_answer(context, visitor, back.item)
+        return await undo_answer(context, session, back.item)
 
     @router.get(
         f"{_STEP}/items/{{item}}/image",
@@ -142,9 +144,9 @@ def answering_router(context: AskContext, rate: BrowserRate) -> APIRouter:
         response_class=Response,
     )
     @allow(Other.LINK)
-    async def image(item: UUID, visitor: Visitor = visitor_dependency) -> Response:
+    async def image(item: UUID, session: AnnotatorSession = session_dependency) -> Response:
         """Return the image of an item that this browser was shown."""
-        data, kind = await read_image(context, visitor, item)
+        data, kind = await read_image(context, session, item)
         caching = {"Cache-Control": "private, max-age=3600"}
         return Response(data, media_type=kind, headers={**_SAFE, **caching})
 
@@ -155,19 +157,19 @@ async def _admit(
     context: AskContext, request: Request, step: tuple[str, str], key: str, *, secure: bool
 ) -> Response:
     cookie = cookie_name(*step)
-    session = await admit_browser(
+    admission = await admit_browser(
         context,
         key,
         earlier_token=request.cookies.get(cookie),
         origin=_origin(request),
     )
-    place = session.place
+    place = admission.place
     path = f"/ask/{quote(place.template, safe='')}/{quote(place.step, safe='')}"
     answer = RedirectResponse(path, status_code=status.HTTP_303_SEE_OTHER)
-    if session.token is not None:
+    if admission.token is not None:
         answer.set_cookie(
             cookie_name(place.template, place.step),
-            session.token,
+            admission.token,
             max_age=_COOKIE_SECONDS,
             path=path,
             httponly=True,

@@ -9,7 +9,7 @@ from typing import Any
 
 from pack_command import BadData, Parser, read_input, run_command
 
-from masstimes.asking.items_command import COPIED_FIELDS
+from masstimes.human_tasks.items_command import COPIED_FIELDS
 from masstimes.pages import Line, write_lines
 
 _PROGRAM = "mt-answers"

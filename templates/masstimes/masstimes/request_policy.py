@@ -29,8 +29,8 @@ class RequestRefused(CommandError):
 
 
 @dataclass(frozen=True, slots=True)
-class Manners:
-    """The manners of a program.
+class RequestPolicy:
+    """How a program sends requests.
 
     ``contact`` is an address of the person who runs it, for the operator of a server. ``pause`` is
     the time between two requests and ``max_wait`` the longest wait before a repeat, in seconds.
@@ -48,8 +48,8 @@ class Manners:
         return f"{program} (Sluice mass times; +{self.contact})"
 
 
-def add_manners(parser: Parser, *, pause: float) -> None:
-    """Add the options of ``Manners``."""
+def add_request_options(parser: Parser, *, pause: float) -> None:
+    """Add the options of ``RequestPolicy``."""
     add = parser.add_argument
     add(
         "--contact",
@@ -89,9 +89,9 @@ def add_manners(parser: Parser, *, pause: float) -> None:
     )
 
 
-def parse_manners(arguments: argparse.Namespace) -> Manners:
-    """Return the manners that the options say."""
-    return Manners(
+def parse_request_policy(arguments: argparse.Namespace) -> RequestPolicy:
+    """Return the request policy that the options state."""
+    return RequestPolicy(
         arguments.contact,
         arguments.pause,
         arguments.max_wait,

@@ -12,13 +12,13 @@ from sluice.contracts.common.states import DeviceState
 from sluice.servicekit.database import Connection
 from wfms.ask.db.devices import (
     list_gold_answers,
-    list_unjudged_items,
+    list_unscored_items,
     list_votes,
     lock_evidence,
-    mark_gold_judged,
-    mark_items_judged,
+    mark_gold_scored,
+    mark_items_scored,
     store_evidence,
-    try_lock_judging,
+    try_lock_scoring,
 )
 from wfms.ask.domain.trust import LIMIT, AnswerReference, others_agree_on, score
 from wfms.ask.usecases.context import AskContext
@@ -32,19 +32,19 @@ PAGE = 1000
 _Comparison = tuple[UUID, AnswerReference, str, str]
 
 
-async def judge_devices(context: AskContext) -> bool:
-    """Judge browsers by their new answers.
+async def exclude_careless_annotators(context: AskContext) -> bool:
+    """Score browsers by their new answers.
 
     One instance does so at a time. Each answer that can no longer be taken back is compared once
     with the known or agreed answer. Careless browsers are excluded. Their items are opened again
     where too few other browsers agree.
 
     Returns:
-        Whether there are more answers to judge.
+        Whether there are more answers to score.
     """
     async with context.database.transaction() as transaction:
         connection = transaction.connection
-        if not await try_lock_judging(connection):
+        if not await try_lock_scoring(connection):
             return False
         comparisons, full = await _new_evidence(connection, context.rules.undo)
         careless = await _store_scores(connection, comparisons)
@@ -59,10 +59,10 @@ async def judge_devices(context: AskContext) -> bool:
 
 async def _new_evidence(connection: Connection, older: timedelta) -> tuple[list[_Comparison], bool]:
     gold = await list_gold_answers(connection, older=older, most=PAGE)
-    await mark_gold_judged(connection, [(item, device) for item, device, _, _ in gold])
-    items = await list_unjudged_items(connection, older=older, most=PAGE)
+    await mark_gold_scored(connection, [(item, device) for item, device, _, _ in gold])
+    items = await list_unscored_items(connection, older=older, most=PAGE)
     votes = await list_votes(connection, items)
-    await mark_items_judged(connection, items)
+    await mark_items_scored(connection, items)
     comparisons = [
         (device, AnswerReference.GOLD, right, answer) for _, device, answer, right in gold
     ]

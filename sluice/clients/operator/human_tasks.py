@@ -11,7 +11,7 @@ from uuid import UUID
 import httpx
 
 from sluice.clients.base import API, ServiceClient
-from sluice.contracts.human_tasks.asking_watch import (
+from sluice.contracts.human_tasks.supervision import (
     AskDevice,
     AskDevices,
     AskLink,
@@ -35,10 +35,10 @@ class HumanStepKey(NamedTuple):
         return f"{API}/asking/steps/" + "/".join(quote(name, safe="") for name in self)
 
 
-class AskWatchCalls(ServiceClient):
+class HumanStepCalls(ServiceClient):
     """Calls for supervisors of human tasks."""
 
-    async def asking_steps(self) -> HumanStepList:
+    async def human_steps(self) -> HumanStepList:
         """Return the steps that ask people now, or did so within 30 days."""
         return await self.call("GET", f"{API}/asking/steps", answer=HumanStepList)
 

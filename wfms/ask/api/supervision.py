@@ -8,7 +8,7 @@ from fastapi.responses import StreamingResponse
 from sluice.contracts.access.access import Role
 from sluice.contracts.access.services import CallingService
 from sluice.contracts.common.problems import Conflict, NotFound
-from sluice.contracts.human_tasks.asking_watch import (
+from sluice.contracts.human_tasks.supervision import (
     AskDevice,
     AskDevices,
     HumanStepList,
@@ -31,9 +31,9 @@ from wfms.ask.usecases.set_device_state import set_device_state_by_supervisor
 _LINES = {"content": {"application/jsonl": {"schema": {"type": "string"}}}}
 
 
-def watching_router(context: AskContext) -> APIRouter:
+def supervision_router(context: AskContext) -> APIRouter:
     """Return the router."""
-    router = api_router("/api/v1/asking", tags=["asking"])
+    router = api_router("/api/v1/asking", tags=["human tasks"])
 
     @router.get("/steps")
     @allow(Role.VIEWER, CallingService.OPERATOR, gateway=VIEWERS)

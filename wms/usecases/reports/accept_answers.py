@@ -6,7 +6,7 @@ from uuid import UUID
 
 from sluice.contracts.common.problems import Unprocessable
 from sluice.contracts.common.states import AttemptOutcome, ErrorClass, ReportAnswer
-from sluice.contracts.human_tasks.asking import AcceptedAnswer, AnsweredJob, RefusedJob
+from sluice.contracts.human_tasks.annotation import AcceptedAnswer, AnsweredJob, RefusedJob
 from sluice.contracts.pilots.pilots import AttemptReport
 from wms.db.jobs.attempts import EndedAttempt, JobInFlight
 from wms.db.jobs.human_tasks import draw_attempts, list_answered_jobs, list_job_ids
@@ -24,7 +24,7 @@ from wms.usecases.reports.settle_attempts import settle_attempts
 _FIRST = 1
 
 
-async def take_answers(
+async def accept_answers(
     context: WmsContext,
     uid: UUID,
     answers: Sequence[AnsweredJob],

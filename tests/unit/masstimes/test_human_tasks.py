@@ -8,10 +8,10 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
-from masstimes.asking import answers_command, items_command
 from masstimes.classifier.examples import read_labelled_examples
+from masstimes.human_tasks import answers_command, items_command
 
-from sluice.contracts.human_tasks.asking import AnswerFile, AnswerInFile
+from sluice.contracts.human_tasks.annotation import AnswerFile, AnswerInFile
 from tests.unit.masstimes.contexts import lines_of, write
 
 
