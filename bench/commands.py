@@ -54,9 +54,8 @@ def bookkeeping(
     ] = None,
 ) -> None:
     """Measure services and database alone, with simulated pilots."""
-    from bench.bookkeeping import (  # noqa: PLC0415 - starts a whole system
-        bench_bookkeeping,
-    )
+    # The benchmark starts a whole system.
+    from bench.bookkeeping import bench_bookkeeping  # noqa: PLC0415
 
     plain_errors(lambda: bench_bookkeeping(jobs, waiting or [1], stack)).show()
 

@@ -186,6 +186,6 @@ async def _time_step(
         for task in (await connection.operator.list_tasks(chain=chain.uid)).tasks:
             jobs = task.jobs
             if jobs is not None and jobs.started_at is not None and jobs.ended_at is not None:
-                with contextlib.suppress(Conflict):  # the chain has ended by itself
+                with contextlib.suppress(Conflict):  # the chain has already ended
                     await connection.operator.cancel_chain(chain.uid)
                 return (jobs.ended_at - jobs.started_at).total_seconds()

@@ -23,7 +23,7 @@ from sluice.contracts.common.states import DatasetState
 from sluice.servicekit.database import Connection, Database
 from sluice.servicekit.running.loop import LoopDeclaration, do_nothing
 
-#: Seconds between checks of where the storages lie.
+#: Seconds between checks of where the storages are.
 LOOK_PERIOD = 30.0
 
 #: Seconds between checks of the recorded changes of usage, and how many rows may exist.

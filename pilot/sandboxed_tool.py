@@ -35,7 +35,7 @@ _GRACE = 5
 
 
 class SandboxedTool(Contract):
-    """What a program gets in the sandbox.
+    """The files and options of a program in the sandbox.
 
     ``reads`` and ``writes`` are paths of files and folders of the node that the program sees under
     the same paths. They include the working directory of this process, which the program works in

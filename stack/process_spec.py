@@ -264,7 +264,7 @@ class _Container:
         for mounted, path in self._places.items():
             if place == mounted or place.startswith(f"{mounted}/"):
                 return path / place.removeprefix(mounted).lstrip("/")
-        raise InvalidComposeFile(f"service {self._service.name}: {place} lies on no volume")
+        raise InvalidComposeFile(f"service {self._service.name}: {place} is on no volume")
 
 
 def _find_program(word: str) -> str:

@@ -26,7 +26,7 @@ copy_missing() {
     mkdir -p "$to/${file%/*}"
     if ! cp --remove-destination -- "$from/$file" "$to/$file.copying"; then
       rm -f "$to/$file.copying"
-      # What was deleted at this moment is none any more.
+      # A file that was deleted at this moment is left out.
       [ -e "$from/$file" ] && return 1
       continue
     fi

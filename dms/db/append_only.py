@@ -95,7 +95,7 @@ VALUES ($1, $2, $3, $4, $5, $6, 1 + {_build_highest_generation("$1", "$7")})
 """
 
 LIST_APPEND_ONLY = f"""
--- A data set that is being deleted does not grow any more.
+-- A data set that is being deleted no longer grows.
 SELECT *, {_build_highest_generation("uid", "0")} AS generation FROM datasets
 WHERE append_only IS NOT NULL AND state = '{DatasetState.OPEN}' AND ($2::uuid IS NULL OR uid = $2)
     AND ($1::text[] IS NULL OR owner_group = ANY($1) OR shared_with && $1)
@@ -276,7 +276,7 @@ async def list_append_only(
 
     Args:
         connection: A connection to the catalogue.
-        visibility: What the principal sees.
+        visibility: The visibility of the principal.
         uid: Only this data set.
         generations: Fill in the generations, which are 0 otherwise.
     """

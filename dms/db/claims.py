@@ -95,7 +95,7 @@ class ClaimLost(Exception):
     """The claim ended, or the state of the data set changed: this instance must stop its work."""
 
     def __init__(self, claim: DatasetClaim) -> None:
-        super().__init__(f"data set {quoted(claim.name)} is not in hand any more")
+        super().__init__(f"data set {quoted(claim.name)} is no longer in hand")
         self.claim = claim
 
 

@@ -68,7 +68,7 @@ class DatasetFilter:
         type: Type to include; None includes all.
         later_than: Only data sets with a later timestamp.
         uids: Only these data sets; None includes all.
-        visibility: What the principal sees.
+        visibility: The visibility of the principal.
     """
 
     states: Sequence[DatasetState]

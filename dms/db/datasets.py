@@ -153,7 +153,7 @@ class DatasetRow:
     halted: bool
     #: Number of files that were released before the data set is deleted.
     released: int
-    #: Its files are copies: whoever registered it has the originals.
+    #: Its files are copies: the user who registered it has the originals.
     copied: bool
     #: A task released files of it that are not registered yet.
     read_ahead: bool

@@ -268,7 +268,7 @@ async def list_files_by_name(
 async def lock_files_at(
     connection: Connection, places: Sequence[tuple[UUID, str]]
 ) -> dict[tuple[UUID, str], FileAt]:
-    """Return the files that lie at these places, and lock their replicas."""
+    """Return the files that are at these places, and lock their replicas."""
     storages, paths = [place[0] for place in places], [place[1] for place in places]
     rows = await connection.fetch(SELECT_AT_PLACES, storages, paths, ReplicaState.DELETED)
     return {
@@ -294,7 +294,7 @@ async def insert_files(
         uid: The data set.
         files: The files to insert.
         state: State of their replicas.
-        numbered: Each file must have a number of its own.
+        numbered: Each file must have its own number.
 
     Returns:
         False, with nothing inserted, if ``numbered`` and another file has one of the numbers.

@@ -14,7 +14,7 @@ OWNED = "SELECT name, owner_group, shared_with FROM datasets WHERE uid = $1"
 
 FOREIGN_FOLDER = f"""
 -- One of these folders that belongs to a data set not visible to these groups. The folder of a
--- storage belongs to nobody.
+-- storage has no owner.
 SELECT url FROM datasets
 WHERE url = ANY($1::text[]) AND state <> '{DatasetState.DELETED}'
     AND NOT (owner_group = ANY($2::text[]) OR shared_with && $2)
@@ -86,7 +86,7 @@ async def find_foreign_folder(
 
 
 async def contains_foreign_folder(connection: Connection, url: str, visibility: Visibility) -> bool:
-    """Return whether a folder of a data set that the principal does not see lies below ``url``."""
+    """Return whether a folder of a data set that the principal does not see is below ``url``."""
     return await connection.fetchval(FOREIGN_BELOW, url, visibility.names()) is not None
 
 
@@ -98,7 +98,7 @@ async def find_foreign_file(
     Args:
         connection: A connection to the catalogue.
         places: Storage and path of each place.
-        visibility: What the principal sees.
+        visibility: The visibility of the principal.
     """
     storages, paths = [storage for storage, _ in places], [path for _, path in places]
     path: str | None = await connection.fetchval(FOREIGN_FILE, storages, paths, visibility.names())

@@ -62,7 +62,7 @@ SpanT = TypeVar("SpanT", Period, Run)
 
 @dataclass(frozen=True, slots=True)
 class SpanTable(Generic[SpanT]):
-    """What is registered with a start and an end: periods or runs.
+    """A table of objects with a start and an end: periods or runs.
 
     Attributes:
         noun: The word for one of them in messages and in ``span_owners``.

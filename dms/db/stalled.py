@@ -75,7 +75,7 @@ async def list_stalled_by_reason(
         connection: A connection to the catalogue.
         failures: Number of successive failures from which work counts as stalled.
         limit: Largest number of reasons.
-        visibility: What the principal sees.
+        visibility: The visibility of the principal.
     """
     rows = await connection.fetch(STALLED, failures, limit, visibility.names())
     return [_build_stalled_row(row) for row in rows]

@@ -133,7 +133,7 @@ async def note_folders(connection: Connection, paths: Mapping[UUID, str]) -> Non
 
 
 async def lock_storages(connection: Connection) -> None:
-    """Lock the storages: until the transaction ends, nobody creates, enables or disables one."""
+    """Lock the storages, so that no other transaction creates, enables or disables one."""
     await connection.execute(LOCK_STORAGES)
 
 

@@ -99,7 +99,7 @@ async def set_filling(connection: Connection, level: Level, *, filling: bool) ->
 async def list_datasets_on_storage(
     connection: Connection, storage: UUID, uids: Sequence[UUID]
 ) -> list[UUID]:
-    """Return those of the data sets whose first file lies on the storage."""
+    """Return those of the data sets whose first file is on the storage."""
     return [
         row["uid"]
         for row in await connection.fetch(SELECT_ON_STORAGE, storage, uids, ReplicaState.AVAILABLE)

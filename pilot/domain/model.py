@@ -197,7 +197,7 @@ class RunJob:
 class Renew:
     """Renew the deadline of a job.
 
-    At the boot time ``deadline`` the slot stops the job by itself, even if the pilot hangs.
+    At the boot time ``deadline`` the slot stops the job itself, even if the pilot hangs.
     """
 
     slot: int

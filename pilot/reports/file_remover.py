@@ -85,7 +85,7 @@ class FileRemover:
                 log.error(
                     "file.not_removed",
                     url=url,
-                    reason="it lies in no storage that is registered for what jobs write",
+                    reason="it is not in a storage that is registered for outputs of jobs",
                 )
                 continue
             try:

@@ -101,7 +101,7 @@ class JobFrame(SecretContract):
 class RenewFrame(Contract):
     """Renews the deadline of an attempt.
 
-    The slot stops the attempt by itself at the boot time ``deadline`` (``pilot.boot_clock``), even
+    The slot itself stops the attempt at the boot time ``deadline`` (``pilot.boot_clock``), even
     if the pilot hangs.
     """
 

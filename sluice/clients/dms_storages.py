@@ -55,7 +55,7 @@ class StorageCalls(ServiceClient):
     async def report_needed_space(self, name: str, needed: int | None) -> StorageSpace:
         """Report that jobs wait for space on a storage, and return its free space.
 
-        ``needed`` is None when no job waits any more.
+        ``needed`` is None when no more jobs wait.
         """
         return await self.call(
             "PUT",
@@ -65,7 +65,7 @@ class StorageCalls(ServiceClient):
         )
 
     async def list_datasets_on(self, name: str, uids: Sequence[UUID]) -> list[UUID]:
-        """Return the uids of the given data sets that lie on a storage."""
+        """Return the uids of the given data sets that are on a storage."""
         stored_uids: list[UUID] = []
         for start in range(0, len(uids), 1000):
             request = DatasetUids(uids=list(uids[start : start + 1000]))

@@ -220,10 +220,10 @@ class _Packer:
             os.close(descriptor)
         here = (status.st_dev, status.st_ino)
         if here in within:
-            raise BundleError(f"{quoted(name)} is a link to a folder that it lies in")
+            raise BundleError(f"{quoted(name)} is a link to a folder that contains it")
         if len(within) >= MAX_FOLDERS:
             raise BundleError(
-                f"{quoted(name)} lies more than {MAX_FOLDERS} folders deep: make it flatter, or"
+                f"{quoted(name)} is more than {MAX_FOLDERS} folders deep: make it flatter, or"
                 " an archive"
             )
         self._append(_member(name, status))

@@ -92,8 +92,8 @@ def find_flaw(value: Any) -> Flaw | None:
         nests = isinstance(part, list | Mapping)
         if what is None and nests and depth > MAX_NESTED:
             what = (
-                f"lies more than {MAX_NESTED} lists and objects deep: make it flatter, or write it"
-                " into a file"
+                f"is nested more than {MAX_NESTED} lists and objects deep: make it flatter, or"
+                " write it into a file"
             )
         if what is not None:
             return Flaw(_parts(way), what)

@@ -12,7 +12,7 @@ from sluice.tools.visible_paths import SYSTEM, VisiblePaths, visible_paths, with
 
 
 class VisibleHomeError(OSError):
-    """The home folder lies in a folder that tools can see."""
+    """The home folder is in a folder that tools can see."""
 
 
 def require_hidden(home: Path) -> None:
@@ -28,7 +28,7 @@ def require_hidden(home: Path) -> None:
     if visible is None or any(within(visible, folder) for folder in SYSTEM):
         return
     raise VisibleHomeError(
-        f"the home folder {home} lies in {visible}, which tools may read as it has programs: choose"
+        f"the home folder {home} is in {visible}, which tools may read as it has programs: choose"
         " another one (--home), or move the programs (PATH, SLUICE_PILOT_SANDBOX_PATHS, Python's"
         " environment)"
     )
@@ -55,7 +55,7 @@ def storage_places(home: Path, roots: Sequence[str]) -> StoragePlaces:
 
     Args:
         home: The home folder.
-        roots: URLs of the places where storages may lie.
+        roots: URLs of the places where storages may be.
     """
     visible_folders = [
         path for path in dict.fromkeys(_visible(home).sources.values()) if os.path.isdir(path)

@@ -21,7 +21,7 @@ log = structlog.get_logger(__name__)
 
 #: Minimum seconds between two starts of the same pilot.
 RESTART_PAUSE = 1.0
-#: Consecutive failed starts after which nobody waits for a pilot any more.
+#: Consecutive failed starts after which a pilot is no longer waited for.
 REFUSALS = 2
 
 

@@ -116,8 +116,8 @@ async def _set_up_role(
         return [f"login {login.user} made, for {login.service}"]
     if role["rolsuper"]:
         raise Conflict(
-            f"{login.variable}: {login.user} is a superuser of PostgreSQL; a service needs a login"
-            " of its own"
+            f"{login.variable}: {login.user} is a superuser of PostgreSQL; a service needs its own"
+            " login"
         )
     changes = []
     if role["administers"] or not role["rolcanlogin"] or role["rolreplication"] != replication:

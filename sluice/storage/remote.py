@@ -32,7 +32,7 @@ class _RemotePath:
 def errors_at(url: str) -> Iterator[None]:
     """Turn all errors raised in the context into ``StorageError``.
 
-    Drivers raise errors of their own. Other errors than ``OSError`` mean that the storage cannot be
+    Drivers raise their own errors. Other errors than ``OSError`` mean that the storage cannot be
     used now.
     """
     try:
@@ -67,7 +67,7 @@ def _resolve(url: str) -> _RemotePath:
 
 
 def fetch(url: str, to: str, *, checksum: str | None, size: int | None) -> None:
-    """Copy a file to a local path, which nobody else reads yet, and verify it."""
+    """Copy a file to a local path, which is not visible yet, and verify it."""
     with errors_at(url):
         file = _resolve(url)
         with file.system.open(file.path, "rb") as reader, open_sparse_writer(to, "w") as writer:

@@ -27,7 +27,7 @@ from tests.faults.spy import spying
 #: Seconds until a pilot of the site has jobs.
 _JOB_TIMEOUT = 120.0
 #: The error of a new pilot, which it logs.
-_TOO_LATE = f"no new pilot of the site {PARTNER} may come any more"
+_TOO_LATE = f"no new pilots of the site {PARTNER} are accepted"
 
 _HELD = """
 -- Jobs that pilots of a site have.

@@ -1,4 +1,4 @@
-"""What a job that succeeded adds to the catalogue: the checks of its report, and its files."""
+"""Additions of a successful job to the catalogue: the checks of its report, and its files."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence

@@ -56,7 +56,7 @@ class WmsRules:
 
 @dataclass(frozen=True, slots=True)
 class WmsContext:
-    """What the use cases work with."""
+    """The context of the use cases."""
 
     database: Database
     rules: WmsRules

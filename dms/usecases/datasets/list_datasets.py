@@ -132,7 +132,7 @@ async def read_dataset(
         database: The database of the DMS.
         uid: The data set.
         released: Include the number of its files that are released.
-        copied: Include whether whoever registered it has the originals.
+        copied: Include whether the user who registered it has the originals.
 
     Raises:
         UnknownDataset: The data set does not exist.

@@ -24,7 +24,7 @@ async def request_deletion(
         database: The database of the DMS.
         uid: The data set.
         force: Also delete an output or an append-only data set.
-        withdrawn: No chain gets the data set as an asset any more.
+        withdrawn: Chains no longer get the data set as an asset.
 
     Raises:
         UnknownDataset: The data set does not exist.

@@ -40,7 +40,7 @@ async def require_present(
 async def require_folders_present(
     connection: Connection, urls: Sequence[str], visibility: Visibility
 ) -> None:
-    """Check that no URL is, or lies in, the folder of a data set that is not visible.
+    """Check that no URL is, or is in, the folder of a data set that is not visible.
 
     Raises:
         Forbidden: One is.
@@ -50,7 +50,7 @@ async def require_folders_present(
 
 
 async def require_free_folder(connection: Connection, url: str, visibility: Visibility) -> None:
-    """Check that no folder of a data set that is not visible lies below ``url``.
+    """Check that no folder of a data set that is not visible is below ``url``.
 
     Raises:
         Forbidden: One does.
@@ -62,7 +62,7 @@ async def require_free_folder(connection: Connection, url: str, visibility: Visi
 async def present_folders(
     connection: Connection, urls: Sequence[str], visibility: Visibility
 ) -> bool:
-    """Return whether no URL is, or lies in, the folder of a data set that is not visible."""
+    """Return whether no URL is, or is in, the folder of a data set that is not visible."""
     return await _foreign(connection, urls, visibility) is None
 
 
@@ -83,7 +83,7 @@ async def require_files_present(
     Args:
         connection: A connection to the catalogue.
         places: Storage and path of each file.
-        visibility: What the principal sees.
+        visibility: The visibility of the principal.
 
     Raises:
         Forbidden: One does.

@@ -15,7 +15,7 @@ from sluice.storage import StorageUnavailable, find_local_path
 from sluice.text.os_errors import reason_of
 from sluice.text.visible_text import quoted
 
-#: What is wrong with files, by name.
+#: Faults of files, by name.
 Faults = Mapping[str, str]
 NO_FAULTS: Faults = MappingProxyType({})
 #: A file, and the place where it is said to be.

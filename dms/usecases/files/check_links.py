@@ -44,5 +44,5 @@ def require_no_link(place: StoragePlace, *, subject: str, plain: set[str] | None
         subject,
         place.url,
         f"is reached through a link in storage {quoted(storage)}: give the place where it really"
-        " lies",
+        " is",
     )

@@ -137,7 +137,7 @@ class FileWork:
         """Remove an empty folder.
 
         Returns:
-            False if it still has files, lies in a folder ``spared``, or is behind a link.
+            False if it still has files, is in a folder ``spared``, or is behind a link.
 
         Raises:
             StorageError: The folder cannot be removed.

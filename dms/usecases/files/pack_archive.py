@@ -82,7 +82,7 @@ async def pack_archive(
     Raises:
         UnknownDataset: A data set does not exist.
         DatasetNotClosed: A data set is not closed, or is deleted.
-        TooManyFiles: A zip cannot have so many files.
+        TooManyFiles: A zip archive cannot have this many files.
         Unprocessable: The numbers of data sets and folders differ.
     """
     datasets, folders = len(parts.dataset_uid), len(parts.folder)

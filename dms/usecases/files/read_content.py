@@ -128,7 +128,7 @@ async def pieces(content: FileContent, span: Span) -> AsyncGenerator[bytes, None
     """Yield the bytes of ``span``, and release the file at the end.
 
     The checksum of a whole file is compared. If it differs, the last piece is held back, so that
-    nobody takes the file for complete.
+    the file does not look complete.
 
     Raises:
         StorageError: The file cannot be read, or is not as it was registered.

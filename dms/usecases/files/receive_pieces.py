@@ -1,6 +1,6 @@
 """Receive files in pieces, for data sets that are filled over the network.
 
-A piece lies in the folder of the data set under a temporary name until all pieces of its file are
+A piece stays in the folder of the data set under a temporary name until all pieces of its file are
 there. Then the pieces are joined, compared with the announced checksum, and the file is
 registered. Each request may be repeated, and answered by another instance. Received pieces survive
 a restart.
@@ -54,7 +54,7 @@ async def receive_piece(
     Raises:
         UnknownDataset: The data set does not exist.
         DatasetNotOpen: It is not open.
-        NoFolderToFill: It is not an input, or has no folder of its own.
+        NoFolderToFill: It is not an input, or does not have its own folder.
         PieceTooLarge: The piece is too large.
         StorageDisabled: Its storage takes no new data.
         NotAvailable: The storage is full, or cannot be written now.

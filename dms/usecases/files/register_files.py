@@ -121,8 +121,8 @@ async def _register(
 async def apply_registration(transaction: Transaction, message: RegisterFiles) -> None:
     """Apply ``dms.files``: register files in the transaction of the message.
 
-    ``close_at`` is kept, and the closer closes the data set when it has so many files. Files of a
-    data set that is being deleted or is deleted are registered only to be removed.
+    ``close_at`` is kept, and the closer closes the data set when it has this number of files. Files
+    of a data set that is being deleted or is deleted are registered only to be removed.
 
     Raises:
         UnknownDataset: The data set is not registered yet; the message is tried again.
@@ -300,7 +300,7 @@ async def _insert(
             continue
         if other.state is not ReplicaState.AVAILABLE:
             raise Conflict(
-                f"file {quoted(file.name)}: what lies at {file.url} is being deleted; give it"
+                f"file {quoted(file.name)}: the file at {file.url} is being deleted; give it"
                 " another url",
                 file=file.name,
             )

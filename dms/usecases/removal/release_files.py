@@ -1,4 +1,4 @@
-"""Release files of intermediate data sets that no task needs any more.
+"""Release files of intermediate data sets that no task needs.
 
 A released file leaves the lists at once. A loop removes its replicas.
 """
@@ -22,7 +22,7 @@ class NotIntermediate(Unprocessable):
 
     def __init__(self, uid: UUID, name: str, type: DatasetType) -> None:
         super().__init__(
-            f"data set {quoted(name)} is of type {type}: only what lies between steps gives up"
+            f"data set {quoted(name)} is of type {type}: only data between steps gives up"
             " its files one by one",
             dataset=uid,
         )

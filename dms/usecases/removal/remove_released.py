@@ -20,8 +20,8 @@ BATCH = 1_000
 async def remove_released(context: DmsContext) -> bool:
     """Remove replicas of released files, and return whether there may be more.
 
-    Replicas that another live data set holds stay. Several instances may run at once. What cannot
-    be removed is tried again after ``claim_seconds``; the deletion of the data set also removes it.
+    Replicas that another live data set holds stay. Several instances may run at once. A
+    failed removal is tried again after ``claim_seconds``, or with the deletion of the data set.
     The call may be interrupted anywhere and repeated.
     """
     async with context.database.connection() as connection:

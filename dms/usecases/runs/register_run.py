@@ -79,7 +79,7 @@ def _comparable(
 async def register_frames(database: Database, run: int, frames: Sequence[NewFrame]) -> Registered:
     """Register the new frames of a run.
 
-    Whoever registered the run may do so, and people with the role *shift*.
+    The user who registered the run may do so, and people with the role *shift*.
 
     Raises:
         NotFound: The run is not registered.

@@ -13,7 +13,7 @@ from sluice.servicekit.database import Connection
 async def disable_storage(context: DmsContext, name: str) -> Storage:
     """Disable a storage: it gets no new data sets.
 
-    Files on it are read, uploaded and deleted as before, and writes to its data sets go on. The
+    Files on it are read, uploaded and deleted as before, and writes to its data sets continue. The
     call may be repeated.
 
     Raises:

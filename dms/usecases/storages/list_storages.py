@@ -144,6 +144,6 @@ def is_full(storage: Storage, free_now: FreeBytes) -> bool:
 
 
 def free_on(storage: Storage, free_now: FreeBytes) -> float:
-    """Return the free bytes of a storage; what its capacity leaves if it was not checked yet."""
+    """Return the free bytes of a storage; the rest of its capacity if it was not checked yet."""
     declared = float("inf") if storage.unused is None else float(storage.unused)
     return min(declared, free_now.get(storage.url, declared))

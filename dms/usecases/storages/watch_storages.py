@@ -1,4 +1,4 @@
-"""Watch the storages: each must lie in an allowed root and apart from the others."""
+"""Watch the storages: each must be in an allowed root and apart from the others."""
 
 import asyncio
 from collections.abc import Mapping, Sequence
@@ -30,7 +30,7 @@ class StorageMonitor:
         rejection_reasons: Why enabled storages get no new data, by storage: for example because
             settings or links have changed since their registration.
         read_only: Folders from which nothing is removed, even if another storage contains them.
-        roots: URLs of the places where storages may lie.
+        roots: URLs of the places where storages may be.
         exclusions: URLs of folders where no storage may be added.
     """
 
@@ -140,7 +140,7 @@ class StorageMonitor:
             raise StorageRefused(
                 name,
                 url,
-                f"lies in {find_local_path(excluded)}, which tools may read: choose another folder,"
+                f"is in {find_local_path(excluded)}, which tools may read: choose another folder,"
                 " or start the system again with `sluice up --storage-root` and the folder of the"
                 " storage, which hides it from tools",
             )
@@ -165,22 +165,22 @@ class StorageMonitor:
             if other.id != storage.id and _overlap(storage.url, other.url, folders):
                 return (
                     f"it and storage {quoted(other.name)} ({other.url}) are one folder, or one"
-                    " lies in the other: disable one"
+                    " is in the other: disable one"
                 )
         return None
 
     def _outside(self) -> str:
         where = ", ".join(self.roots) or "none is given"
         return (
-            f"lies in no place where storages may be ({where}): add its folder, or one above it, to"
-            f" {SETTING} and start the DMS again (`sluice up` has --storage-root)"
+            f"is not in a place where storages may be ({where}): add its folder, or one above it,"
+            f" to {SETTING} and start the DMS again (`sluice up` has --storage-root)"
         )
 
     def _may_lie_at(self, url: str, folders: _Folders) -> bool:
         return any(_in(url, root, folders) for root in self.roots)
 
     def _exclusion_around(self, url: str, folders: _Folders) -> str | None:
-        """Return the exclusion that ``url`` lies in, unless a root inside it contains ``url``."""
+        """Return the exclusion that ``url`` is in, unless a root inside it contains ``url``."""
         around = [place for place in (*self.exclusions, *self.roots) if _in(url, place, folders)]
         innermost = max(
             around, key=lambda place: len(folders[place].path) if place in folders else 0

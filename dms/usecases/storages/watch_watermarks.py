@@ -61,7 +61,7 @@ def _require_fitting(storage: Storage, marks: Watermarks, free: float | None) ->
 
 
 async def find_on_storage(database: Database, name: str, uids: Sequence[UUID]) -> list[UUID]:
-    """Return those of the data sets whose first file lies on the storage.
+    """Return those of the data sets whose first file is on the storage.
 
     Raises:
         UnknownStorage: The storage does not exist.

@@ -22,7 +22,7 @@ class VisibleFile:
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """What a program sees.
+    """The files that a program sees.
 
     ``links`` maps further names to their targets. ``shared_memory`` is the size of ``/dev/shm`` in
     bytes. ``changing`` are folders whose files change while it runs.

@@ -172,7 +172,7 @@ class ProtectedInputs:
             sentence = (
                 f"an input changed while the job ran, and not by its tool ({files}): what the tool"
                 " has read of it is not what was registered. Put the right content back there, and"
-                " see that nobody writes to the files of storages"
+                " ensure that only Sluice writes to the files of storages"
             )
             return AttemptError(ErrorClass.CHECKSUM_MISMATCH, sentence)
         sentence = (

@@ -77,7 +77,7 @@ class JobFiles:
         self.cost = SearchCost()
         self.are_shared = False
         self.folder = folders[0].path
-        #: Results by path, once nothing changes any more.
+        #: Results by path, once nothing changes them.
         self._statuses: dict[str, os.stat_result | None] | None = None
         self._real = [
             folder.path for folder in folders if folder.descriptor == folders[0].descriptor
@@ -92,13 +92,13 @@ class JobFiles:
         )
 
     def contains(self, path: str) -> bool:
-        """Return whether the path, as it is written, lies in the job's folders."""
+        """Return whether the path, as it is written, is in the job's folders."""
         return any(path.startswith(f"{folder.path}/") for folder in self._folders)
 
     def cache_status(self) -> None:
         """Cache the status of files from now on.
 
-        Nobody may change the files any more except by these methods. Opening a file always resolves
+        From then on, the files may be changed only by these methods. Opening a file always resolves
         its path again.
         """
         self._statuses = {}
@@ -200,10 +200,10 @@ class JobFiles:
             os.close(descriptor)
 
     def require_folder(self, path: str) -> str:
-        """Return the job's folder in which ``path``, as it is written, lies.
+        """Return the job's folder that contains ``path``, as it is written.
 
         Raises:
-            ForeignFileError: It lies in none.
+            ForeignFileError: None of them contains it.
         """
         folder = find_folder(path, self._folders)
         if folder is None:
@@ -251,13 +251,11 @@ class JobFiles:
             except OSError as error:
                 if error.errno not in (errno.ELOOP, errno.ENXIO):
                     raise
-                raise self._kind_error(
-                    path, "not a file of its own, but something else of that name"
-                ) from error
+                raise self._kind_error(path, "not a regular file") from error
         status = os.fstat(descriptor)
         if not stat.S_ISREG(status.st_mode) or status.st_nlink > 1:
             os.close(descriptor)
-            raise self._kind_error(path, "not a file of its own, but something else of that name")
+            raise self._kind_error(path, "not a regular file")
         if status.st_size:
             os.ftruncate(descriptor, 0)
         return descriptor
@@ -363,7 +361,7 @@ class JobFiles:
         try:
             descriptor = walk.resolve(path)
         except (OutsideFoldersError, NotADirectoryError) as error:
-            reason = f"{self.quote_path(path)} is not a folder of its own"
+            reason = f"{self.quote_path(path)} is not a folder of the job"
             raise ForeignFileError(path, reason, left_by_tool=True) from error
         try:
             yield descriptor

@@ -41,7 +41,7 @@ class PathDepthError(Exception):
 
 
 def find_folder(path: str, folders: Sequence[OpenFolder]) -> OpenFolder | None:
-    """Return the folder that ``path``, as it is written, equals or lies in, or None."""
+    """Return the folder that ``path``, as it is written, equals or is in, or None."""
     for folder in folders:
         if path.startswith(folder.path) and path[len(folder.path) : len(folder.path) + 1] in _ENDS:
             return folder

@@ -40,8 +40,8 @@ def choose_with_space(stores: Sequence[Storage], *, needed: int | None) -> Stora
         for storage in stores
     )
     raise NotAvailable(
-        f"no input storage has space for {size}: {space_texts}. Delete data sets that nobody needs"
-        " (`sluice dataset delete`), or register another storage (`sluice storage add`)"
+        f"no input storage has space for {size}: {space_texts}. Delete data sets that are not"
+        " needed (`sluice dataset delete`), or register another storage (`sluice storage add`)"
     )
 
 

@@ -43,8 +43,8 @@ def unpack_output(
     """Unpack an output into ``<folder>/<output>/``.
 
     If a value is neither a file nor a directory, the values are also written to
-    ``<folder>/<output>.json``. If two files would have the same name, each entry has a folder of
-    its own, called by its number. Files of an earlier run with the same names are replaced.
+    ``<folder>/<output>.json``. If two files would have the same name, each entry has its
+    own folder, called by its number. Files of an earlier run with the same names are replaced.
 
     Args:
         bundles: The bundles with their local copies.

@@ -35,8 +35,8 @@ from sluice.contracts.common.states import DatasetState
 from sluice.contracts.data.datasets import Dataset, NewDataset, NewFile
 from sluice.text.visible_text import quoted, shown_path
 
-#: A file of so many bytes is registered at once, and others in batches of so many files. Registered
-#: files are deleted with their data set if this process is killed.
+#: A file of at least the first size is registered at once, others in batches of the second
+#: number. Registered files are deleted with their data set if this process is killed.
 _LARGE, _BATCH = 1 << 20, 500
 
 

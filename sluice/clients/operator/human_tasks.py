@@ -50,7 +50,7 @@ class HumanStepCalls(ServiceClient):
 
         Raises:
             NotFound: There is no such step.
-            Conflict: The template allows no links, or none for so long.
+            Conflict: The template allows no links, or only shorter ones.
         """
         return await self.call(
             "POST", f"{step_key.path}/links", body=new, answer=AskLink, retry=False

@@ -145,5 +145,5 @@ class PeopleCalls(ServiceClient):
         return await self.call("POST", path, body=question, answer=DeviceAnswer)
 
     async def revoke_found_token(self, token: TokenQuestion) -> None:
-        """Revoke a leaked token, whoever owns it. Unknown tokens are accepted."""
+        """Revoke a leaked token, no matter who owns it. Unknown tokens are accepted."""
         await self.call("POST", f"{API}/token-revocations", body=token)

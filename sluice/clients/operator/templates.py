@@ -98,7 +98,7 @@ class TemplateCalls(ServiceClient):
         return await self.call("POST", path, body=RestoreTemplate(version=version), answer=Template)
 
     async def disable_template(self, name: str) -> Template:
-        """Disable a template. Running chains go on.
+        """Disable a template. Running chains continue.
 
         Raises:
             NotFound: There is no such template.

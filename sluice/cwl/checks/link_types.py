@@ -84,7 +84,7 @@ def _output_type(step: Step, port: str) -> Any:
 
 
 class _MissingValues(Enum):
-    """What happens to missing values."""
+    """The treatment of missing values."""
 
     #: No value may be missing, or the link brings no data.
     NEVER = auto()
@@ -107,13 +107,13 @@ class _MissingValues(Enum):
 
 @dataclass(frozen=True, slots=True)
 class _LinkEnd:
-    """What a link brings to its target.
+    """The data that a link brings to its target.
 
     Attributes:
         link: The link.
         subject: The target in words.
         source_type: The type of the source.
-        missing: What happens to missing values.
+        missing: The treatment of missing values.
         missing_warning: The warning if the only value may be missing.
     """
 

@@ -31,7 +31,7 @@ SWEEP_INTERVAL = 1.0
 # within a second.
 FIRST_PAUSE, LONGEST_PAUSE = 0.2, 5.0
 
-#: The errors of asyncpg that lie in the server, and not in a statement. The statements here are few
+#: The errors of asyncpg that the server causes, and not a statement. The statements here are few
 #: and fixed, so that more errors than elsewhere point to the server (SQLSTATE classes 25, 40, 57,
 #: 58, XX).
 UNAVAILABLE = (

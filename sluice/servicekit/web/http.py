@@ -265,7 +265,7 @@ class NamesWithoutSlash:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request whose path has an escaped slash, and pass on all others."""
-        # In an embedded system, other services are mounted below a path of their own.
+        # In an embedded system, other services are mounted below their own paths.
         is_rest = scope["type"] == "http" and "/api/" in scope["path"]
         problem = name_with_slash(scope) if is_rest else None
         answer = self.app if problem is None else problem_response(problem)
@@ -326,10 +326,8 @@ def _malformed_request(*findings: Finding) -> Response:
 
 async def _http_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)  # noqa: S101 - registered for this class only
-    if error.status_code in {
-        404,
-        405,
-    }:  # raised by the framework: a missing object is a ServiceError
+    # The framework raised these errors: a missing object is a ServiceError.
+    if error.status_code in {404, 405}:
         allowed = methods_at(request.scope)
         answer = problem_response(unserved_problem(request.method, request.url.path, allowed))
         if allowed:

@@ -55,7 +55,7 @@ _FATES = {Fault.CHECKSUM: "lied", Fault.SILENT: "never delivered"}
 
 @dataclass(frozen=True, slots=True)
 class DemoResult:
-    """What the system reports about the run."""
+    """The system's report about the run."""
 
     chain: Chain
     tasks: Sequence[ChainTask]

@@ -31,7 +31,7 @@ from sluice.contracts.human_tasks.supervision import AskDevices, HumanStep, NewL
 #: The template and the step of the human task.
 ANNOTATE, ASK = "annotate", "ask"
 _STEP_KEY = HumanStepKey(EVERYONE, ANNOTATE, ASK)
-#: Seconds until a chain that starts by itself must have started.
+#: Seconds until a chain that starts automatically must have started.
 _MAX_WAIT = 120.0
 _POLL_SECONDS = 0.25
 
@@ -60,8 +60,8 @@ async def start_crawl(
 ) -> Chain:
     """Upload the parishes, and return the chain that crawls them.
 
-    The template starts it by itself for data sets of this type. With ``known_pages``, the chain is
-    requested.
+    The template starts it automatically for data sets of this type. With ``known_pages``, the chain
+    is requested.
     """
     meta: dict[str, Any] = {"type": "mt-parishes", "contact": "", "delays": 0.1, "timeout": 5.0}
     new_dataset = NewDataset(name=name, meta=meta, on_demand=known_pages is not None)

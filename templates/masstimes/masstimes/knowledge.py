@@ -14,7 +14,7 @@ from masstimes.human_tasks.items_command import make_item
 from masstimes.small_web.web import SmallWeb
 from masstimes.text import page_text
 
-#: The web of the gold items, which nobody crawls.
+#: The web of the gold items, which is not crawled.
 _GOLD_SITES, _GOLD_SEED = 20, 4711
 
 

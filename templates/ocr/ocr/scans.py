@@ -35,7 +35,7 @@ def write_volume(arguments: argparse.Namespace) -> None:
     truth: Path = arguments.truth or out.with_name(f"{out.name}-truth")
     damages = _index_damages(arguments.damage, arguments.pages)
     if truth.resolve().is_relative_to(out.resolve()):
-        raise UsageError(f"the truth must not lie among the scans: {truth} is inside {out}")
+        raise UsageError(f"the truth must not be among the scans: {truth} is inside {out}")
     out.mkdir(parents=True, exist_ok=True)
     truth.mkdir(parents=True, exist_ok=True)
     kinds = arguments.kind or ["clean"]

@@ -26,7 +26,7 @@ def read_upright(path: Path, max_megapixels: float, *, one_page: bool = False) -
         with Image.open(io.BytesIO(content)) as image:
             pages = getattr(image, "n_frames", 1)
             if one_page and image.format == "TIFF" and pages > 1:
-                raise BadData(path, f"the file has {pages} pages: give each as a file of its own")
+                raise BadData(path, f"the file has {pages} pages: give each as a separate file")
             check_size(path, image.size, max_megapixels)
             return ImageOps.exif_transpose(image)
     except UnidentifiedImageError as error:

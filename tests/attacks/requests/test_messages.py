@@ -120,7 +120,7 @@ FORGED: dict[str, tuple[str, Forgery, str]] = {
         lambda scene: event(
             DMS_FILES, {"dataset_uid": scene.open, "files": [scene.file("file:///etc/passwd")]}
         ),
-        "file:///etc/passwd lies in no registered, enabled storage",
+        "file:///etc/passwd is not in a registered, enabled storage",
     ),
     "a file behind dots": (
         DMS_FILES,
@@ -136,7 +136,7 @@ FORGED: dict[str, tuple[str, Forgery, str]] = {
             DMS_FILES,
             {"dataset_uid": scene.open, "files": [scene.file("http://169.254.169.254/latest")]},
         ),
-        "http://169.254.169.254/latest lies in no registered, enabled storage",
+        "http://169.254.169.254/latest is not in a registered, enabled storage",
     ),
     "one more file for what is complete": (
         DMS_FILES,

@@ -127,7 +127,7 @@ ATTACKS = [
            {"glob": "secret.txt"}),
     Attack("linked temporary folder", "mkdir d; cd ..; mv tmp old; ln -s VICTIMS tmp",
            {"glob": "d"}, "Directory",
-           says="'tmp' is not a folder of its own", ways=(TOOL, INVOCATION)),
+           says="'tmp' is not a folder of the job", ways=(TOOL, INVOCATION)),
     Attack("input stream", "cat > x", fields={"stdin": "VICTIMS/secret.txt"},
            ways=(TOOL, INVOCATION)),
     Attack("linked error stream", "rm err; ln -s VICTIMS/errors err; exit 1", {"glob": "*"},

@@ -142,7 +142,7 @@ async def test_removed_version_is_kept_until_its_chains_have_ended(assets: Asset
     removed = await assets.client.remove_asset("model")
     [kept_version] = removed.kept
     assert [using.uid for using in kept_version.chains] == [chain.uid]
-    with pytest.raises(Unprocessable, match="has no version any more"):
+    with pytest.raises(Unprocessable, match="has no version left"):
         await assets.chain("two", bound("asset:model"))
     await assets.run_loops()
     assert assets.stored(version), "the files are kept"
@@ -187,6 +187,6 @@ async def test_invalid_names_paths_and_sizes_are_refused(assets: Assets) -> None
         assert too_large.status_code == 413
     for name, number in (("model", 1), ("other", 0)):
         assert draft.uid is not None
-        with pytest.raises(NotFound, match="nobody sends a version"):
+        with pytest.raises(NotFound, match="no upload of a version"):
             await assets.client.send_asset_piece(name, draft.uid, b"1", number=number, offset=0)
     assert described({"a": b"1"}).files[0].path == "a"

@@ -23,7 +23,7 @@ async def test_commands_set_list_and_remove_limits(operator: Operator, sluice: C
         ("places", 1000.0),
     ]
     assert "1000/day" in await sluice("limit", "list")
-    assert "no limit any more" in await sluice("limit", "remove", "places", "--yes")
+    assert "places: the limit was removed" in await sluice("limit", "remove", "places", "--yes")
     assert "there is no limit 'places'" in await sluice(
         "limit", "remove", "places", "--yes", code=1
     )

@@ -84,7 +84,7 @@ async def test_commands_show_stop_and_remove_a_pilot(
     assert "other pilots get them" in await sluice("pilot", "stop", pilot.name, "--yes")
     assert "stopping" in await sluice("pilot", "list")
     assert "stop it first" in await sluice("pilot", "remove", str(pilot.uid), "--yes", code=1)
-    assert "on no list any more" in await sluice("pilot", "remove", str(lost.uid), "--yes")
+    assert "no longer listed" in await sluice("pilot", "remove", str(lost.uid), "--yes")
 
 
 async def test_page_and_command_switch_a_pilot_to_a_step(

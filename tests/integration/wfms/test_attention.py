@@ -66,7 +66,7 @@ async def test_failed_chain_needs_attention_until_somebody_acknowledges_it(
 
 async def test_only_failed_chains_can_be_acknowledged(wfms: WfmsFixture) -> None:
     running = await wfms.create_chain(await wfms.create_input("a"), wfms.add_template(ONE))
-    with pytest.raises(Conflict, match="is in_progress, and needs nobody"):
+    with pytest.raises(Conflict, match="is in_progress, and needs no decision"):
         await wfms.chains.acknowledge_chain(running.uid, ANN)
     with pytest.raises(NotFound):
         await wfms.chains.acknowledge_chain(uuid4(), ANN)

@@ -42,7 +42,7 @@ async def test_new_rank_applies_to_running_and_later_tasks(wfms: WfmsFixture) ->
         await wfms.run_loops()
     assert len(ranks(wfms)) == 3
     assert set(ranks(wfms).values()) == {41.0}
-    with pytest.raises(Conflict, match=r"no step of it is to run any more"):
+    with pytest.raises(Conflict, match=r"its steps no longer run"):
         await wfms.chains.rank_chain(chain.uid, 1.0)
     with pytest.raises(NotFound):
         await wfms.chains.rank_chain(chain.dataset_uid, 1.0)

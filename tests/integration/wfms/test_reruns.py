@@ -172,8 +172,8 @@ async def test_rerun_repeats_steps_whose_outputs_were_deleted(
     await wfms.chains.delete_dataset(dataset_of(first, "filter"))
     rerun = await wfms.chains.plan_rerun(first.uid, RerunChain())
     assert [step.reason for step in rerun.steps] == [
-        "what it wrote for step filter is not there any more",
-        "what it wrote for step merge is not there any more",
+        "its output for step filter is no longer there",
+        "its output for step merge is no longer there",
         "it failed",
     ]
     await wfms.chains.delete_dataset(first.dataset_uid)

@@ -192,7 +192,7 @@ def test_value_that_cannot_be_packed_raises_an_error(tmp_path: Path) -> None:
     for path, kind, why in (
         ("pipe", "File", "neither a file"),
         ("gone", "File", "neither a file"),
-        ("round", "Directory", "lies in"),
+        ("round", "Directory", "that contains it"),
     ):
         with pytest.raises(BundleError, match=why):
             pack({"class": kind, "path": str(tmp_path / path)}, tmp_path / "x.tar")
@@ -240,7 +240,7 @@ def test_nan_in_a_value_is_not_packed(tmp_path: Path) -> None:
 def test_too_deep_folder_is_not_packed(tmp_path: Path) -> None:
     (tmp_path / "/".join("d" * 101)).mkdir(parents=True)
     pack({"class": "Directory", "path": str(tmp_path / "d" / "d")}, tmp_path / "x.tar")
-    with pytest.raises(BundleError, match="lies more than 100 folders deep"):
+    with pytest.raises(BundleError, match="is more than 100 folders deep"):
         pack({"class": "Directory", "path": str(tmp_path / "d")}, tmp_path / "x.tar")
 
 

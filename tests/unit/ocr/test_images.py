@@ -42,7 +42,7 @@ def test_transparent_pixels_become_white(tmp_path: Path, mode: str) -> None:
 def test_multi_page_and_float_images_are_refused(tmp_path: Path) -> None:
     pages = [Image.new("L", (4, 4), grey) for grey in (0, 255)]
     pages[0].save(tmp_path / "two.tif", save_all=True, append_images=pages[1:])
-    with pytest.raises(BadData, match="has 2 pages: give each as a file of its own"):
+    with pytest.raises(BadData, match="has 2 pages: give each as a separate file"):
         read_page_image(tmp_path / "two.tif")
     Image.fromarray(np.zeros((2, 2), np.float32)).save(tmp_path / "float.tif")
     with pytest.raises(BadData, match="not whole numbers"):

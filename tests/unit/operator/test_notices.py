@@ -144,7 +144,7 @@ def test_failed_and_quarantined_jobs_have_notices() -> None:
     failed, quarantined = status(failed=1, ready=5), status(quarantined=2, failed=3)
     [first] = chain_notices.report_task(failed, {failed.chain_uid: "d"})
     assert (first.text, first.severity) == (
-        "t over d, step decode: 1 job failed for good (1 × tool refused):"
+        "t over d, step decode: 1 job failed permanently (1 × tool refused):"
         f" `sluice task jobs {failed.uid} --state failed`",
         NoticeSeverity.WARNING,
     )
@@ -155,7 +155,7 @@ def test_failed_and_quarantined_jobs_have_notices() -> None:
     ):
         failed_with_reason = failed.model_copy(update={"reason": cause, "failed": number})
         [named] = chain_notices.report_task(failed_with_reason, {})
-        assert named.text.endswith(f"failed for good (1 × tool refused); {cause}{more}")
+        assert named.text.endswith(f"failed permanently (1 × tool refused); {cause}{more}")
     [second] = chain_notices.report_task(quarantined, {})
     assert second.text == (
         "t, step decode: 2 jobs took several pilots down and wait for a decision:"
@@ -345,18 +345,18 @@ def test_stalled_uploads_and_deletions_have_one_notice_for_each_reason() -> None
         ]
     )
     assert (single.text, single.chain_uid, single.page) == (
-        "The upload of data set d.report does not go on: out is disabled",
+        "The upload of data set d.report does not continue: out is disabled",
         chain_uid,
         None,
     )
     assert (single.severity, single.since, single.id) == (NoticeSeverity.WARNING, NOW, None)
     assert (many.text, many.chain_uid) == (
-        "The upload of 57 data sets does not go on: out is disabled",
+        "The upload of 57 data sets does not continue: out is disabled",
         None,
     )
     assert many.page == "datasets"
     assert halted.text.startswith(
-        "The deletion of data set d does not go on: a link (it waits for `sluice dataset resume "
+        "The deletion of data set d does not continue: a link (it waits for `sluice dataset resume "
     )
     assert (halted.severity, halted.chain_uid, halted.page) == (
         NoticeSeverity.ERROR,

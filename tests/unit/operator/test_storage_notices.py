@@ -33,7 +33,7 @@ def test_full_storage_has_one_notice_with_missing_bytes_and_waiting_jobs() -> No
     [notice] = data_notices.report_full_storages([storage], [wait])
     assert notice.text == (
         "Storage work is full (a job needs 10.0 MB, 4.0 MB free, 6.0 MB missing): 4 jobs wait for"
-        " space. Free space there: they go on by themselves"
+        " space. Free space there: they continue automatically"
     )
     assert (notice.severity, notice.page, notice.since) == (NoticeSeverity.ERROR, "storages", NOW)
     assert texts(data_notices.report_full_storages([storage], [])) == [
@@ -48,8 +48,8 @@ def test_full_storage_has_one_notice_with_missing_bytes_and_waiting_jobs() -> No
     ]
     unknown = wait.model_copy(update={"name": "", "needed": 0, "free": None, "jobs": 1})
     assert texts(data_notices.report_full_storages([], [unknown])) == [
-        "Storage file:///work is full: 1 job waits for space. Free space there: they go on by"
-        " themselves"
+        "Storage file:///work is full: 1 job waits for space. Free space there: they continue"
+        " automatically"
     ]
     [named] = data_notices.report_full_storages(
         [storage.model_copy(update={"full": None})], [unknown]

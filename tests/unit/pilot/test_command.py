@@ -62,9 +62,9 @@ def test_unknown_environment_variables_are_logged(tmp_path: Path) -> None:
         ("software", "it is not an absolute path: give one"),
         ("/no/software", "No such file or directory on this node: mount or make it, or take it"),
         ("/tmp", "it cannot be visible: it holds files of others beside programs"),
-        ("/proc/version", "it cannot be visible: tools have a /proc of their own"),
+        ("/proc/version", "it cannot be visible: tools have their own /proc"),
         ("{home}/link", "it leads to /tmp, which cannot be visible"),
-        ("{home}/pilot/software", "it lies in the pilot's work folder: move it"),
+        ("{home}/pilot/software", "it is in the pilot's work folder: move it"),
     ],
 )
 def test_sandbox_path_that_tools_would_not_see_is_refused(

@@ -128,7 +128,7 @@ CREATE TABLE devices (
     score double precision NOT NULL DEFAULT 0,
     state text NOT NULL DEFAULT 'counted' CHECK (state IN ('counted', 'excluded')),
     reason text NOT NULL DEFAULT '',
-    -- The person who set the state. It then does not change by itself.
+    -- The person who set the state. It then does not change automatically.
     set_by text,
     -- A digest of the network address.
     origin bytea

@@ -240,7 +240,7 @@ def _parse_object(data: bytes) -> dict[str, Any] | None:
     except ValueError:
         return None
     except RecursionError:
-        raise Unreadable(f"values lie in one another more than {DEEPEST} deep") from None
+        raise Unreadable(f"values are nested in one another more than {DEEPEST} deep") from None
     if not isinstance(document, dict):
         return None
     if (trouble := trouble_in(document)) is not None:
@@ -271,7 +271,7 @@ def _mark(value: Any, length: int) -> tuple[int, int] | None:
 
 
 def _box(value: Any, width: int, height: int) -> tuple[float, float, float, float] | None:
-    """Return the box if it lies within its image of ``width`` by ``height`` pixels."""
+    """Return the box if it is within its image of ``width`` by ``height`` pixels."""
     match value:
         case None:
             return None

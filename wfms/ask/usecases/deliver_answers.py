@@ -70,7 +70,7 @@ async def _deliver(context: AskContext, task: TaskWithDecidedItems) -> bool:
         accepted = await _report_jobs(
             context, task.uid, await _write_files(items, answers, task, blocked), blocked
         )
-    except NotFound:  # the task is deleted: nobody wants its answers any more
+    except NotFound:  # the task is deleted, so its answers are no longer needed
         accepted = [AcceptedAnswer(id=item.job, answer=ReportAnswer.STALE) for item in items]
     fates = {one.id: one.answer is ReportAnswer.STALE for one in accepted}
     async with context.database.transaction() as transaction:
@@ -149,7 +149,7 @@ async def _report_jobs(
     Jobs whose file the WMS does not accept are added to ``blocked``.
 
     Raises:
-        NotFound: The task does not exist any more.
+        NotFound: The task no longer exists.
     """
     if not jobs:
         return []

@@ -9,7 +9,7 @@ Task = TypeVar("Task")
 
 
 class TaskBlocked(Exception):
-    """The work on one task cannot go on for now. The message is for operators."""
+    """The work on one task cannot continue for now. The message is for operators."""
 
 
 async def one_by_one(tasks: Iterable[Task], do: Callable[[Task], Awaitable[bool]]) -> bool:

@@ -135,7 +135,7 @@ class ChainQuery:
         attention: Only those that need a person.
         ended: Only those that have ended, the last to end first, on one page.
         limit: Length of a page.
-        visibility: What the caller may see.
+        visibility: The visibility of the caller.
     """
 
     uids: Sequence[UUID] | None = None

@@ -23,8 +23,8 @@ BATCH = 50
 async def collect_outputs(context: ChainsContext) -> bool:
     """Ask the DMS to append the outputs that wait, and return whether there may be more.
 
-    If the DMS refuses an output, the reason is stored. What a discarded chain kept for the
-    collection is then released.
+    If the DMS refuses an output, the reason is stored. Data that a discarded chain kept
+    for the collection is then released.
 
     Raises:
         ServiceError: The DMS does not answer. The loop tries again.

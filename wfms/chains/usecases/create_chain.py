@@ -58,13 +58,13 @@ async def create_chain(
 ) -> tuple[UUID, bool]:
     """Create a chain, or find the existing one with the same data set, template and parameters.
 
-    Invariant 1: there is one such chain. Without given parameters it is the chain that starts by
-    itself. It gets the newest versions of the assets that its template is bound to.
+    Invariant 1: there is one such chain. Without given parameters it is the chain that starts
+    automatically. It gets the newest versions of the assets that its template is bound to.
 
     Args:
         context: Clients and settings.
         new: The chain to create.
-        by: The person who asks. None: the chain starts by itself.
+        by: The person who asks. None: the chain starts automatically.
 
     Returns:
         The chain's uid, and whether it is new.
@@ -76,7 +76,7 @@ async def create_chain(
         NotFound: The person does not see a data set.
         AssetsChanged: The versions of assets are being taken back.
         TooManyChains: A quota is used up, and a person asks.
-        TooManyTriggeredChains: A quota is used up, and the chain starts by itself.
+        TooManyTriggeredChains: A quota is used up, and the chain starts automatically.
         NotAvailable: The DMS or the operator service does not answer.
     """
     reader_visibility = visibility([new.group]) if by is None else by.visibility
@@ -118,7 +118,7 @@ async def _require_visible_dataset(
         return
     if by is None:
         raise ChainRefused(
-            f"data set {dataset.name} is not shared with the group {new.group} any more"
+            f"data set {dataset.name} is no longer shared with the group {new.group}"
         )
     raise unknown_dataset(dataset.uid)
 

@@ -111,7 +111,7 @@ def _explain_misfit(dataset: Dataset, new: NewChain, value: FileValue) -> str:
     if dataset.uid == new.dataset.uid:
         return (
             f"data set {dataset.name} is the one to be carried through the template; a parameter"
-            " needs one of its own"
+            " needs a separate data set"
         )
     if dataset.type in {DatasetType.INTERMEDIATE, DatasetType.LOGS}:
         return (

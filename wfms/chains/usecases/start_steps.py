@@ -66,7 +66,7 @@ class _Start:
 
 
 class DatasetNameConflict(Conflict):
-    """The DMS has a data set of this name that belongs to another chain or is not open any more."""
+    """The DMS has a data set of this name that belongs to another chain or is no longer open."""
 
     def __init__(self, name: str, existing: Dataset | None) -> None:
         state = (
@@ -97,7 +97,7 @@ async def start_steps(context: ChainsContext) -> bool:
                 limit=context.start_rules.batch,
             )
         started = await asyncio.gather(*(_start(context, claim) for claim in claims))
-    except asyncio.CancelledError:  # at a stop, another instance goes on at once
+    except asyncio.CancelledError:  # at a stop, another instance continues at once
         async with context.database.connection() as connection:
             await steps.unclaim_steps(connection, token)
         raise

@@ -27,11 +27,11 @@ class NotUnmatched(NotFound):
 
 
 class UnmatchedDatasetDeleted(Conflict):
-    """The data set was deleted, and is not among the unmatched any more."""
+    """The data set was deleted, and is no longer among the unmatched."""
 
     def __init__(self, dataset: UUID) -> None:
         super().__init__(
-            f"data set {dataset} was deleted; it is not kept as unmatched any more", dataset=dataset
+            f"data set {dataset} was deleted; it is no longer kept as unmatched", dataset=dataset
         )
 
 

@@ -80,7 +80,7 @@ async def start_triggered_chains(context: IntakeContext) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _TriggerDataset:
-    """A data set to cut slices of; ``blocked_reason`` says why none is cut by itself."""
+    """A data set to cut slices of; ``blocked_reason`` says why none is cut automatically."""
 
     append_only: AppendOnlyDataset
     blocked_reason: str | None

@@ -54,7 +54,7 @@ async def follow_watches(context: WatcherContext) -> None:
                 )
             ended = await _find_ended(context, page)
             await asyncio.gather(*(_report(context, watch) for watch in ended))
-        finally:  # also when stopped during the claim: the next instance goes on at once
+        finally:  # also when stopped during the claim: the next instance continues at once
             if page != []:
                 async with context.database.connection() as connection:
                     await watches.unclaim_watches(connection, token)

@@ -77,7 +77,7 @@ UPDATE flows SET taken_seq = greatest(taken_seq, $3), made = made + $2 WHERE dow
 """
 
 _LOCK_GROUPING = statement("""
--- Either all entries that will come are in jobs ($4), or the holder of the claim goes on creating
+-- Either all entries that will come are in jobs ($4), or the holder of the claim continues creating
 -- jobs.
 UPDATE tasks SET
     state = CASE WHEN $4 THEN '{task.ACTIVE}' ELSE state END,

@@ -259,7 +259,7 @@ class EndedAttempt:
 
     @property
     def is_beside(self) -> bool:
-        """True if another attempt at the job goes on, so that the job is still in flight."""
+        """True if another attempt at the job continues, so that the job is still in flight."""
         return self.verdict.state in {JobState.LEASED, JobState.RUNNING}
 
 
@@ -306,7 +306,7 @@ async def end_attempts(
     """Record the ends of attempts, move their jobs, and return how many jobs moved.
 
     The caller must hold the locks of the tasks. ``pilot`` is the one that reported, if any.
-    ``beside``: attempts in its report whose jobs go on in another attempt.
+    ``beside``: attempts in its report whose jobs continue in another attempt.
     """
     outcomes = Counter(attempt.outcome for attempt in (*attempts, *beside))
     moved: int = await connection.fetchval(

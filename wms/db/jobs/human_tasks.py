@@ -2,8 +2,8 @@
 
 State changes follow the lock rule of ``wms/db/tasks/tasks.py``.
 
-The ids of one task's jobs become visible in rising order: whoever draws them holds the lock of the
-task's row until its transaction ends. A reader that pages by id therefore misses no job.
+The ids of one task's jobs become visible in rising order: the transaction that draws them holds the
+lock of the task's row until it ends. A reader that pages by id therefore misses no job.
 """
 
 from collections.abc import Sequence

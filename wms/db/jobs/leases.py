@@ -124,7 +124,7 @@ WHERE j.id = ANY($1::bigint[]) GROUP BY j.id
 """
 
 _STOP_RENEWING = """
--- Do not renew these attempts any more, because they take too long.
+-- Stop renewing these attempts, because they take too long.
 WITH stopped AS (
     SELECT * FROM unnest($1::bigint[], $2::int[], $3::text[]) AS s(id, attempt, reason)
 ), first AS (
@@ -246,7 +246,7 @@ async def claim_jobs(
 ) -> list[ClaimedJob]:
     """Lease jobs of the task to the pilot and return them in order of seq.
 
-    This is one statement, so it is a transaction of its own if none is open.
+    This is one statement, so it runs in its own transaction if none is open.
     """
     rows = await connection.fetch(CLAIM_JOBS, task, jobs, pilot, most.ram, lease, most.gpu)
     return [ClaimedJob(task_uid=task, **row) for row in rows]
@@ -311,7 +311,7 @@ async def stop_renewing(connection: Connection, reasons: Mapping[tuple[int, int]
 
 
 async def find_leased_task(connection: Connection, job: JobToken, *, pilot: UUID) -> UUID | None:
-    """Return the task of the job, or None if the pilot does not have this attempt any more."""
+    """Return the task of the job, or None if the pilot no longer has this attempt."""
     task_uid: UUID | None = await connection.fetchval(_SELECT_LEASED, job.id, job.attempt, pilot)
     return task_uid
 

@@ -140,7 +140,7 @@ async def put_storage_waits(
 
     Args:
         connection: A connection whose transaction has locked the tasks.
-        full_reports: What each task has no space for.
+        full_reports: The reports of missing space, by task.
     """
     if not full_reports:
         return

@@ -121,8 +121,8 @@ RETURNING uid, name, host
 def _mark_started_again(which: str) -> str:
     """Return a statement that marks lost pilots whose successor has registered.
 
-    The pilots are found by the index pilots_by_place. Locked rows are skipped: whoever holds a
-    row's lock is seeing that pilot right now.
+    The pilots are found by the index pilots_by_place. Locked rows are skipped: the holder of
+    a row's lock is seeing that pilot right now.
     """
     return statement(f"""
 UPDATE pilots SET started_again = true WHERE uid = ANY(ARRAY(

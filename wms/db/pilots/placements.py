@@ -47,7 +47,7 @@ class PlacedPilot:
     """A pilot that the placement policy may give a kind of warm worker.
 
     Attributes:
-        placed_kind: What it was told to load and has not loaded yet.
+        placed_kind: The kind that it was told to load and has not loaded yet.
         now: Seconds since 1970 by the database's clock.
     """
 

@@ -130,7 +130,7 @@ async def list_troubled_tasks(
     limit: int,
     visibility: Visibility,
 ) -> list[TaskStatus]:
-    """Return live tasks with jobs that failed for good or are quarantined.
+    """Return live tasks with jobs that failed permanently or are quarantined.
 
     Tasks with quarantined jobs come first, and the newest within each kind. ``reason`` names the
     first such job and its error. Without ``uids``, all tasks are searched.

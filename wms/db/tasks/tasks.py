@@ -1,9 +1,9 @@
 """Statements on tasks.
 
 The lock rule: **every state change of a job is made under the lock of its task's row; several tasks
-are locked in order of uid; nobody waits for a job's row without that lock; pilots' rows come
-last.** So there are no deadlocks, and the counters always equal the jobs' states. Locks are NO KEY
-UPDATE, which does not block the foreign key of new jobs.
+are locked in order of uid; no transaction waits for a job's row without that lock; pilots' rows
+come last.** So there are no deadlocks, and the counters always equal the jobs' states. Locks are NO
+KEY UPDATE, which does not block the foreign key of new jobs.
 """
 
 from collections import Counter
@@ -124,7 +124,7 @@ class LockedTask:
     registered: dict[str, int]
     #: The only job of its tree level, if all jobs of that level are made.
     only_seq: int | None = None
-    #: What it streams, if the query asked for it.
+    #: The data set that it streams, if the query asked for it.
     reading: UpstreamRead | None = None
     #: If the query asked for it: number of tasks that read its inputs, by data set
     #: (``DownstreamCounts``).

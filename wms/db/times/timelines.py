@@ -79,7 +79,7 @@ class ChainRange:
     """The time range of a chain.
 
     Attributes:
-        ended: None if the chain goes on.
+        ended: None if the chain continues.
         steps: Steps of ``tasks``, in the order in which they were created.
     """
 

@@ -116,7 +116,7 @@ ENGINES = (
     f" {list(ContainerEngine)[-1].label}"
 )
 
-#: What a node may have instead of a sandbox, for people.
+#: The replacement of a sandbox that a node may have, for people.
 USERS = "only a user for each slot, which is not a sandbox"
 
 

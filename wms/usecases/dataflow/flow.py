@@ -153,7 +153,7 @@ async def continue_flow(
 async def _find_open_upstream(
     context: WmsContext, claim: SplitClaim, cached_task: CachedTask
 ) -> LockedTask | None:
-    """Return the upstream task, or None if there is nothing to do now or any more.
+    """Return the upstream task, or None if there is nothing to do now or later.
 
     None means that each of its files has a job.
 

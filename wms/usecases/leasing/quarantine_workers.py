@@ -1,6 +1,6 @@
 """Trust in workers: a worker that fails where others succeed gets fewer jobs.
 
-If it fails often, it only gets a job now and then.
+If it fails often, it only gets a job occasionally.
 """
 
 from collections.abc import Mapping

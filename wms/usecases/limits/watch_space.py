@@ -101,7 +101,7 @@ async def _record_spaces(
 async def _report_freed(
     context: WmsContext, dms: DmsClient, waiting: Mapping[str, str | None]
 ) -> None:
-    """Tell the DMS about storages that no task waits for any more."""
+    """Tell the DMS about storages that no more tasks wait for."""
     for url in context.space_needed.keys() - waiting.keys():
         await _request_space(dms, context.space_needed.pop(url), None)
     context.space_needed.update({url: name for url, name in waiting.items() if name is not None})

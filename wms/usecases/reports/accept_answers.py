@@ -30,7 +30,7 @@ async def accept_answers(
     answers: Sequence[AnsweredJob],
     refusals: Sequence[RefusedJob] = (),
 ) -> list[AcceptedAnswer]:
-    """Apply answers of people, and refusals of items that nobody can be asked about.
+    """Apply answers of people, and refusals of items that cannot be shown.
 
     If configured, the files are checked first. Each job that still waits for an answer is finished
     and its file registered (invariant 3), or fails if it was refused. The task ends if that decides

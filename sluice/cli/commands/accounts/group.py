@@ -51,7 +51,7 @@ def set_group(
     quotas = parse_quotas(chains=chains, data=data, files=files, waiting=waiting)
     new = plain_errors(lambda: SetGroup.model_validate({"weight": weight, **quotas}))
     group = system.ask(lambda c: c.operator.set_group(name, new))
-    empty = "" if group.members else "; nobody is in it (`sluice user groups`)"
+    empty = "" if group.members else "; it has no members (`sluice user groups`)"
     system.answer(group, f"{group.name}: weight {group.weight:g}; has {quotas_text(group)}{empty}")
 
 

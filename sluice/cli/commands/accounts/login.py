@@ -125,7 +125,7 @@ def logout(
     question = TokenQuestion(token=SecretStr(token))
     forget_login(url)
     system.ask(lambda c: c.operator.revoke_found_token(question), token="")
-    system.answer({"url": url, "signed_in": False}, f"you are not signed in at {url} any more")
+    system.answer({"url": url, "signed_in": False}, f"you are no longer signed in at {url}")
 
 
 @with_system

@@ -97,7 +97,7 @@ def remove(
     *,
     version: Annotated[int | None, typer.Option(min=1, help="Remove only this version.")] = None,
 ) -> None:
-    """Remove a secret, or one version of it, for good. Jobs that still need it fail."""
+    """Permanently remove a secret, or one version of it. Jobs that still need it fail."""
     what = name if version is None else f"{name}, version {version}"
 
     async def check_exists(connection: Connection) -> None:

@@ -46,7 +46,7 @@ def print_token(system: System, ctx: typer.Context) -> None:
 @with_system
 def create(
     system: System,
-    label: Annotated[str, typer.Argument(metavar="LABEL", help="What the token is for.")],
+    label: Annotated[str, typer.Argument(metavar="LABEL", help="The purpose of the token.")],
     *,
     role: Annotated[
         Role | None, typer.Option(help="The highest role of the token. The default is your role.")
@@ -72,7 +72,7 @@ def list_tokens(
         bool, typer.Option("--all", help="List the tokens of all people (administrators only).")
     ] = False,
     ended: Annotated[
-        bool, typer.Option("--ended", help="List tokens that are not valid any more, too.")
+        bool, typer.Option("--ended", help="List tokens that are no longer valid, too.")
     ] = False,
     person: PersonOption = None,
 ) -> None:

@@ -36,7 +36,7 @@ def add(
         typer.Option(
             "--group",
             metavar="GROUP",
-            help="A group of the person. What the person creates belongs to the first one.",
+            help="A group of the person. Objects that the person creates belong to the first.",
         ),
     ] = None,
     no_password: Annotated[
@@ -67,7 +67,7 @@ def list_users(system: System) -> None:
     print_table(
         ["name", "role", "groups", "password", "since", "disabled"],
         [_row(account) for account in accounts],
-        empty="nobody has an account",
+        empty="no accounts",
     )
 
 

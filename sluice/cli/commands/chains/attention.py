@@ -70,7 +70,7 @@ def acknowledge(
         str | None, typer.Option(help="Who has seen the notices. The default is your user name.")
     ] = None,
 ) -> None:
-    """Acknowledge notices: they need no attention any more, and show your name and the time.
+    """Acknowledge notices: they no longer need attention, and show your name and the time.
 
     After the failed jobs of a finished chain are acknowledged, the files that only they kept are
     deleted.
@@ -147,8 +147,8 @@ async def _acknowledge_subjects(
 async def _acknowledge_all(connection: Connection, acknowledgement: Acknowledge) -> list[str]:
     """Acknowledge page after page, until there is no new notice.
 
-    Notices that need nobody any more are skipped, and so are those whose acknowledgement deletes
-    data.
+    Notices that no longer need attention are skipped, and so are those whose acknowledgement
+    deletes data.
     """
     tried: set[str] = set()
     done: list[str] = []

@@ -253,7 +253,7 @@ def rerun(
     A step also runs again if its result is an output of the workflow and is not on the output
     storage yet. A map then reuses its finished jobs. A merge, a batch or a single job starts again.
 
-    The command first shows which steps run. If something is not available any more, it starts
+    The command first shows which steps run. If something is no longer available, it starts
     nothing, and the exit status is 1.
     """
     uid = resolve_chain_uid(system, chain)

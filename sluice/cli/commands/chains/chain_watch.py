@@ -49,7 +49,7 @@ def watch(
         raise
     except Terminated as ended:
         again = shlex.join(["sluice", "chain", "watch", str(uid), *where])
-        ended.consequence = f"the chain goes on; `{again}` follows it again"
+        ended.consequence = f"the chain continues; `{again}` follows it again"
         raise
     if state is not ChainState.FINISHED:
         raise typer.Exit(1)
@@ -136,12 +136,12 @@ def print_next_commands(
     ]
     if ends_with_us:
         err.print(
-            "The system was started for this run and stops with it. The chain goes on when it runs"
-            " again:"
+            "The system was started for this run and stops with it. The chain continues when it"
+            " runs again:"
         )
         commands.insert(0, ["up"])
     else:
-        err.print("The chain goes on. Follow it, and get its results:")
+        err.print("The chain continues. Follow it, and get its results:")
     for command in commands:
         err.print(f"  {shlex.join(['sluice', *command, *where])}")
 

@@ -124,7 +124,7 @@ async def _get_partial(
     partial = await connection.operator.list_partial_outputs(uid)
     if not partial.chain.state.final:
         raise Conflict(
-            f"the chain is {partial.chain.state}: what there is of it can be had when it is over"
+            f"the chain is {partial.chain.state}: its outputs can be read when it has ended"
             f" (sluice chain watch {uid}, sluice chain cancel {uid})"
         )
     await asyncio.to_thread(results.require_own_manifest, folder, "chain", str(uid), force=force)

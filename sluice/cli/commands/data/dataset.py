@@ -235,7 +235,7 @@ def share(
     *,
     group: NewGroupOption = None,
 ) -> None:
-    """Set which groups see a data set besides its own. No other group sees it any more."""
+    """Set which groups see a data set besides its own. Other groups no longer see it."""
     uid = resolve_dataset_uid(system, dataset)
     request = plain_errors(lambda: Share(shared_with=groups or [], group=group))
     shared = system.ask(lambda c: c.operator.share_dataset(uid, request))

@@ -117,7 +117,7 @@ def dismiss(
     system.ask(lambda c: c.operator.dismiss_unmatched(uid))
     system.answer(
         {"dataset_uid": str(uid), "dismissed": True},
-        f"{uid} is not listed as unmatched any more",
+        f"{uid} is no longer listed as unmatched",
     )
 
 

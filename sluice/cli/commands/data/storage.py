@@ -158,7 +158,7 @@ def disable(
 ) -> None:
     """Disable a storage, so that it gets no new data sets.
 
-    What lies on it can still be read and deleted. The command says so if the storage was the last
+    What is on it can still be read and deleted. The command says so if the storage was the last
     of its type.
     """
 

@@ -83,7 +83,7 @@ def remove(system: System, consent: Consent, name: NameArgument) -> None:
     system.ask(check_exists)
     consent.require(f"take the limit of {name} away: jobs that need it wait for a node that has it")
     page = system.ask(lambda c: c.operator.remove_limit(name))
-    system.answer(page, f"{name}: there is no limit any more")
+    system.answer(page, f"{name}: the limit was removed")
 
 
 def parse_limit(name: str, text: str) -> SetLimit:

@@ -168,7 +168,7 @@ def remove(system: System, consent: Consent, pilot: PilotArgument) -> None:
     target = system.ask(lambda c: resolve_pilot(c, pilot))
     consent.require(f"take pilot {target.name} ({target.uid}, {target.state}) off the lists")
     system.ask(lambda c: c.operator.remove_pilot(target.uid))
-    system.answer({"pilot_uid": str(target.uid), "removed": True}, "it is on no list any more")
+    system.answer({"pilot_uid": str(target.uid), "removed": True}, "it is no longer listed")
 
 
 @app.command("drain")

@@ -129,11 +129,11 @@ def drop(
     *,
     every: AllOption = False,
 ) -> None:
-    """Delete dead letters for good. What they asked for is never done."""
+    """Delete dead letters permanently. Their requests are never carried out."""
     choice = _choice(ids, every)
     dead = system.ask(lambda c: c.operator.list_dead_messages(queue, limit=1)).dead
     what = f"all {dead}" if every else f"{len(ids or [])} of {dead}"
-    consent.require(f"drop {what} dead messages of {queue}: what they asked for is never done")
+    consent.require(f"drop {what} dead messages of {queue}: their requests are never carried out")
     moved = system.ask(lambda c: c.operator.drop(queue, choice))
     system.answer(moved, f"{moved.moved} dropped from {queue}, {moved.dead} dead now")
 

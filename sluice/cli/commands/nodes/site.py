@@ -94,10 +94,10 @@ def list_sites(system: System) -> None:
 @with_system
 @with_consent
 def revoke(system: System, consent: Consent, name: NameArgument) -> None:
-    """Revoke a site and its pilots for good.
+    """Permanently revoke a site and its pilots.
 
-    Their jobs run elsewhere when their leases have expired. What the pilots report no longer
-    counts.
+    Their jobs run elsewhere when their leases have expired. Reports of the pilots no
+    longer count.
     """
 
     async def check_exists(connection: Connection) -> None:

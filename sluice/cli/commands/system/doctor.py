@@ -185,7 +185,7 @@ def _locale() -> MachineFinding:
     try:
         locale.setlocale(locale.LC_ALL, "")
     except locale.Error:
-        follows = "it is not used by Sluice; tools get a locale of their own"
+        follows = "it is not used by Sluice; tools get their own locale"
         return MachineFinding("locale", Severity.NOTE, f"{locale_name} is not installed", follows)
     finally:
         locale.setlocale(locale.LC_ALL, before)

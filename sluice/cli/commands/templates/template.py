@@ -295,7 +295,7 @@ def _write(folder: Path, files: dict[str, str]) -> None:
     for path, text in files.items():
         place = folder / path
         if not Path(os.path.abspath(place)).is_relative_to(os.path.abspath(folder)):
-            raise Unprocessable(f"the template's file {quoted(path)} lies outside of its folder")
+            raise Unprocessable(f"the template's file {quoted(path)} is outside of its folder")
         place.parent.mkdir(parents=True, exist_ok=True)
         place.write_bytes(text.encode())
 
@@ -328,9 +328,9 @@ def disable(
     system: System,
     name: TemplateArgument,
 ) -> None:
-    """Disable a template: no data set is matched with it, and nobody can request it.
+    """Disable a template: it matches no data sets, and its chains cannot be requested.
 
-    Running chains go on.
+    Running chains continue.
     """
     template = system.ask(lambda c: c.operator.disable_template(name))
     system.answer(
@@ -366,7 +366,7 @@ def delete(
     force: Annotated[
         bool,
         typer.Option(
-            "--force", help="Delete the template even while chains of it run. The chains go on."
+            "--force", help="Delete the template even while chains of it run. The chains continue."
         ),
     ] = False,
 ) -> None:
@@ -378,8 +378,8 @@ def delete(
     if run is None:
         newest = system.ask(lambda c: resolve_template(c, name))
         consent.require(
-            f"delete template {name} with all its versions ({newest.version} is the newest): no"
-            " data set is matched with it any more"
+            f"delete template {name} with all its versions ({newest.version} is the newest): it"
+            " no longer matches data sets"
         )
     else:
         consent.require(f"delete the template {name}, which came with a run")

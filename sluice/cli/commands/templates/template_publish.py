@@ -151,7 +151,7 @@ def _require_consent(changes: TemplateChanges) -> None:
         err.print("nothing was published")
     except typer.Abort:
         err.print(
-            "\nnothing was published: nobody answered; --yes publishes without a question,"
+            "\nnothing was published: there was no answer; --yes publishes without a question,"
             " --dry-run only shows"
         )
     raise typer.Exit(1)

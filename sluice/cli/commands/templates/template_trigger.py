@@ -16,12 +16,12 @@ def accepted_dataset_lines(plan: Plan) -> Iterator[str]:
     """Yield which data sets a template takes, with a line for each condition."""
     conditions = [f"{key} {condition_text(condition)}" for key, condition in plan.match.items()]
     if plan.trigger is not None:
-        yield f"runs by itself {describe_trigger(plan.trigger)}"
+        yield f"runs automatically {describe_trigger(plan.trigger)}"
         if conditions:
             yield "takes what is new in append-only data sets where:"
     else:
         yield f"takes data sets where (priority {plan.priority}):"
-        conditions = conditions or ["(none by itself: on request only)"]
+        conditions = conditions or ["(none: on request only)"]
     yield from (f"  {condition}" for condition in conditions)
 
 

@@ -124,7 +124,7 @@ def load(path: Path) -> Network:
         raise BadData(
             path,
             f"this is a model of version {content.get('version')}, and version {VERSION} is read: "
-            "train it anew",
+            "train it again",
         )
     try:
         vocabulary = [str(word) for word in content["vocabulary"]]

@@ -144,7 +144,7 @@ def _work(arguments: argparse.Namespace) -> None:
 
     try:
         if not running.run(main):
-            raise CrawlInterrupted("ended by a signal; with --state the next start goes on")
+            raise CrawlInterrupted("ended by a signal; with --state the next start continues it")
     finally:
         if arguments.state is not None:
             crawl_run.flush()

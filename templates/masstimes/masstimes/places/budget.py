@@ -36,7 +36,7 @@ class Budget:
         if limit is not None and self.sent_requests[kind] >= limit:
             raise OverBudget(
                 f"the budget of {limit} {kind} requests is spent: run again with the same --cache"
-                f" to go on, or raise --most-{kind}"
+                f" to continue, or raise --most-{kind}"
             )
         self.sent_requests[kind] += 1
 

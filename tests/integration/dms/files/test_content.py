@@ -124,7 +124,7 @@ async def test_deleted_unknown_and_foreign_files_are_not_served(dms: Dms, tmp_pa
     place.unlink()
     place.symlink_to(secret)
     outside = await dms.http.get(path)
-    assert (outside.status_code, "lies outside its storage" in outside.json()["detail"]) == (
+    assert (outside.status_code, "is outside its storage" in outside.json()["detail"]) == (
         503,
         True,
     )

@@ -258,7 +258,7 @@ async def test_invariant_4_link_out_of_the_storage_halts_the_deletion(
     assert row["state"] == DatasetState.DELETING
     assert row["halted_at"] is not None
     assert "is reached through a link" in row["reason"]
-    assert not await delete_once(dms.context), "the halted deletion went on by itself"
+    assert not await delete_once(dms.context), "the halted deletion continued by itself"
     folder.unlink()
     await dms.client.delete_dataset(uid)
     assert await delete_once(dms.context), "a repeated request did not resume the deletion"

@@ -64,9 +64,9 @@ async def test_disabled_storage_takes_no_new_data_sets_and_files(dms: Dms) -> No
     uid = await dms.dataset("frames")
     file = dms.write("frames", 1)
     await dms.fetch("UPDATE storages SET enabled = false WHERE type = 'intermediate'")
-    with pytest.raises(Unprocessable, match="lies in no registered, enabled storage"):
+    with pytest.raises(Unprocessable, match="is not in a registered, enabled storage"):
         await dms.client.register_files(uid, [file])
-    with pytest.raises(Unprocessable, match="lies in no registered, enabled storage"):
+    with pytest.raises(Unprocessable, match="is not in a registered, enabled storage"):
         await dms.dataset("more")
     # Files that pilots wrote before must not be lost.
     await dms.apply(RegisterFiles(dataset_uid=uid, files=[file]))

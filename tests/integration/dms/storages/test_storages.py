@@ -45,14 +45,14 @@ def new_storage(name: str, url: str | Path, **more: Any) -> NewStorage:
     [
         (
             "file://{outside}",
-            "lies in no place where storages may be .*SLUICE_DMS_STORAGE_ROOTS .*--storage-root",
+            "is not in a place where storages may be .*SLUICE_DMS_STORAGE_ROOTS .*--storage-root",
         ),
-        ("file://{inside}-2", "lies in no place where storages may be"),
-        ("file://{inside}/way-out", "lies in no place where storages may be"),
-        ("file://{outside}/a b#c", "lies in no place where storages may be"),
-        ("s3://bucket", "lies in no place where storages may be"),
-        ("s3://bucket/a", "lies in no place where storages may be"),
-        ("root://host:1094/a", "lies in no place where storages may be"),
+        ("file://{inside}-2", "is not in a place where storages may be"),
+        ("file://{inside}/way-out", "is not in a place where storages may be"),
+        ("file://{outside}/a b#c", "is not in a place where storages may be"),
+        ("s3://bucket", "is not in a place where storages may be"),
+        ("s3://bucket/a", "is not in a place where storages may be"),
+        ("root://host:1094/a", "is not in a place where storages may be"),
         ("file:///", "is not an absolute URL|is not a plain folder"),
         ("file://localhost{inside}/new", "write it as file:///"),
         ("FILE://{inside}/new", "write it as file:///"),
@@ -102,14 +102,14 @@ async def test_storage_that_overlaps_another_storage_is_refused(
     with pytest.raises(
         Conflict,
         match=(
-            rf"'x'.*'{other}'.* are one folder, or one lies in the other|name is '{other}', not 'x'"
+            rf"'x'.*'{other}'.* are one folder, or one is in the other|name is '{other}', not 'x'"
         ),
     ):
         await dms.client.register_storage(new_storage("x", dms.folder / path, read_only=read_only))
 
 
 async def test_storage_around_other_storages_is_refused(dms: Dms, tmp_path: Path) -> None:
-    with pytest.raises(Conflict, match="one lies in the other"):
+    with pytest.raises(Conflict, match="one is in the other"):
         await dms.client.register_storage(new_storage("all", tmp_path))
 
 
@@ -147,7 +147,7 @@ async def meanwhile(dms: Dms, work: Awaitable[object]) -> AsyncIterator[Connecti
         task = asyncio.ensure_future(work)
         await eventually(waits, what="the storages are waited for")
         yield transaction.connection
-    with pytest.raises(Conflict, match="one lies in the other"):
+    with pytest.raises(Conflict, match="one is in the other"):
         await task
 
 
@@ -220,7 +220,7 @@ async def test_disabled_storage_gets_no_new_data_sets_and_its_data_stays_usable(
     for name, expected in ((storage.name, [storage.name]), ("intermediate", [])):
         named = await dms.http.get("/api/v1/storages", params={"name": name})
         assert [one["name"] for one in named.json()] == expected
-    with pytest.raises(Unprocessable, match="lies in no registered, enabled storage"):
+    with pytest.raises(Unprocessable, match="is not in a registered, enabled storage"):
         await dms.dataset("more")
     await dms.client.delete_dataset(going)
     assert await delete_once(dms.context)
@@ -302,10 +302,12 @@ async def test_disallowed_storage_of_an_earlier_release_gets_no_new_data(
     uid = await dms.dataset("old", DatasetType.LOGS)
     warnings = await legacy.warnings()
     assert set(warnings) == {"away", "ram"}
-    assert "it lies in no place where storages may be" in warnings["away"]
+    assert "it is not in a place where storages may be" in warnings["away"]
     assert "SLUICE_DMS_STORAGE_ROOTS" in warnings["ram"]
     assert {one.name for one in await dms.client.list_storages(LOGS)} == {"logs-1"}
-    with pytest.raises(Unprocessable, match="storage 'away' gets no new data: it lies in no place"):
+    with pytest.raises(
+        Unprocessable, match="storage 'away' gets no new data: it is not in a place"
+    ):
         await register(dms, f"file://{legacy.outside}/set")
     file = dms.write("old", 1, type_=DatasetType.LOGS)
     astray = file.model_copy(update={"url": f"file://{legacy.outside}/precious", "size": 6})
@@ -321,7 +323,7 @@ async def test_storage_in_a_path_that_tools_may_read_is_refused(dms: Dms) -> Non
     opt, roots = f"file://{dms.folder}/opt", (*dms.settings.roots, f"file://{dms.folder}/opt/store")
     monitor = StorageMonitor(dms.database, dms.context.files, roots, [opt])
     for name in ("opt", "opt/shared", "way-in"):
-        with pytest.raises(StorageRefused, match=f"lies in {dms.folder}/opt, which tools may read"):
+        with pytest.raises(StorageRefused, match=f"is in {dms.folder}/opt, which tools may read"):
             await monitor.require_free("new", f"file://{dms.folder}/{name}", [])
     for name in ("opt/store", "opt/store/one", "other"):
         real = str(dms.folder / name)

@@ -21,7 +21,7 @@ from tests.integration.operator.test_pages import scene, token_of
 __all__ = ["scene", "sluice"]
 
 FAILED = (
-    "spd over run-0308-frames failed: step decode: 9 of 60 jobs failed for good, the boundary"
+    "spd over run-0308-frames failed: step decode: 9 of 60 jobs failed permanently, the boundary"
     " allows 6 (9 × tool refused)"
 )
 LOST_PILOT_TEXT = (

@@ -82,7 +82,7 @@ async def test_page_disables_and_enables_a_step(operator: Operator) -> None:
     answer = await operator.http.post("/steps", data={**form, "switch": "-1"})
     assert answer.status_code == 303
     assert operator.neighbours.priorities["ocr-layout"].priority == DISABLED
-    assert "nothing more is started" in (await operator.http.get("/steps")).text
+    assert "no more are started" in (await operator.http.get("/steps")).text
     for priority in ("-3", "much", ""):
         await operator.http.post("/steps", data={**form, "priority": priority})
         assert "Nothing was changed: a priority is" in (await operator.http.get("/steps")).text

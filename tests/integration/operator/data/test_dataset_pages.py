@@ -164,7 +164,7 @@ async def test_page_matches_and_dismisses_unmatched_data_sets(
             "/datasets/unmatched/dismiss", data={"csrf_token": token, "dataset": dataset}
         )
     unmatched_page = (await operator.http.get("/datasets/unmatched")).text
-    assert "not listed any more" in unmatched_page
+    assert "no longer listed" in unmatched_page
     assert "is not among the unmatched ones." in unmatched_page
     assert "Nothing was chosen." in unmatched_page
     assert set(operator.neighbours.unmatched) == {waiting["lacks"]}
@@ -395,6 +395,6 @@ async def test_commands_list_match_and_dismiss_unmatched_data_sets(
     again = await sluice("dataset", "match", "--all")
     assert "1 taken by a template, 2 still unmatched" in again
     await sluice("dataset", "match", code=2)
-    assert "not listed as unmatched any more" in await sluice(
+    assert "no longer listed as unmatched" in await sluice(
         "dataset", "dismiss", str(waiting["odd"])
     )

@@ -111,7 +111,7 @@ async def test_value_is_opened_only_with_the_key_and_for_named_templates(
         assert await open_secret(operator, OLD, ref, "places-eu") == VALUE
         with pytest.raises(Conflict, match="is not for template 'cities', but for places"):
             await open_secret(operator, OLD, ref, "cities")
-        with pytest.raises(Conflict, match=r"\(version 2\) is not there any more"):
+        with pytest.raises(Conflict, match=r"\(version 2\) is no longer there"):
             await open_secret(operator, OLD, SecretRef(name="places-api", version=2), "places-eu")
         with pytest.raises(Conflict, match="cannot be decrypted"):
             await open_secret(operator, NEW, ref, "places-eu")

@@ -61,7 +61,7 @@ def anna(admin: User, tmp_path: Path) -> User:
 
 async def test_administrator_adds_changes_and_lists_accounts(admin: User) -> None:
     assert await admin("whoami") == "the administrator, role admin\n"
-    assert await admin("user", "list") == "nobody has an account\n"
+    assert await admin("user", "list") == "no accounts\n"
     output = await admin("user", "add", "anna", "--role", "shift", answered=f"{PASSWORD}\n")
     assert output == "anna is shift\n"
     assert await admin("user", "add", "robot", "--no-password") == "robot is viewer\n"

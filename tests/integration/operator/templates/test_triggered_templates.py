@@ -79,7 +79,7 @@ async def test_growth_trigger_shows_the_number_of_new_files(
     assert "new files</text>" in page, "the drawing shows it"
     assert "into done" in page
     output = await sluice("template", "show", "train")
-    assert "runs by itself when 1000 files are new, or 24 hours have gone" in output
+    assert "runs automatically when 1000 files are new, or 24 hours have gone" in output
     assert f"corpus: 2 new files of 12; 1 slice, the last {local_time(TIME)}" in output
     assert "when 1000 files" in (await operator.http.get("/templates")).text
 

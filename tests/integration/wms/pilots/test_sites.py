@@ -191,7 +191,7 @@ async def test_enrolled_pilot_stays_after_the_enrolment_has_expired(wms: Wms) ->
     assert await mine.register(secret) == 200
     late = Pilot(wms)
     assert await late.register(secret) == 401
-    assert "no new pilot of the site cern may come any more" in late.last_answer
+    assert "no new pilots of the site cern are accepted" in late.last_answer
     assert await mine.register(secret, key=PilotKey.new()) == 401, (
         "a pilot with another key registered in its place"
     )

@@ -35,7 +35,9 @@ async def test_job_that_people_cannot_be_asked_about_fails_permanently(
     )
     assert [attempt.who for attempt in details.attempts] == ["people"]
     await retry_task(human_tasks.wms.context, task.uid)
-    with pytest.raises(Conflict, match="nobody can be asked about its file: it is not valid UTF-8"):
+    with pytest.raises(
+        Conflict, match="its file cannot be shown to annotators: it is not valid UTF-8"
+    ):
         await retry_job(human_tasks.wms.context, first.id)
     assert await human_tasks.check(task) == counts
     [again] = await accept_answers(human_tasks.wms.context, task.uid, [], [no])

@@ -69,7 +69,7 @@ REFUSED: dict[str, tuple[list[tuple[str, str]], str]] = {
             ("      limit: limit\n", "      limit: {source: limit, valueFrom: $(inputs.limit)}\n"),
             ("requirements:\n", "requirements:\n  StepInputExpressionRequirement: {}\n"),
         ],
-        "it has an expression ('when', 'valueFrom'), so that each job is a workflow of its own",
+        "it has an expression ('when', 'valueFrom'), so that each job is a separate workflow",
     ),
     "a process of another class": (
         [

@@ -1,4 +1,4 @@
-"""The outputs of the steps of a chain, and what of them is missing, in words."""
+"""The outputs of the steps of a chain, and their missing parts, in words."""
 
 from collections.abc import Iterable, Mapping
 from uuid import UUID
@@ -75,10 +75,10 @@ def _never_began(step: ChainStep) -> str:
 
 def _describe_missing(step: ChainStep, port: str | None, dataset: Dataset | None) -> str:
     if dataset is None:
-        return "nobody knows the data set any more"
+        return "its data set no longer exists"
     match dataset.state:
         case DatasetState.DELETING | DatasetState.DELETED:
-            return "it has been deleted: nothing needs it any more"
+            return "it has been deleted: it is no longer needed"
         case DatasetState.OPEN:
             return "it is not complete: look again in a moment"
         case DatasetState.CLOSED | DatasetState.UPLOADING | DatasetState.UPLOADED:
@@ -99,7 +99,7 @@ def _describe_reason(step: ChainStep) -> str:
 
 
 def _separate_folders(parts: list[PartialOutput]) -> list[PartialOutput]:
-    """Give each output a folder of its own, because names with dots may lead to equal folders."""
+    """Give each output its own folder, because names with dots may lead to equal folders."""
     used_folders: set[str] = set()
     distinct_parts = []
     for part in parts:

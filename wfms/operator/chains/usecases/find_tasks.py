@@ -23,7 +23,7 @@ _NAME: TypeAdapter[str] = TypeAdapter(Name)
 
 @dataclass(frozen=True, slots=True)
 class TaskSearch:
-    """What to search for.
+    """The conditions of a search.
 
     Attributes:
         limit: The maximum number of tasks.

@@ -25,7 +25,7 @@ _MOST = 1000
 
 @dataclass(frozen=True, slots=True)
 class DatasetDetail:
-    """What the page of a data set shows.
+    """The content of the page of a data set.
 
     Attributes:
         next: The start of the next page of files; None on the last page.
@@ -51,7 +51,7 @@ class DatasetDetail:
 async def read_dataset_detail(
     context: OperatorContext, uid: UUID, *, after: str | None = None
 ) -> DatasetDetail:
-    """Return a data set with a page of its files; what other services do not answer is left out.
+    """Return a data set with a page of its files; missing answers of other services are left out.
 
     Args:
         context: The context of the operator service.

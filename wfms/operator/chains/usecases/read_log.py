@@ -68,7 +68,7 @@ async def read_log(context: OperatorContext, job_id: int, *, attempt: int | None
             )
     except Unprocessable as error:
         raise LogUnknown(
-            job_id, f"it lies outside the storages that are configured ({error.detail})"
+            job_id, f"it is outside the storages that are configured ({error.detail})"
         ) from error
     except (NotFound, NotAvailable) as error:
         raise LogUnknown(job_id, error.detail) from error

@@ -31,7 +31,7 @@ async def read_remaining_outputs(context: OperatorContext, uid: UUID) -> Partial
 
     Raises:
         StillRuns: The chain has not ended.
-        NoPartialOutputs: Nothing can be read any more.
+        NoPartialOutputs: The outputs can no longer be read.
         NotFound: There is no such chain.
         NotAvailable: The chain service or the DMS does not answer.
     """

@@ -19,7 +19,7 @@ class LeaseEnded(Conflict):
 
     def __init__(self, uid: UUID) -> None:
         super().__init__(
-            f"client lease {uid} has expired: nobody renewed it in time, so what the client owned"
+            f"client lease {uid} has expired: it was not renewed in time, so the work of the client"
             " is being ended"
         )
 

@@ -80,9 +80,8 @@ async def _find_dataset(
     plan = template.plan
     if plan.takes_dataset:
         raise DatasetRequired(template.name, plan.data_input)
-    if problems := find_problems(
-        plan, request.params
-    ):  # checked before the placeholder is registered
+    # Checked before the placeholder is registered.
+    if problems := find_problems(plan, request.params):
         raise RequestRefused(problems)
     person = current_person()
     group = EVERYONE if person is None else person.own_group

@@ -71,6 +71,7 @@ def _describe_operation(route: Route) -> dict[str, Any]:
         for status, description in ((route.status, "Done"), (route.again, "Already done"))
         if status is not None
     }
+    # Any request can meet the first four errors, any request with a body the fifth.
     errors: tuple[type[ServiceError], ...] = (
         Unauthenticated,
         Forbidden,
@@ -79,7 +80,7 @@ def _describe_operation(route: Route) -> dict[str, Any]:
         *([TooLarge] if route.body is not None or route.sends_bytes else []),
         *([UnknownMedia] if route.uploads else []),
         *route.errors,
-    )  # any request can meet the first four, any request with a body the fifth
+    )
     answers |= dict(map(_describe_error, errors))
     operation: dict[str, Any] = {
         "summary": route.summary,

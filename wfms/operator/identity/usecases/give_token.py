@@ -87,11 +87,11 @@ async def revoke_token(database: Database, token: UUID, *, by: Person) -> Token:
 
 
 async def revoke_token_by_secret(database: Database, secret: str) -> None:
-    """Revoke the token that has this secret, whoever holds it."""
+    """Revoke the token that has this secret, no matter who holds it."""
     async with database.transaction() as transaction:
         person = await person_tokens.revoke_itself(transaction.connection, secret)
         if person is not None:
-            action = "whoever has the token takes it back"
+            action = "revoked by its holder"
             await record_unauthenticated_request(
                 transaction.connection, person, action, outcome=204
             )

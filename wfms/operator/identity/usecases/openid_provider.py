@@ -118,10 +118,10 @@ class OpenIdProvider:
             connection = connection_options(self._settings.issuer)
         except UnusableProxy as error:
             raise _build_unavailable_error(error) from error
+        # A public client proves its identity by PKCE alone.
         return AsyncOAuth2Client(
             client_id=self._settings.client_id,
             client_secret=None if secret is None else secret.get_secret_value(),
-            # A public client proves its identity by PKCE alone.
             token_endpoint_auth_method="none" if secret is None else "client_secret_basic",
             scope=self._settings.scope,
             redirect_uri=redirect,

@@ -121,4 +121,4 @@ async def _read_quotas(context: OperatorContext, name: str) -> PersonQuotas:
 async def _require_account(context: OperatorContext, name: str) -> None:
     async with context.database.connection() as connection:
         if await find_person(connection, name) is None:
-            raise NotFound(f"nobody has an account named {quoted(name)}: see `sluice user list`")
+            raise NotFound(f"no account is named {quoted(name)}: see `sluice user list`")

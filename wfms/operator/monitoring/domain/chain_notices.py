@@ -99,7 +99,7 @@ def report_task(task: TaskStatus, datasets: Mapping[UUID, str]) -> list[Notice]:
         f"{number} × {kind.value.replace('_', ' ')}" for kind, number in task.errors.items()
     )
     text = (
-        f"{name}: {format_count(task.failed, 'job', grouped=True)} failed for good"
+        f"{name}: {format_count(task.failed, 'job', grouped=True)} failed permanently"
         f"{f' ({errors})' if errors else ''}{_first_job(task)}"
     )
     return [warning_notice(text, since=task.created_at, task_uid=task.uid)]

@@ -48,7 +48,7 @@ def report_stalled_transfers(stalled_groups: Iterable[Stalled]) -> list[Notice]:
             if single
             else format_count(stalled.number, "data set", grouped=True)
         )
-        text = f"The {action} of {subject} does not go on: {stalled.reason}"
+        text = f"The {action} of {subject} does not continue: {stalled.reason}"
         if stalled.halted:
             text += (
                 f" (it waits for `sluice dataset resume {stalled.first.uid}`)"
@@ -90,8 +90,8 @@ def report_full_storages(storages: Iterable[Storage], waits: Iterable[StorageWai
             text += f" ({full[url].full}): free space there, or add another storage of its type"
         else:
             jobs = describe_waiting_jobs(wait.jobs)
-            text += f"{_missing_text(wait)}: {jobs} for space. Free space there: they go on by"
-            text += " themselves"
+            text += f"{_missing_text(wait)}: {jobs} for space. Free space there: they continue"
+            text += " automatically"
         since = None if wait is None else wait.since
         notices.append(error_notice(text, since=since, page="storages"))
     return notices

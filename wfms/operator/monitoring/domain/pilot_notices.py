@@ -65,7 +65,7 @@ def report_quarantined_pilots(pilots: Iterable[Pilot]) -> list[Notice]:
     return [
         warning_notice(
             f"Pilot {pilot.name} on {pilot.host} fails at {', '.join(pilot.quarantined_steps)},"
-            " where others succeed: it gets one job of it now and then, until that succeeds"
+            " where others succeed: it gets one job of it occasionally, until that succeeds"
             f" (`sluice pilot show {pilot.uid}` says what fails)"
         )
         for pilot in pilots
@@ -74,7 +74,7 @@ def report_quarantined_pilots(pilots: Iterable[Pilot]) -> list[Notice]:
 
 
 def report_troubled_pilots(pilots: Iterable[Pilot]) -> list[Notice]:
-    """Return a notice for each present pilot that takes no jobs for a reason of its own."""
+    """Return a notice for each present pilot that takes no jobs for its own reason."""
     return [
         error_notice(f"Pilot {pilot.name} on {pilot.host} takes no jobs: {pilot.trouble}")
         for pilot in pilots

@@ -38,7 +38,7 @@ _MAX_LOOKUPS = 100
 
 @dataclass(frozen=True, slots=True)
 class Attention:
-    """What needs a person; a count is None if its service does not answer."""
+    """Objects that need a person; a count is None if its service does not answer."""
 
     notices: NoticeList
     chains: ChainCounts | None
@@ -94,7 +94,7 @@ async def acknowledge_notices(
     """Record on the subjects of the notices that somebody has seen them.
 
     Returns:
-        For each notice None, or the error because its subject needs nobody any more.
+        For each notice None, or the error because its subject no longer needs attention.
 
     Raises:
         NoSuchNotice: An id is not valid; nothing is acknowledged then.
@@ -200,7 +200,7 @@ async def _read_dms_notices(dms: DmsClient, limit: int) -> _Part:
         stalled = await dms.list_stalled_transfers(limit=limit)
     except ServiceError as error:
         text = (
-            "The DMS does not answer, so uploads and deletions that do not go on are missing here:"
+            "The DMS does not answer, so stalled uploads and deletions are missing here:"
             f" {error.detail}"
         )
         return _Part([notices.error_notice(text)])
@@ -233,7 +233,7 @@ async def _read_broker_notices(context: OperatorContext) -> list[Notice]:
     answers = (report.get("transport", "ok") for report in reports)
     return [
         notices.error_notice(
-            f"Chains do not go on, because services cannot send messages: {answer}"
+            f"Chains do not continue, because services cannot send messages: {answer}"
         )
         for answer in answers
         if answer != "ok"

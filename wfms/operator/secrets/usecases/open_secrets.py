@@ -45,7 +45,7 @@ async def _open_value(
 ) -> SecretStr:
     stored = await secrets.find_version(connection, ref.name, ref.version or 0)
     if stored is None:
-        raise SecretRefused(ref, "is not there any more: it was removed")
+        raise SecretRefused(ref, "is no longer there: it was removed")
     if not may_use(template, stored.templates):
         raise SecretRefused(
             ref, f"is not for template {quoted(template)}, but for {', '.join(stored.templates)}"

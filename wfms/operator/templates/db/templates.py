@@ -156,7 +156,7 @@ async def list_latest(
 
     Args:
         connection: A connection to the database.
-        visibility: What the principal sees.
+        visibility: The visibility of the principal.
         disabled: Whether to return disabled templates, too.
         text: Whether to read the texts of the workflows; otherwise they are empty.
     """

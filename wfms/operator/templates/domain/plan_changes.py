@@ -26,7 +26,7 @@ _ALL_DIGITS = 1e15
 
 PlanPart = Literal["template", "match", "parameter", "secret", "step", "output"]
 PartT = TypeVar("PartT")
-#: What is compared as a whole: texts, or values by name.
+#: Values that are compared as a whole: texts, or values by name.
 Facts = list[str] | dict[str, Any]
 
 

@@ -37,7 +37,7 @@ class MatchesForeignData(Forbidden):
 
     def __init__(self, name: str) -> None:
         super().__init__(
-            f"template {quoted(name)} is to be everyone's and takes data sets by itself"
+            f"template {quoted(name)} is to be everyone's and takes data sets automatically"
             f" (sluice:match), those of all groups: that needs the role {PUBLISHER}; publish it"
             " for a group of yours (--group GROUP)",
             name=name,

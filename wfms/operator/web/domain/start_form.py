@@ -49,7 +49,7 @@ class Field:
     Attributes:
         otherwise: The value if nothing is typed, in words.
         typed: The text that was sent.
-        problem: What is wrong with the text.
+        problem: The fault of the text.
     """
 
     name: str

@@ -137,7 +137,7 @@ class DatasetPages:
         elif (uid := _read_uid()) is not None:
             try:
                 self._bridge.run(self._context.intake.dismiss_unmatched(uid))
-                flash("The data set is not listed any more. It stays where it is.")
+                flash("The data set is no longer listed. It stays where it is.")
             except NotFound as refusal:
                 flash(f"{refusal.detail[0].upper()}{refusal.detail[1:]}.")
         return redirect(url_for("pages.unmatched"), 303)

@@ -54,7 +54,7 @@ class DeviceLoginPages:
             )
         except ServiceError as error:
             return _render_page(refusal=error)
-        does = f"goes on as you, as {role}" if lets_in else "was refused"
+        does = f"is signed in as you, as {role}" if lets_in else "was refused"
         flash(f"{decided.label} {does}. You may close this page.")
         return redirect(url_for("pages.account"), 303)
 

@@ -94,7 +94,7 @@ class PilotPages:
 
     def remove(self, uid: UUID) -> AnyResponse:
         """Remove a pilot from the lists."""
-        message = "It is on no list any more; what it did stays known."
+        message = "It is no longer listed. The record of its jobs is kept."
         return self._ask(uid, self._wms.remove_pilot, message, to=url_for("pages.pilots"))
 
     def _ask(

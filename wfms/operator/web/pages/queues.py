@@ -63,7 +63,7 @@ class QueuePages:
         if (choice := _read_choice()) is not None:
             try:
                 moved = self._bridge.run(self._queues.drop(queue, choice)).moved
-                flash(f"{format_count(moved, 'message', grouped=True)} dropped for good.")
+                flash(f"{format_count(moved, 'message', grouped=True)} dropped permanently.")
             except NotFound as refusal:
                 flash(f"Nothing was dropped: {refusal.detail}.")
         return redirect(url_for("pages.queue", queue=queue), 303)

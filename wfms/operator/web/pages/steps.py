@@ -76,7 +76,7 @@ class StepPages:
 
 def _describe_priority(step: str, priority: float) -> str:
     if priority == DISABLED:
-        return f"Step {step} is disabled: what runs of it is finished, nothing more is started."
+        return f"Step {step} is disabled: its running jobs are finished, and no more are started."
     if priority == 0:
         return f"Step {step} runs by the rank of its tasks alone."
     return f"{in_full(priority)} is added to the rank of the tasks of step {step}."

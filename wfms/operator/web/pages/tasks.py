@@ -54,9 +54,8 @@ class TaskPages:
         try:
             page = self._bridge.run(self._chains.list_tasks(state=state, after=after, limit=_PAGE))
         except Unprocessable:
-            page = self._bridge.run(
-                self._chains.list_tasks(state=state, limit=_PAGE)
-            )  # an invalid cursor: show the first page
+            # The cursor is not valid: show the first page.
+            page = self._bridge.run(self._chains.list_tasks(state=state, limit=_PAGE))
         functions = {"count_jobs_by_part": count_jobs_by_part, "find_shortfall": find_shortfall}
         return {"tasks": page.tasks, "next": page.after, "state": state, **functions}
 

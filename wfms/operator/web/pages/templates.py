@@ -198,7 +198,7 @@ class TemplatePages:
         self._bridge.run(disable_template(self._database, name))
         flash(
             f"{name} is disabled: nothing goes through it until it is enabled. Chains that run"
-            " go on."
+            " continue."
         )
         return redirect(url_for("pages.template", name=name), 303)
 

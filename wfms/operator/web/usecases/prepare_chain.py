@@ -36,7 +36,7 @@ class StartPage:
         trouble: Why the selection is not usable.
         called: The data sets that share the name, if there are several.
         present: The newest chain of this data set and template version.
-        rejection_reason: Why the template would not take the data set by itself.
+        rejection_reason: Why the template would not take the data set automatically.
     """
 
     datasets: list[Dataset]

@@ -54,12 +54,12 @@ class OutputPreview:
 
 @dataclass(frozen=True, slots=True)
 class ChainDetail:
-    """What the page of a chain shows.
+    """The content of the page of a chain.
 
     Attributes:
         template: None if the template was never stored here.
         results: The outputs of a chain that has finished.
-        partial: What is left of a chain that ended without finishing.
+        partial: The remaining outputs of a chain that ended without finishing.
     """
 
     progress: ChainProgress

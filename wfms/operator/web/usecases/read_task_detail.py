@@ -35,7 +35,7 @@ class JobFilter:
 
 @dataclass(frozen=True, slots=True)
 class TaskDetail:
-    """What the page of a task shows.
+    """The content of the page of a task.
 
     Attributes:
         job_filter: The filter of the jobs.
@@ -129,9 +129,8 @@ async def _read_jobs(
             full=True,
         )
     except Unprocessable:
-        page = await wms.list_jobs(
-            uid, state=job_filter.state, limit=PAGE, full=True
-        )  # the user typed a value for ``after`` that is not valid
+        # The user typed a value for ``after`` that is not valid.
+        page = await wms.list_jobs(uid, state=job_filter.state, limit=PAGE, full=True)
     except ServiceError:
         return None, None
     return page.jobs, page.after

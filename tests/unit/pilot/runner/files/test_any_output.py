@@ -66,7 +66,7 @@ def deep(opening: str, closing: str, levels: int) -> bytes:
 WRONG_OUTPUTS = {
     "deep lists": (
         deep("[", "]", 256),
-        "output 'o' cannot be taken: o[0][0][0]… lies more than 256 lists and objects deep",
+        "output 'o' cannot be taken: o[0][0][0]… is nested more than 256 lists and objects deep",
     ),
     "deep objects": (
         deep('{"a":', "}", 5000),
