@@ -75,8 +75,8 @@ def report_dead_letters(dead: Mapping[str, int]) -> list[Notice]:
     """Return a notice for each queue that has dead letters."""
     return [
         error_notice(
-            f"Queue {queue} has {format_count(number, 'dead message', grouped=True)}: what"
-            " they ask is not done, and chains wait for it",
+            f"Queue {queue} has {format_count(number, 'dead message', grouped=True)}: their"
+            " requests are not done, and chains wait for it",
             page="queues",
         )
         for queue, number in dead.items()
